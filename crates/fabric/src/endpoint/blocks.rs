@@ -109,7 +109,7 @@ impl BounceSender {
         cell: usize,
         single_copy: Option<bool>,
     ) -> BounceSender {
-        let by_cores = is_copied_by_cores(segment, single_copy);
+        let by_cores = copies_by_memcpy(segment, single_copy);
         let (lengths, lengths_of_exchange) = match (by_cores, segment.is_crowded()) {
             (true, true) => (
                 SizeRange::new(cell, CopyBandwidth::LONGEST),
@@ -497,7 +497,7 @@ impl Endpoint {
 
 /// Whether cores copy large messages in this segment, for a rank that may have said whether the
 /// kernel is to.
-pub(super) fn is_copied_by_cores(segment: &SharedSegment, single_copy: Option<bool>) -> bool {
+pub(super) fn copies_by_memcpy(segment: &SharedSegment, single_copy: Option<bool>) -> bool {
     single_copy.map_or(segment.favours_cores(), |by_kernel| !by_kernel)
 }
 
@@ -778,7 +778,7 @@ mod tests {
         for measured in [true, false] {
             segment.set_favours_cores(measured);
             for (told, by_cores) in [(None, measured), (Some(true), false), (Some(false), true)] {
-                assert_eq!(is_copied_by_cores(&segment, told), by_cores, "{measured}, {told:?}");
+                assert_eq!(copies_by_memcpy(&segment, told), by_cores, "{measured}, {told:?}");
             }
         }
     }

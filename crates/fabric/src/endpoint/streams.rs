@@ -7,7 +7,7 @@
 use std::ops::RangeInclusive;
 
 use super::belt::{Belt, Block, Readers};
-use super::blocks::is_copied_by_cores;
+use super::blocks::copies_by_memcpy;
 use super::incoming::Message;
 use super::outgoing::{Attempt, Fragments, Outgoing};
 use super::packet::Packet;
@@ -38,7 +38,7 @@ impl Streams {
     /// Those of a rank of this segment, who may have said whether the kernel is to copy. Where
     /// ranks share cores there are none: each piece would have to wait for its turn.
     pub(super) fn of(segment: &SharedSegment, single_copy: Option<bool>) -> Option<Streams> {
-        let is_wanted = is_copied_by_cores(segment, single_copy) && !segment.is_crowded();
+        let is_wanted = copies_by_memcpy(segment, single_copy) && !segment.is_crowded();
         is_wanted.then(|| Streams { belt: Belt::default(), landings: Vec::new(), patience: 0 })
     }
 
