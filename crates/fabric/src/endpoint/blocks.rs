@@ -188,7 +188,7 @@ impl Endpoint {
     ///
     /// # Safety
     /// `data` is readable now, and the same until all of them have been sent to.
-    pub unsafe fn send_shared(
+    pub unsafe fn send_multicast(
         &mut self,
         to: Peer,
         (label, element, data): (Label, TypeCode, Region),
@@ -536,7 +536,7 @@ mod tests {
             let message = (label(tag), TypeCode::BYTES, Region::of(data));
             let readers = if *to == 1 { others } else { 0 };
             // SAFETY: the data is borrowed for as long as they are sent to.
-            unsafe { sender.send_shared(Peer(*to), message, (tag, TrafficHint::Never), readers) }
+            unsafe { sender.send_multicast(Peer(*to), message, (tag, TrafficHint::Never), readers) }
         };
         (1..=others).filter(shared).count()
     }
@@ -722,10 +722,10 @@ mod tests {
         let data = vec![1; BYTES];
         let message = (label(1), TypeCode::BYTES, Region::of(&data));
         // SAFETY: the data outlives its sends, here and below.
-        assert!(unsafe { world[0].send_shared(Peer(1), message, (1, TrafficHint::Never), 2) });
+        assert!(unsafe { world[0].send_multicast(Peer(1), message, (1, TrafficHint::Never), 2) });
         // Another operation, or another message, is not in that block.
         // SAFETY: as above.
-        assert!(!unsafe { world[0].send_shared(Peer(2), message, (2, TrafficHint::Never), 0) });
+        assert!(!unsafe { world[0].send_multicast(Peer(2), message, (2, TrafficHint::Never), 0) });
         assert_eq!(send_to_all(&mut world[0], 3, &data), 2);
         assert_eq!(receive(&mut world[1], 1, BYTES), (data.clone(), Ok(())));
         assert_eq!(receive(&mut world[1], 3, BYTES), (data.clone(), Ok(())));
@@ -746,7 +746,9 @@ mod tests {
         let data = vec![6; LONGEST];
         let message = (label(9), TypeCode::BYTES, Region::of(&data));
         // SAFETY: the data outlives the send.
-        assert!(unsafe { world[0].send_shared(Peer(1), message, (9, TrafficHint::Expected), 1) });
+        assert!(unsafe {
+            world[0].send_multicast(Peer(1), message, (9, TrafficHint::Expected), 1)
+        });
     }
 
     /// However fast the kernel copies: several who copy from one wait for each other there.
@@ -983,7 +985,7 @@ mod tests {
         let (data, token) = (pattern(CopyBandwidth::LONGEST), Token { operation: 1, step: 0 });
         let message = (label(1), TypeCode::BYTES, Region::of(&data));
         // SAFETY: the data outlives the send, which is done at once.
-        assert!(unsafe { world[0].send_shared(Peer(1), message, (1, TrafficHint::Reduced), 1) });
+        assert!(unsafe { world[0].send_multicast(Peer(1), message, (1, TrafficHint::Reduced), 1) });
         let (mut place, mut done) = (vec![0; data.len()], Vec::new());
         let (selector, into) = (Selector::exactly(Peer(0), label(1)), RegionMut::of(&mut place));
         // SAFETY: the memory outlives the receive.

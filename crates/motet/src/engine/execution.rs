@@ -387,7 +387,7 @@ impl Execution {
         if let Some(readers) = self.planned.fan_out(step) {
             let source = (operation, reply);
             // SAFETY: as in `receive`; the plan has no step write what others are still to send.
-            if unsafe { endpoint.send_shared(to, message, source, readers) } {
+            if unsafe { endpoint.send_multicast(to, message, source, readers) } {
                 return StepAttempt::Done;
             }
         }
