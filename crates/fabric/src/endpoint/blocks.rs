@@ -206,7 +206,7 @@ impl Endpoint {
             // With a wire some of them may be on other hosts: a block that is for all would be
             // filled in vain, for some or for all of them.
             let are_here = self.network.is_none();
-            let may = are_here && self.is_for_shared_block(to, data, (reply, readers));
+            let may = are_here && self.is_for_multicast(to, data, (reply, readers));
             let all = if readers == 1 { Readers::One(to) } else { Readers::Several(readers) };
             let block = may.then(|| self.free_block(data, all)).flatten();
             if let Some(block) = block {
@@ -227,7 +227,7 @@ impl Endpoint {
     }
 
     /// Whether a message that so many ranks get goes in a block for all of them.
-    fn is_for_shared_block(
+    fn is_for_multicast(
         &mut self,
         to: Peer,
         data: Region,
