@@ -235,7 +235,7 @@ impl Endpoint {
     ) -> bool {
         let are_several = readers > 1 && self.bounce.lengths_of_shared.contains(data.bytes());
         are_several
-            || (data.bytes() > self.inline_max_bytes() && self.is_for_block(to, data, reply))
+            || (data.bytes() > self.inline_max_bytes() && self.is_for_bounce(to, data, reply))
     }
 
     /// Whether a message may go in a block that finds no room elsewhere.
@@ -247,7 +247,7 @@ impl Endpoint {
     /// Whether a message to this rank is of those that go in a block. If nobody said whether there
     /// is a [reply](TrafficHint), what came before is answered by it.
     #[inline]
-    pub(super) fn is_for_block(&mut self, to: Peer, data: Region, reply: TrafficHint) -> bool {
+    pub(super) fn is_for_bounce(&mut self, to: Peer, data: Region, reply: TrafficHint) -> bool {
         let bytes = data.bytes();
         if bytes <= SHORTEST_OF_EXCHANGE {
             return false;
@@ -794,7 +794,7 @@ mod tests {
             let mut world = ranks(company);
             for (bytes, is_short) in [(LONGEST_UNTOUCHED, true), (LONGEST_UNTOUCHED + 1, false)] {
                 let data = vec![1; bytes];
-                let mut goes = |reply| world[0].is_for_block(Peer(1), Region::of(&data), reply);
+                let mut goes = |reply| world[0].is_for_bounce(Peer(1), Region::of(&data), reply);
                 assert_eq!(goes(alone), is_short || !may_wait, "{company} ranks, {bytes} bytes");
                 assert_eq!(goes(among_several), is_short, "{company} ranks, {bytes} bytes");
                 assert!(goes(TrafficHint::Never));
@@ -827,7 +827,7 @@ mod tests {
             [(short, false), (CopyBandwidth::LONGEST, true), (CopyBandwidth::LONGEST + 1, false)]
         {
             let data = vec![1; bytes];
-            let goes = world[0].is_for_block(Peer(1), Region::of(&data), TrafficHint::Operands);
+            let goes = world[0].is_for_bounce(Peer(1), Region::of(&data), TrafficHint::Operands);
             assert_eq!(goes, is_operand, "{bytes} bytes, to be reduced");
         }
     }
@@ -909,7 +909,7 @@ mod tests {
         let mut sender = Endpoint::new(segment, Peer(0), options);
         let mut may = |bytes, reply| {
             let data = vec![0; bytes];
-            sender.is_for_block(Peer(1), Region::of(&data), reply)
+            sender.is_for_bounce(Peer(1), Region::of(&data), reply)
         };
         let SizeRange { above, longest } = LENGTHS_AHEAD;
         for (bytes, in_exchange, one_way, reduced) in [

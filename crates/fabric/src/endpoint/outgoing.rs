@@ -187,7 +187,7 @@ impl Endpoint {
         token: Token,
     ) -> Posted {
         self.introduce(to, element);
-        if self.is_for_block(to, data, reply) {
+        if self.is_for_bounce(to, data, reply) {
             // SAFETY: readable, by the caller's promise.
             let is_sent = unsafe { self.send_in_block(to, (label, element, data), reply) };
             if is_sent {

@@ -60,7 +60,7 @@ impl Endpoint {
         if !self.peer_tx[to.index()].is_flushed() {
             return false;
         }
-        if self.is_for_block(to, data, reply) && self.peer_tx[to.index()].has_room() {
+        if self.is_for_bounce(to, data, reply) && self.peer_tx[to.index()].has_room() {
             // SAFETY: readable, by the caller's promise.
             let is_sent = unsafe { self.send_in_block(to, (label, element, data), reply) };
             if is_sent {
