@@ -293,7 +293,7 @@ impl Endpoint {
     ///
     /// # Safety
     /// `data` is readable now.
-    pub(super) unsafe fn send_in_block(
+    pub(super) unsafe fn send_bounce(
         &mut self,
         to: Peer,
         (label, element, data): (Label, TypeCode, Region),
@@ -948,7 +948,7 @@ mod tests {
             let was_new = world[0].copy_strategy.is_new();
             let message = (label(tag), TypeCode::BYTES, Region::of(&data));
             // SAFETY: the data outlives the sends, which are done at once.
-            assert!(unsafe { world[0].send_in_block(Peer(1), message, TrafficHint::Reduced) });
+            assert!(unsafe { world[0].send_bounce(Peer(1), message, TrafficHint::Reduced) });
             assert_eq!(receive(&mut world[1], tag, BYTES).1, Ok(()));
             news += u32::from(!was_new && world[0].copy_strategy.is_new());
         }

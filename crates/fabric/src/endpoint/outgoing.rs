@@ -189,7 +189,7 @@ impl Endpoint {
         self.introduce(to, element);
         if self.is_for_bounce(to, data, reply) {
             // SAFETY: readable, by the caller's promise.
-            let is_sent = unsafe { self.send_in_block(to, (label, element, data), reply) };
+            let is_sent = unsafe { self.send_bounce(to, (label, element, data), reply) };
             if is_sent {
                 return Posted::Done;
             }
@@ -238,7 +238,7 @@ impl Endpoint {
             && self.may_be_put_into_block(data)
         {
             // SAFETY: that of a send that is being posted: readable, by its poster's promise.
-            if unsafe { self.send_in_block(to, (label, element, data), TrafficHint::Unsaid) } {
+            if unsafe { self.send_bounce(to, (label, element, data), TrafficHint::Unsaid) } {
                 return Posted::Done;
             }
         }

@@ -62,7 +62,7 @@ impl Endpoint {
         }
         if self.is_for_bounce(to, data, reply) && self.peer_tx[to.index()].has_room() {
             // SAFETY: readable, by the caller's promise.
-            let is_sent = unsafe { self.send_in_block(to, (label, element, data), reply) };
+            let is_sent = unsafe { self.send_bounce(to, (label, element, data), reply) };
             if is_sent {
                 return true;
             }
