@@ -197,7 +197,7 @@ impl Endpoint {
     ) -> bool {
         self.introduce(to, element);
         if readers > 0 {
-            self.release_untold();
+            self.release_unannounced();
             // Where ranks share cores its sender goes on in any case: what comes back, if anything
             // does, comes later.
             let is_exchange = matches!(reply, TrafficHint::Expected | TrafficHint::Operands);
@@ -391,7 +391,7 @@ impl Endpoint {
     }
 
     /// Those who have not been told of the last message never will be: something went wrong.
-    fn release_untold(&mut self) {
+    fn release_unannounced(&mut self) {
         if let Some(Multicast { block, untold, .. }) = self.bounce.current.take()
             && untold > 0
         {
