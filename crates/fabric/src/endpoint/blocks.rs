@@ -222,7 +222,7 @@ impl Endpoint {
         }
         current.untold -= 1;
         let block = current.block;
-        self.tell_of_block(to, Packet::Block { label, element, bytes: data.bytes() }, block);
+        self.announce_bounce(to, Packet::Block { label, element, bytes: data.bytes() }, block);
         true
     }
 
@@ -309,11 +309,11 @@ impl Endpoint {
         if bytes <= PIECE || is_reduced || self.segment.is_crowded() {
             // SAFETY: readable by the caller's promise.
             unsafe { self.fill(block, data, 0) };
-            self.tell_of_block(to, packet, Block { filled: 0, ..block });
+            self.announce_bounce(to, packet, Block { filled: 0, ..block });
             return true;
         }
         self.segment.word32(block.filled).store(0, Ordering::Relaxed);
-        self.tell_of_block(to, packet, block);
+        self.announce_bounce(to, packet, block);
         let mut at = 0;
         while at < bytes {
             let piece = data.part(at, PIECE.min(bytes - at));
@@ -325,7 +325,7 @@ impl Endpoint {
         true
     }
 
-    fn tell_of_block(&mut self, to: Peer, packet: Packet, block: Block) {
+    fn announce_bounce(&mut self, to: Peer, packet: Packet, block: Block) {
         // It may have to wait for room in the lane, but the data need not.
         let _ = self.submit(to, Outgoing::Words { packet, words: block.words() });
     }
@@ -1080,7 +1080,7 @@ mod tests {
         let block = world[0].free_block(Region::of(&[0; BYTES]), Readers::Several(1)).unwrap();
         world[0].segment.word32(block.filled).store(PIECE as u32, Ordering::Release);
         let packet = Packet::Block { label: label(1), element: TypeCode::BYTES, bytes: BYTES };
-        world[0].tell_of_block(Peer(1), packet, block);
+        world[0].announce_bounce(Peer(1), packet, block);
         world[0].segment.fail(Failure { rank: Peer(0), how: How::Signal(9) });
         let (_, outcome) = receive(&mut world[1], 1, BYTES);
         assert_eq!(outcome, Err(TransferError::Revoked(Peer(0))));
