@@ -95,7 +95,7 @@ impl Unread {
 
 /// The belt of a rank.
 #[derive(Debug, Default)]
-pub(super) struct Belt {
+pub(super) struct BouncePool {
     /// As they lie: first those behind `next`, then, from the start of the belt, those before it.
     unread: VecDeque<Unread>,
     /// The part of the arena that is its own, once it has been used.
@@ -116,7 +116,7 @@ pub(super) struct Belt {
     ahead: usize,
 }
 
-impl Belt {
+impl BouncePool {
     /// Bytes of the belt of a rank of this segment, once it is used.
     pub(super) fn longest(segment: &SharedSegment) -> usize {
         let wanted = if segment.is_crowded() { CROWDED } else { beyond_cache() };
@@ -177,7 +177,7 @@ impl Belt {
 
     /// Takes the belt from the arena.
     fn cut(&mut self, arena: &mut Arena, segment: &SharedSegment) -> Option<Range<usize>> {
-        let bytes = Belt::longest(segment);
+        let bytes = BouncePool::longest(segment);
         let share = beyond_cache() * segment.cores() / segment.company().max(segment.cores());
         let start = arena.cut_for_good(bytes)?;
         let place = start..start + bytes;
@@ -303,7 +303,7 @@ mod tests {
 
     /// A belt in a segment in which each rank has a core, or all share one.
     struct World {
-        belt: Belt,
+        belt: BouncePool,
         arena: Arena,
         segment: SharedSegment,
         /// What is sent: all bytes of it are the same.
@@ -316,7 +316,7 @@ mod tests {
                 SharedSegment::shared_by(Layout::new(2).unwrap(), cores).unwrap();
             let layout = segment.layout();
             let arena = Arena::new(layout.arena(0), layout.arena_bytes());
-            World { belt: Belt::default(), arena, segment, data: vec![1; 4 * BYTES] }
+            World { belt: BouncePool::default(), arena, segment, data: vec![1; 4 * BYTES] }
         }
 
         fn lend(&mut self, bytes: usize) -> Option<Block> {

@@ -9,7 +9,7 @@ use std::mem;
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering;
 
-use super::belt::{Belt, Block, Readers};
+use super::belt::{Block, BouncePool, Readers};
 use super::incoming::Message;
 use super::lying::Lying;
 use super::outgoing::Outgoing;
@@ -77,7 +77,7 @@ impl SizeRange {
 /// The blocks of a rank.
 #[derive(Debug)]
 pub(super) struct BounceSender {
-    pool: Belt,
+    pool: BouncePool,
     /// Those of others that this rank has read and not given back.
     kept: RecycledBuffers,
     /// Messages that were received, and are to be read in their blocks.
@@ -142,7 +142,7 @@ impl BounceSender {
         } else {
             SizeRange::new(cell, CopyBandwidth::LONGEST)
         };
-        let (belt, kept) = (Belt::default(), RecycledBuffers::of(segment));
+        let (belt, kept) = (BouncePool::default(), RecycledBuffers::of(segment));
         let came = vec![false; segment.layout().ranks()].into_boxed_slice();
         let (lying, current) = (Vec::new(), None);
         BounceSender {
@@ -677,7 +677,7 @@ mod tests {
         assert_eq!(exchange(ranks(MOST / 2 + 1), 12 << 10), 0);
         assert_eq!(exchange(roomy(2), CopyBandwidth::LONGEST), 1);
         assert_eq!(exchange(roomy(8), 100 << 10), 1);
-        assert_eq!(exchange(roomy(8), 1 + Belt::longest(&roomy(8)[0].segment) / 14), 0);
+        assert_eq!(exchange(roomy(8), 1 + BouncePool::longest(&roomy(8)[0].segment) / 14), 0);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::Ordering;
 
-use super::belt::{Belt, Block, MOST};
+use super::belt::{Block, BouncePool, MOST};
 use crate::layout::LINE;
 use crate::{Region, SharedSegment};
 
@@ -54,7 +54,7 @@ impl RecycledBuffers {
         let seats = segment.seats();
         let may_keep = (2..=MOST / 2).contains(&seats);
         let answers = if may_keep { vec![Answer::default(); seats] } else { Vec::new() };
-        RecycledBuffers { answers, longest: Belt::longest(segment) / 2 / (seats - 1).max(1) }
+        RecycledBuffers { answers, longest: BouncePool::longest(segment) / 2 / (seats - 1).max(1) }
     }
 
     /// The block that is kept of the rank on this seat, if a copy of these bytes finds room in it.

@@ -6,7 +6,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::belt::{Belt, Block, Readers};
+use super::belt::{Block, BouncePool, Readers};
 use super::blocks::copies_by_memcpy;
 use super::incoming::Message;
 use super::outgoing::{Attempt, Fragments, Outgoing};
@@ -27,7 +27,7 @@ const BYTES_PER_LOOK: usize = 1 << 10;
 /// The streams of a rank.
 #[derive(Debug)]
 pub(super) struct Streams {
-    belt: Belt,
+    belt: BouncePool,
     /// Messages that come, some of which may be over.
     landings: Vec<Id>,
     /// Looks without anything new that are waited for the longest of them.
@@ -39,7 +39,11 @@ impl Streams {
     /// ranks share cores there are none: each piece would have to wait for its turn.
     pub(super) fn of(segment: &SharedSegment, single_copy: Option<bool>) -> Option<Streams> {
         let is_wanted = copies_by_memcpy(segment, single_copy) && !segment.is_crowded();
-        is_wanted.then(|| Streams { belt: Belt::default(), landings: Vec::new(), patience: 0 })
+        is_wanted.then(|| Streams {
+            belt: BouncePool::default(),
+            landings: Vec::new(),
+            patience: 0,
+        })
     }
 
     /// Bytes of the arena that they have taken.
