@@ -51,7 +51,7 @@ use crate::{
     TransferError, TypeCode,
 };
 use assembly::Reassembly;
-use belt::Block;
+use belt::BounceBuffer;
 use blocks::BounceSender;
 pub use cancelling::Copied;
 pub use channels::Attached;
@@ -150,7 +150,7 @@ enum UnexpectedBody {
     /// It lies in this berth.
     Berthed(u64),
     /// It lies in this block.
-    Shared(Block),
+    Shared(BounceBuffer),
 }
 
 impl Default for UnexpectedBody {

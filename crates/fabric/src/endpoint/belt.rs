@@ -33,7 +33,7 @@ const SHARE: usize = 8;
 
 /// Where a block lies: offsets in the segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Block {
+pub(super) struct BounceBuffer {
     /// The word that counts those who are still to read it.
     pub(super) readers: usize,
     /// The word that counts the bytes that are there, of a block that is read while it is filled;
@@ -43,10 +43,10 @@ pub(super) struct Block {
     pub(super) data: usize,
 }
 
-impl Block {
+impl BounceBuffer {
     /// As the words of a packet say.
-    pub(super) fn from_words([readers, filled, data]: Words) -> Block {
-        Block { readers: readers as usize, filled: filled as usize, data: data as usize }
+    pub(super) fn from_words([readers, filled, data]: Words) -> BounceBuffer {
+        BounceBuffer { readers: readers as usize, filled: filled as usize, data: data as usize }
     }
 
     /// Whether all was in it when somebody heard of it.
@@ -63,11 +63,11 @@ impl Block {
     /// do, as seen in their pages. Behind the place in its page that it is written to a processor
     /// does not read ahead: a copy that begins 48 bytes behind its source in the page takes 1.2 to
     /// 3 times as long.
-    pub(super) fn at(start: usize, source: Region) -> Block {
+    pub(super) fn at(start: usize, source: Region) -> BounceBuffer {
         let (readers, filled, line) = (start, start + size_of::<u32>(), start + LINE);
         let wanted = source.start().addr().wrapping_add(PAGE / 2);
         let shift = wanted.wrapping_sub(line) % PAGE / LINE * LINE;
-        Block { readers, filled, data: line + shift }
+        BounceBuffer { readers, filled, data: line + shift }
     }
 }
 
@@ -158,7 +158,7 @@ impl BouncePool {
         arena: &mut Arena,
         segment: &SharedSegment,
         (source, readers): (Region, Readers),
-    ) -> Option<Block> {
+    ) -> Option<BounceBuffer> {
         let (reader, count) = match readers {
             Readers::One(reader) => (Some(reader), 1),
             Readers::Several(count) => (None, count),
@@ -197,7 +197,7 @@ impl BouncePool {
         segment: &SharedSegment,
         place: &Range<usize>,
         (source, reader): (Region, Option<Peer>),
-    ) -> Option<Block> {
+    ) -> Option<BounceBuffer> {
         if self.next >= self.turn {
             self.begin_anew(segment, place.start, source);
         }
@@ -208,7 +208,7 @@ impl BouncePool {
             }
             let behind = self.unread.front().map(|block| block.place.clone());
             let behind = behind.filter(|block| block.start >= self.next);
-            let block = Block::at(self.next, source);
+            let block = BounceBuffer::at(self.next, source);
             let end = (block.data + source.bytes()).next_multiple_of(LINE);
             if end <= behind.as_ref().map_or(place.end, |block| block.start) {
                 if self.unread.len() == MOST {
@@ -245,7 +245,7 @@ impl BouncePool {
         let mut place = start;
         let last = at + segment.seats();
         while at <= last {
-            let end = Block::at(place, source).data + source.bytes();
+            let end = BounceBuffer::at(place, source).data + source.bytes();
             match self.unread.get(at) {
                 Some(block) if block.is_read(segment) => drop(self.unread.remove(at)),
                 Some(block) if end > block.place.start => (place, at) = (block.place.end, at + 1),
@@ -319,11 +319,11 @@ mod tests {
             World { belt: BouncePool::default(), arena, segment, data: vec![1; 4 * BYTES] }
         }
 
-        fn lend(&mut self, bytes: usize) -> Option<Block> {
+        fn lend(&mut self, bytes: usize) -> Option<BounceBuffer> {
             self.lend_to(Readers::Several(1), bytes)
         }
 
-        fn lend_to(&mut self, readers: Readers, bytes: usize) -> Option<Block> {
+        fn lend_to(&mut self, readers: Readers, bytes: usize) -> Option<BounceBuffer> {
             let source = Region::of(&self.data[..bytes]);
             self.belt.lend(&mut self.arena, &self.segment, (source, readers))
         }
@@ -356,13 +356,13 @@ mod tests {
             self.belt.longest_turn
         }
 
-        fn read(&self, block: Block) {
+        fn read(&self, block: BounceBuffer) {
             assert_eq!(self.segment.word32(block.readers).swap(0, Ordering::Release), 1);
         }
     }
 
-    fn lie_apart(one: (Block, usize), other: (Block, usize)) -> bool {
-        let all = |(block, bytes): (Block, usize)| block.readers..block.data + bytes;
+    fn lie_apart(one: (BounceBuffer, usize), other: (BounceBuffer, usize)) -> bool {
+        let all = |(block, bytes): (BounceBuffer, usize)| block.readers..block.data + bytes;
         let (one, other) = (all(one), all(other));
         one.end <= other.start || other.end <= one.start
     }
@@ -499,7 +499,7 @@ mod tests {
         let mut world = World::of(2);
         for shift in (0..PAGE).step_by(40) {
             let source = Region::of(&world.data[shift..]);
-            let block = Block::at(world.segment.layout().arena(0), source);
+            let block = BounceBuffer::at(world.segment.layout().arena(0), source);
             let to = world.segment.at(block.data).as_ptr().addr();
             let apart = to.wrapping_sub(source.start().addr()) % PAGE;
             assert!((PAGE / 2 - LINE..=PAGE / 2).contains(&apart), "{apart}");
@@ -519,7 +519,7 @@ mod tests {
                 (random >> 33) as usize % below
             };
             let mut world = World::of(1 + (seed % 2) as usize);
-            let (mut unread, mut refused) = (Vec::<(Block, usize)>::new(), 0);
+            let (mut unread, mut refused) = (Vec::<(BounceBuffer, usize)>::new(), 0);
             for _ in 0..3000 {
                 let bytes = 1 + next(world.data.len());
                 match world.lend(bytes) {

@@ -9,7 +9,7 @@ use std::mem;
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering;
 
-use super::belt::{Block, BouncePool, Readers};
+use super::belt::{BounceBuffer, BouncePool, Readers};
 use super::incoming::Message;
 use super::lying::Lying;
 use super::outgoing::Outgoing;
@@ -177,7 +177,7 @@ impl BounceSender {
 struct Multicast {
     data: Region,
     operation: u64,
-    block: Block,
+    block: BounceBuffer,
     /// Readers that have not been told of it.
     untold: u32,
 }
@@ -214,7 +214,7 @@ impl Endpoint {
                 unsafe { self.fill_for(all, block, data) };
             }
             let current = |block| Multicast { data, operation, block, untold: readers };
-            self.bounce.current = block.map(|block| current(Block { filled: 0, ..block }));
+            self.bounce.current = block.map(|block| current(BounceBuffer { filled: 0, ..block }));
         }
         let Some(current) = &mut self.bounce.current else { return false };
         if current.data != data || current.operation != operation || current.untold == 0 {
@@ -309,7 +309,7 @@ impl Endpoint {
         if bytes <= PIECE || is_reduced || self.segment.is_crowded() {
             // SAFETY: readable by the caller's promise.
             unsafe { self.fill(block, data, 0) };
-            self.announce_bounce(to, packet, Block { filled: 0, ..block });
+            self.announce_bounce(to, packet, BounceBuffer { filled: 0, ..block });
             return true;
         }
         self.segment.word32(block.filled).store(0, Ordering::Relaxed);
@@ -325,7 +325,7 @@ impl Endpoint {
         true
     }
 
-    fn announce_bounce(&mut self, to: Peer, packet: Packet, block: Block) {
+    fn announce_bounce(&mut self, to: Peer, packet: Packet, block: BounceBuffer) {
         // It may have to wait for room in the lane, but the data need not.
         let _ = self.submit(to, Outgoing::Words { packet, words: block.words() });
     }
@@ -334,7 +334,7 @@ impl Endpoint {
     ///
     /// # Safety
     /// `data` is readable now.
-    pub(super) unsafe fn fill(&mut self, block: Block, data: Region, at: usize) {
+    pub(super) unsafe fn fill(&mut self, block: BounceBuffer, data: Region, at: usize) {
         let into = self.segment.at(block.data + at);
         if memcheck::is_here() {
             // SAFETY: as below.
@@ -362,7 +362,7 @@ impl Endpoint {
     ///
     /// # Safety
     /// `data` is readable now.
-    unsafe fn fill_for(&mut self, readers: Readers, block: Block, data: Region) {
+    unsafe fn fill_for(&mut self, readers: Readers, block: BounceBuffer, data: Region) {
         if matches!(readers, Readers::One(_)) || self.segment.is_crowded() {
             // SAFETY: passed on.
             return unsafe { self.fill(block, data, 0) };
@@ -374,7 +374,7 @@ impl Endpoint {
     }
 
     /// A block that nobody reads, for this message.
-    fn free_block(&mut self, data: Region, readers: Readers) -> Option<Block> {
+    fn free_block(&mut self, data: Region, readers: Readers) -> Option<BounceBuffer> {
         if let Readers::One(to) = readers
             && let Some(seat) = self.seat(to)
             && let Some(block) = self.bounce.kept.take(seat, data)
@@ -403,7 +403,7 @@ impl Endpoint {
     pub(super) fn receive_block(
         &mut self,
         message: Message,
-        block: Block,
+        block: BounceBuffer,
         receive: &PostedRecv,
         done: &mut Vec<Completion>,
     ) {
@@ -419,7 +419,7 @@ impl Endpoint {
     pub(super) fn take_from_block(
         &mut self,
         message: &Message,
-        block: Block,
+        block: BounceBuffer,
         receive: &PostedRecv,
     ) -> Result<(), TransferError> {
         let outcome = message.fits(receive, &self.introductions);
@@ -435,7 +435,7 @@ impl Endpoint {
     pub(super) fn copy_block(
         &self,
         message: &Message,
-        block: Block,
+        block: BounceBuffer,
         receive: &PostedRecv,
     ) -> Result<(), TransferError> {
         assert!(message.bytes <= CopyBandwidth::LONGEST, "the shared segment is damaged");
@@ -458,7 +458,7 @@ impl Endpoint {
 
     /// Waits until more than so many bytes of a message are in its block, and says how many are;
     /// nothing if its sender has died before.
-    fn filled(&self, message: &Message, block: Block, at: usize) -> Option<usize> {
+    fn filled(&self, message: &Message, block: BounceBuffer, at: usize) -> Option<usize> {
         if block.is_full() {
             return Some(message.bytes);
         }
@@ -479,7 +479,7 @@ impl Endpoint {
     }
 
     /// This rank has read the whole block of a message of so many bytes. It keeps it, or leaves it.
-    pub(super) fn keep_block(&mut self, from: Peer, block: Block, bytes: usize) {
+    pub(super) fn keep_block(&mut self, from: Peer, block: BounceBuffer, bytes: usize) {
         let is_last = self.segment.word32(block.readers).load(Ordering::Acquire) == 1;
         let Some(seat) = self.seat(from).filter(|_| is_last) else {
             return self.leave_block(block);
@@ -490,7 +490,7 @@ impl Endpoint {
     }
 
     /// This rank does not read the block any more.
-    pub(super) fn leave_block(&self, block: Block) {
+    pub(super) fn leave_block(&self, block: BounceBuffer) {
         self.segment.word32(block.readers).fetch_sub(1, Ordering::Release);
     }
 }

@@ -1,6 +1,6 @@
 //! The receiving half of an endpoint.
 
-use super::belt::Block;
+use super::belt::BounceBuffer;
 use super::heap::is_in_heap;
 use super::introductions::Introductions;
 use super::matched::Taken;
@@ -211,7 +211,7 @@ impl Endpoint {
                 self.handle_fragment(source, Id(landing), offset, bytes, done);
             }
             Packet::Streamed { landing, offset, bytes } => {
-                let block = Block::from_words(self.words(source));
+                let block = BounceBuffer::from_words(self.words(source));
                 self.handle_streamed(source, (Id(landing), offset, bytes), block, done);
             }
             Packet::Ready { send, landing } => {
@@ -261,7 +261,7 @@ impl Endpoint {
 
     fn handle_block(&mut self, message: Message, done: &mut Vec<Completion>) {
         self.note_message(message.source, message.bytes);
-        let block = Block::from_words(self.words(message.source));
+        let block = BounceBuffer::from_words(self.words(message.source));
         match self.matching.take_posted(message.source, message.label) {
             Some(receive) => self.receive_block(message, block, &receive, done),
             None => self.enqueue_unexpected(message, UnexpectedBody::Shared(block)),

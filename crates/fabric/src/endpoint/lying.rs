@@ -8,7 +8,7 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
-use super::belt::Block;
+use super::belt::BounceBuffer;
 use super::heap::is_in_heap;
 use super::incoming::Message;
 use super::introductions::Introductions;
@@ -30,7 +30,7 @@ pub(super) struct Lying {
 /// Where a message lies.
 #[derive(Debug)]
 enum InPlaceSource {
-    Block(Block),
+    Block(BounceBuffer),
     /// In a heap; it is claimed.
     Heap(RndvOffer, Claim),
 }
@@ -92,7 +92,12 @@ impl Endpoint {
     /// Leaves a message in its block, to be read there, if its receive lets it. Says whether it
     /// does.
     #[inline]
-    pub(super) fn lies(&mut self, message: &Message, block: Block, receive: &PostedRecv) -> bool {
+    pub(super) fn lies(
+        &mut self,
+        message: &Message,
+        block: BounceBuffer,
+        receive: &PostedRecv,
+    ) -> bool {
         let lies = receive.may_lie
             && block.is_full()
             && is_read_at_once(message, receive, &self.introductions);
@@ -125,7 +130,7 @@ impl Endpoint {
     }
 
     /// The bytes of a message that lies whole in its block.
-    pub(super) fn bytes_of(&self, message: &Message, block: Block) -> Region {
+    pub(super) fn bytes_of(&self, message: &Message, block: BounceBuffer) -> Region {
         let _last = self.segment.at(block.data + message.bytes.saturating_sub(1));
         Region::new(self.segment.at(block.data).as_ptr(), message.bytes)
     }

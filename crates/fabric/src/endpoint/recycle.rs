@@ -3,7 +3,7 @@
 
 use std::sync::atomic::Ordering;
 
-use super::belt::{Block, BouncePool, MOST};
+use super::belt::{BounceBuffer, BouncePool, MOST};
 use crate::layout::LINE;
 use crate::{Region, SharedSegment};
 
@@ -14,16 +14,16 @@ const LIKELY: u8 = 2;
 /// A block of another rank that nobody but this rank uses, which has read it.
 #[derive(Clone, Copy, Debug)]
 struct Own {
-    block: Block,
+    block: BounceBuffer,
     /// Behind its last byte.
     end: usize,
 }
 
 impl Own {
     /// Where a copy of these bytes goes in it, if it is large enough.
-    fn for_copy_of(&self, source: Region) -> Option<Block> {
-        let fits = |block: &Block| block.data + source.bytes() <= self.end;
-        let best = Block::at(self.block.readers, source);
+    fn for_copy_of(&self, source: Region) -> Option<BounceBuffer> {
+        let fits = |block: &BounceBuffer| block.data + source.bytes() <= self.end;
+        let best = BounceBuffer::at(self.block.readers, source);
         Some(best).filter(fits).or(Some(self.block).filter(fits))
     }
 }
@@ -59,7 +59,7 @@ impl RecycledBuffers {
 
     /// The block that is kept of the rank on this seat, if a copy of these bytes finds room in it.
     /// In any case a message goes there in a block.
-    pub(super) fn take(&mut self, to: usize, source: Region) -> Option<Block> {
+    pub(super) fn take(&mut self, to: usize, source: Region) -> Option<BounceBuffer> {
         let answer = self.answers.get_mut(to)?;
         answer.likely = LIKELY.min(answer.likely + 1);
         let block = answer.own.as_ref()?.for_copy_of(source)?;
@@ -73,14 +73,14 @@ impl RecycledBuffers {
         &mut self,
         segment: &SharedSegment,
         from: usize,
-        (block, bytes): (Block, usize),
+        (block, bytes): (BounceBuffer, usize),
     ) -> bool {
         let Some(answer) = self.answers.get_mut(from) else { return false };
         if answer.likely == 0 || bytes > self.longest {
             return false;
         }
         let end = (block.data + bytes).next_multiple_of(LINE);
-        let block = Block { filled: block.readers + size_of::<u32>(), ..block };
+        let block = BounceBuffer { filled: block.readers + size_of::<u32>(), ..block };
         if let Some(before) = answer.own.replace(Own { block, end }) {
             give_back(segment, before.block);
         }
@@ -90,6 +90,6 @@ impl RecycledBuffers {
 }
 
 /// Its owner may use a block again, of which this rank was the last reader.
-pub(super) fn give_back(segment: &SharedSegment, block: Block) {
+pub(super) fn give_back(segment: &SharedSegment, block: BounceBuffer) {
     segment.word32(block.readers).store(0, Ordering::Release);
 }

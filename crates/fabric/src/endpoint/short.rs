@@ -8,7 +8,7 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
-use super::belt::Block;
+use super::belt::BounceBuffer;
 use super::incoming::Message;
 use super::lying::is_read_at_once;
 use super::packet::{Header, Packet};
@@ -230,7 +230,7 @@ impl Endpoint {
             _ => return InlineRecv::Blocked,
         };
         self.note_message(from, message.bytes);
-        let block = Block::from_words(self.words(from));
+        let block = BounceBuffer::from_words(self.words(from));
         let fits = match read {
             Some(read)
                 if block.is_full() && is_read_at_once(&message, receive, &self.introductions) =>

@@ -6,7 +6,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::belt::{Block, BouncePool, Readers};
+use super::belt::{BounceBuffer, BouncePool, Readers};
 use super::blocks::copies_by_memcpy;
 use super::incoming::Message;
 use super::outgoing::{Attempt, Fragments, Outgoing};
@@ -114,7 +114,7 @@ impl Endpoint {
         &mut self,
         source: Peer,
         (id, offset, bytes): (Id, usize, usize),
-        block: Block,
+        block: BounceBuffer,
         done: &mut Vec<Completion>,
     ) {
         // Pieces of a receive that is over are dropped.
