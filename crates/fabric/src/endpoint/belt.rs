@@ -80,13 +80,13 @@ pub(super) enum Readers {
 
 /// A block that was unread when it was last looked at.
 #[derive(Debug)]
-struct Unread {
+struct BufferInUse {
     place: Range<usize>,
     /// Whom it is for, if it is for one.
     reader: Option<Peer>,
 }
 
-impl Unread {
+impl BufferInUse {
     /// Whether nobody reads it any more.
     fn is_read(&self, segment: &SharedSegment) -> bool {
         segment.word32(self.place.start).load(Ordering::Acquire) == 0
@@ -97,7 +97,7 @@ impl Unread {
 #[derive(Debug, Default)]
 pub(super) struct BouncePool {
     /// As they lie: first those behind `next`, then, from the start of the belt, those before it.
-    unread: VecDeque<Unread>,
+    unread: VecDeque<BufferInUse>,
     /// The part of the arena that is its own, once it has been used.
     place: Option<Range<usize>>,
     /// Where the next block may begin.
@@ -141,7 +141,7 @@ impl BouncePool {
 
     /// Whether so many bytes more may lie unread for this rank.
     fn may_go_ahead(&mut self, segment: &SharedSegment, (reader, bytes): (Peer, usize)) -> bool {
-        let fits = |unread: &VecDeque<Unread>| {
+        let fits = |unread: &VecDeque<BufferInUse>| {
             let own = unread.iter().filter(|block| block.reader == Some(reader));
             own.map(|block| block.place.len()).sum::<usize>() + bytes <= self.ahead
         };
@@ -217,7 +217,7 @@ impl BouncePool {
                 if self.unread.len() == MOST {
                     return None;
                 }
-                self.unread.push_back(Unread { place: self.next..end, reader });
+                self.unread.push_back(BufferInUse { place: self.next..end, reader });
                 self.next = end;
                 if end > self.prepared {
                     self.prepare(segment, place.end);
