@@ -103,7 +103,7 @@ pub(super) struct BouncePool {
     /// Where the next block may begin.
     next: usize,
     /// The first one that would begin here or further begins at the start, if there is room.
-    turn: usize,
+    wrap_limit: usize,
     /// How far that may be from the start, in the end.
     longest_turn: usize,
     /// Times around since it came nearer to that.
@@ -184,7 +184,7 @@ impl BouncePool {
         self.unread.reserve_exact(MOST); // no allocation when a message is sent later
         (self.next, self.prepared, self.place) = (start, start, Some(place.clone()));
         self.longest_turn = share.min(bytes);
-        self.turn = start + FIRST.min(self.longest_turn);
+        self.wrap_limit = start + FIRST.min(self.longest_turn);
         let cache = host::second_level_cache().unwrap_or_default();
         self.ahead = ahead(segment.seats() - 1, cache);
         Some(place)
@@ -198,7 +198,7 @@ impl BouncePool {
         place: &Range<usize>,
         (source, reader): (Region, Option<Peer>),
     ) -> Option<BounceBuffer> {
-        if self.next >= self.turn {
+        if self.next >= self.wrap_limit {
             self.begin_anew(segment, place.start, source);
         }
         let mut is_second_time = false;
@@ -262,9 +262,9 @@ impl BouncePool {
     /// its pages take, unless it is used often.
     fn lengthen(&mut self, start: usize) {
         self.rounds = self.rounds.saturating_add(1);
-        let turn = start + (2 * (self.turn - start)).min(self.longest_turn);
-        if self.rounds >= ROUNDS && self.turn < turn {
-            (self.turn, self.rounds, self.is_longer) = (turn, 0, true);
+        let turn = start + (2 * (self.wrap_limit - start)).min(self.longest_turn);
+        if self.rounds >= ROUNDS && self.wrap_limit < turn {
+            (self.wrap_limit, self.rounds, self.is_longer) = (turn, 0, true);
         }
     }
 
@@ -276,7 +276,7 @@ impl BouncePool {
     /// Sees to the pages of the block that was lent last, and of some that follow.
     #[cold]
     fn prepare(&mut self, segment: &SharedSegment, end: usize) {
-        let upto = self.next.max(self.turn.min(self.prepared + PREPARED)).min(end);
+        let upto = self.next.max(self.wrap_limit.min(self.prepared + PREPARED)).min(end);
         segment.prepare(self.prepared..upto);
         self.prepared = upto;
     }
@@ -402,7 +402,7 @@ mod tests {
         let round = starts.last().unwrap() - starts[0];
         assert_eq!(world.go_round()[0], starts[0]);
         assert!((share - BYTES - PAGE..share).contains(&round), "{starts:?}");
-        assert!(world.belt.prepared <= world.belt.turn + PREPARED, "no more than is near");
+        assert!(world.belt.prepared <= world.belt.wrap_limit + PREPARED, "no more than is near");
     }
 
     #[test]
@@ -410,7 +410,7 @@ mod tests {
         let mut world = World::of(1);
         let late: Vec<_> = (0..MOST).map(|_| world.lend(BYTES).unwrap()).collect();
         let furthest = late.last().unwrap().data + BYTES;
-        assert!(furthest > world.belt.turn + BYTES, "{furthest} {}", world.belt.turn);
+        assert!(furthest > world.belt.wrap_limit + BYTES, "{furthest} {}", world.belt.wrap_limit);
         late.into_iter().for_each(|block| world.read(block));
         assert_eq!(world.lend(BYTES).map(|block| block.readers), world.belt.place.map(|p| p.start));
     }
@@ -453,7 +453,7 @@ mod tests {
             if late.len() > FEW {
                 world.read(late.pop_front().unwrap());
             }
-            let furthest = world.belt.turn + (FEW + 2) * (BYTES + LINE + PAGE);
+            let furthest = world.belt.wrap_limit + (FEW + 2) * (BYTES + LINE + PAGE);
             assert!(world.belt.next <= furthest, "{} {furthest}", world.belt.next);
         }
         assert!(world.belt.place.unwrap().end > world.belt.prepared, "the rest is never used");
@@ -467,7 +467,7 @@ mod tests {
         let behind = late[1].data + BYTES;
         for _ in 0..1000 {
             let block = world.lend(BYTES).unwrap();
-            let turn = world.belt.turn;
+            let turn = world.belt.wrap_limit;
             assert!((behind..turn + BYTES + PAGE).contains(&block.data), "{} {turn}", block.data);
             world.read(block);
         }
