@@ -105,7 +105,7 @@ pub(super) struct BouncePool {
     /// The first one that would begin here or further begins at the start, if there is room.
     wrap_limit: usize,
     /// How far that may be from the start, in the end.
-    longest_turn: usize,
+    wrap_limit_max: usize,
     /// Times around since it came nearer to that.
     rounds: u32,
     /// Whether it has done so since somebody [asked](Belt::has_become_longer).
@@ -183,8 +183,8 @@ impl BouncePool {
         let place = start..start + bytes;
         self.unread.reserve_exact(MOST); // no allocation when a message is sent later
         (self.next, self.prepared, self.place) = (start, start, Some(place.clone()));
-        self.longest_turn = share.min(bytes);
-        self.wrap_limit = start + FIRST.min(self.longest_turn);
+        self.wrap_limit_max = share.min(bytes);
+        self.wrap_limit = start + FIRST.min(self.wrap_limit_max);
         let cache = host::second_level_cache().unwrap_or_default();
         self.ahead = ahead(segment.seats() - 1, cache);
         Some(place)
@@ -262,7 +262,7 @@ impl BouncePool {
     /// its pages take, unless it is used often.
     fn lengthen(&mut self, start: usize) {
         self.rounds = self.rounds.saturating_add(1);
-        let turn = start + (2 * (self.wrap_limit - start)).min(self.longest_turn);
+        let turn = start + (2 * (self.wrap_limit - start)).min(self.wrap_limit_max);
         if self.rounds >= ROUNDS && self.wrap_limit < turn {
             (self.wrap_limit, self.rounds, self.is_longer) = (turn, 0, true);
         }
@@ -353,7 +353,7 @@ mod tests {
                 let block = self.lend(BYTES).unwrap();
                 self.read(block);
             }
-            self.belt.longest_turn
+            self.belt.wrap_limit_max
         }
 
         fn read(&self, block: BounceBuffer) {
