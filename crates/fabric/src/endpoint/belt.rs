@@ -107,7 +107,7 @@ pub(super) struct BouncePool {
     /// How far that may be from the start, in the end.
     wrap_limit_max: usize,
     /// Times around since it came nearer to that.
-    rounds: u32,
+    wraps: u32,
     /// Whether it has done so since somebody [asked](Belt::has_become_longer).
     is_longer: bool,
     /// Up to here it has its pages.
@@ -261,10 +261,10 @@ impl BouncePool {
     /// Once more around. What a longer belt gives, below the length of a cache, is less than what
     /// its pages take, unless it is used often.
     fn lengthen(&mut self, start: usize) {
-        self.rounds = self.rounds.saturating_add(1);
+        self.wraps = self.wraps.saturating_add(1);
         let turn = start + (2 * (self.wrap_limit - start)).min(self.wrap_limit_max);
-        if self.rounds >= ROUNDS && self.wrap_limit < turn {
-            (self.wrap_limit, self.rounds, self.is_longer) = (turn, 0, true);
+        if self.wraps >= ROUNDS && self.wrap_limit < turn {
+            (self.wrap_limit, self.wraps, self.is_longer) = (turn, 0, true);
         }
     }
 
