@@ -153,7 +153,7 @@ impl BouncePool {
     }
 
     /// A block that nobody reads, for a copy of these bytes, if there is room.
-    pub(super) fn lend(
+    pub(super) fn allocate(
         &mut self,
         arena: &mut Arena,
         segment: &SharedSegment,
@@ -325,7 +325,7 @@ mod tests {
 
         fn lend_to(&mut self, readers: Readers, bytes: usize) -> Option<BounceBuffer> {
             let source = Region::of(&self.data[..bytes]);
-            self.belt.lend(&mut self.arena, &self.segment, (source, readers))
+            self.belt.allocate(&mut self.arena, &self.segment, (source, readers))
         }
 
         /// Where blocks begin of which each is read at once, one time around.

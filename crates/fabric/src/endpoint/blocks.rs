@@ -382,7 +382,7 @@ impl Endpoint {
             self.segment.word32(block.readers).store(1, Ordering::Relaxed);
             return Some(block);
         }
-        let block = self.bounce.pool.lend(&mut self.arena, &self.segment, (data, readers));
+        let block = self.bounce.pool.allocate(&mut self.arena, &self.segment, (data, readers));
         if self.bounce.pool.has_become_longer() {
             // What was found of a shorter one says nothing of it, and its first copies are slow.
             self.copy_strategy = Pen::default();

@@ -92,7 +92,7 @@ impl Endpoint {
         }
         let Fragments { send, landing, data, sent: offset } = pieces;
         let piece = data.part(offset, next_piece(data.bytes(), offset));
-        let lent = streams.belt.lend(&mut self.arena, &self.segment, (piece, Readers::One(to)));
+        let lent = streams.belt.allocate(&mut self.arena, &self.segment, (piece, Readers::One(to)));
         let Some(block) = lent else {
             return streams.belt.is_read_by(&self.segment, to).then_some(Attempt::NoRoom);
         };
