@@ -199,7 +199,7 @@ impl BouncePool {
         (source, reader): (Region, Option<Peer>),
     ) -> Option<BounceBuffer> {
         if self.next >= self.wrap_limit {
-            self.begin_anew(segment, place.start, source);
+            self.wrap(segment, place.start, source);
         }
         let mut is_second_time = false;
         loop {
@@ -240,7 +240,7 @@ impl BouncePool {
     /// the whole belts of many ranks are not.
     ///
     /// The first places may stay unread for long: each other rank may keep one for its answer.
-    fn begin_anew(&mut self, segment: &SharedSegment, start: usize, source: Region) {
+    fn wrap(&mut self, segment: &SharedSegment, start: usize, source: Region) {
         let mut at = self.unread.partition_point(|block| block.place.start >= self.next);
         let mut place = start;
         let last = at + segment.seats();
