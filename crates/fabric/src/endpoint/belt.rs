@@ -252,7 +252,7 @@ impl BouncePool {
                 _ => {
                     self.next = place;
                     self.unread.rotate_left(at);
-                    return self.lengthen(start);
+                    return self.grow(start);
                 }
             }
         }
@@ -260,7 +260,7 @@ impl BouncePool {
 
     /// Once more around. What a longer belt gives, below the length of a cache, is less than what
     /// its pages take, unless it is used often.
-    fn lengthen(&mut self, start: usize) {
+    fn grow(&mut self, start: usize) {
         self.wraps = self.wraps.saturating_add(1);
         let turn = start + (2 * (self.wrap_limit - start)).min(self.wrap_limit_max);
         if self.wraps >= ROUNDS && self.wrap_limit < turn {
