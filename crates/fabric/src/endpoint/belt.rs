@@ -269,7 +269,7 @@ impl BouncePool {
     }
 
     /// Whether it has become longer since this was asked last.
-    pub(super) fn has_become_longer(&mut self) -> bool {
+    pub(super) fn has_grown(&mut self) -> bool {
         std::mem::take(&mut self.is_longer)
     }
 
@@ -385,7 +385,7 @@ mod tests {
             for round in 0..ROUNDS {
                 let starts = world.go_round();
                 let end = starts.last().unwrap() - starts[0];
-                assert_eq!(world.belt.has_become_longer(), round + 1 == ROUNDS);
+                assert_eq!(world.belt.has_grown(), round + 1 == ROUNDS);
                 assert!((length - BYTES - PAGE..length).contains(&end), "{round}: {starts:?}");
                 let begun = world.belt.place.as_ref().unwrap().start;
                 let asked = world.belt.prepared - begun;

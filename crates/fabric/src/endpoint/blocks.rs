@@ -383,7 +383,7 @@ impl Endpoint {
             return Some(block);
         }
         let block = self.bounce.pool.allocate(&mut self.arena, &self.segment, (data, readers));
-        if self.bounce.pool.has_become_longer() {
+        if self.bounce.pool.has_grown() {
             // What was found of a shorter one says nothing of it, and its first copies are slow.
             self.copy_strategy = Pen::default();
         }
