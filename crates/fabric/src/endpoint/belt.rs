@@ -109,7 +109,7 @@ pub(super) struct BouncePool {
     /// Times around since it came nearer to that.
     wraps: u32,
     /// Whether it has done so since somebody [asked](Belt::has_become_longer).
-    is_longer: bool,
+    has_grown: bool,
     /// Up to here it has its pages.
     prepared: usize,
     /// Bytes that may lie unread for one rank, where ranks share cores.
@@ -264,13 +264,13 @@ impl BouncePool {
         self.wraps = self.wraps.saturating_add(1);
         let turn = start + (2 * (self.wrap_limit - start)).min(self.wrap_limit_max);
         if self.wraps >= ROUNDS && self.wrap_limit < turn {
-            (self.wrap_limit, self.wraps, self.is_longer) = (turn, 0, true);
+            (self.wrap_limit, self.wraps, self.has_grown) = (turn, 0, true);
         }
     }
 
     /// Whether it has become longer since this was asked last.
     pub(super) fn has_grown(&mut self) -> bool {
-        std::mem::take(&mut self.is_longer)
+        std::mem::take(&mut self.has_grown)
     }
 
     /// Sees to the pages of the block that was lent last, and of some that follow.
