@@ -62,7 +62,7 @@ use introductions::Introductions;
 pub use matched::Taken;
 use outgoing::PeerTx;
 pub(crate) use packet::Header;
-use pen::Pen;
+use pen::CopyStrategy;
 pub use short::InlineRecv;
 use streams::Streams;
 pub use transit::Transit;
@@ -231,7 +231,7 @@ pub struct Endpoint {
     arena: Arena,
     heap: Arc<Heap>,
     bounce: BounceSender,
-    copy_strategy: Pen,
+    copy_strategy: CopyStrategy,
     /// If long messages go in pieces although they could be copied at once.
     pipelines: Option<Streams>,
     /// Channels that receivers have announced and we have not asked for yet; `None` marks one
@@ -321,7 +321,7 @@ impl Endpoint {
             arena: Arena::new(layout.arena(own), layout.arena_bytes()),
             heap: Heap::of(&segment, own),
             bounce: BounceSender::of(&segment, cell, options.single_copy),
-            copy_strategy: Pen::default(),
+            copy_strategy: CopyStrategy::default(),
             pipelines: Streams::of(&segment, options.single_copy),
             offered_channels: HashMap::new(),
             introductions: Introductions::default(),

@@ -14,7 +14,7 @@ use super::incoming::Message;
 use super::lying::Lying;
 use super::outgoing::Outgoing;
 use super::packet::Packet;
-use super::pen::Pen;
+use super::pen::CopyStrategy;
 use super::recycle::{RecycledBuffers, give_back};
 use super::{Completion, Endpoint, PostedRecv};
 use crate::copy_bandwidth::CopyBandwidth;
@@ -385,7 +385,7 @@ impl Endpoint {
         let block = self.bounce.pool.allocate(&mut self.arena, &self.segment, (data, readers));
         if self.bounce.pool.has_grown() {
             // What was found of a shorter one says nothing of it, and its first copies are slow.
-            self.copy_strategy = Pen::default();
+            self.copy_strategy = CopyStrategy::default();
         }
         block
     }

@@ -43,7 +43,7 @@ enum StoreKind {
 
 /// What a rank has found out about its copies.
 #[derive(Debug)]
-pub(super) struct Pen {
+pub(super) struct CopyStrategy {
     way: StoreKind,
     /// Copies before the next one that is timed.
     left: u32,
@@ -54,14 +54,20 @@ pub(super) struct Pen {
     timed: u32,
 }
 
-impl Default for Pen {
-    fn default() -> Pen {
+impl Default for CopyStrategy {
+    fn default() -> CopyStrategy {
         let taken = [Duration::ZERO; JUDGED as usize];
-        Pen { way: StoreKind::Through, left: UNJUDGED, patience: PATIENCE, taken, timed: 0 }
+        CopyStrategy {
+            way: StoreKind::Through,
+            left: UNJUDGED,
+            patience: PATIENCE,
+            taken,
+            timed: 0,
+        }
     }
 }
 
-impl Pen {
+impl CopyStrategy {
     /// Copies data to a place that begins with a line. It is there for all who see a later release
     /// of this thread.
     ///
@@ -178,8 +184,8 @@ mod tests {
     /// So many far copies in a row are slow, whatever comes behind them.
     const ENOUGH: usize = 6;
 
-    fn pen() -> Pen {
-        Pen { left: 0, ..Pen::default() }
+    fn pen() -> CopyStrategy {
+        CopyStrategy { left: 0, ..CopyStrategy::default() }
     }
 
     #[test]
@@ -241,7 +247,7 @@ mod tests {
                     let mut memory = vec![0_u8; bytes + 3 * LINE];
                     let start = memory.as_ptr().align_offset(LINE);
                     let into = NonNull::new(memory[start..].as_mut_ptr()).unwrap();
-                    let mut pen = Pen { way, left, ..pen() };
+                    let mut pen = CopyStrategy { way, left, ..pen() };
                     // SAFETY: there is so much room, which nobody else uses.
                     unsafe { pen.write(into, Region::of(&data[13..13 + bytes])) };
                     assert!(
