@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 
 use super::belt::{BounceBuffer, BouncePool, Readers};
 use super::incoming::Message;
-use super::lying::Lying;
+use super::lying::InPlaceReceive;
 use super::outgoing::Outgoing;
 use super::packet::Packet;
 use super::pen::CopyStrategy;
@@ -81,7 +81,7 @@ pub(super) struct BounceSender {
     /// Those of others that this rank has read and not given back.
     kept: RecycledBuffers,
     /// Messages that were received, and are to be read in their blocks.
-    pub(super) in_place: Vec<Lying>,
+    pub(super) in_place: Vec<InPlaceReceive>,
     /// Bytes of messages that go in one.
     lengths: SizeRange,
     /// The same of those whose receivers send some in turn.

@@ -21,7 +21,7 @@ use crate::{Completion, Region, RegionMut, Selector, Token, TransferError, TypeC
 
 /// A message that has been received, and lies somewhere.
 #[derive(Debug)]
-pub(super) struct Lying {
+pub(super) struct InPlaceReceive {
     token: Token,
     message: Message,
     place: InPlaceSource,
@@ -69,7 +69,7 @@ impl Endpoint {
         let Some(at) = self.bounce.in_place.iter().position(|lying| lying.token == token) else {
             return Ok(());
         };
-        let Lying { message, place, .. } = self.bounce.in_place.swap_remove(at);
+        let InPlaceReceive { message, place, .. } = self.bounce.in_place.swap_remove(at);
         match place {
             InPlaceSource::Block(block) => {
                 read(self.bytes_of(&message, block));
@@ -103,7 +103,11 @@ impl Endpoint {
             && is_read_at_once(message, receive, &self.introductions);
         if lies {
             let place = InPlaceSource::Block(block);
-            self.bounce.in_place.push(Lying { token: receive.token(), message: *message, place });
+            self.bounce.in_place.push(InPlaceReceive {
+                token: receive.token(),
+                message: *message,
+                place,
+            });
         }
         lies
     }
@@ -124,7 +128,11 @@ impl Endpoint {
         let lies = is_there && claims::take(&self.segment, message.source, claim);
         if lies {
             let place = InPlaceSource::Heap(*exposure, claim);
-            self.bounce.in_place.push(Lying { token: receive.token(), message: *message, place });
+            self.bounce.in_place.push(InPlaceReceive {
+                token: receive.token(),
+                message: *message,
+                place,
+            });
         }
         lies
     }
