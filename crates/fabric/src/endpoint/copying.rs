@@ -331,7 +331,7 @@ mod tests {
             let (selector, into) =
                 (Selector::exactly(Peer(0), LABEL), RegionMut::of(&mut pair.into));
             let done = &mut pair.done[1];
-            let receive = if is_operand { Endpoint::recv_lying } else { Endpoint::recv };
+            let receive = if is_operand { Endpoint::recv_in_place } else { Endpoint::recv };
             // SAFETY: as above.
             unsafe { receive(&mut pair.ranks[1], selector, TypeCode::BYTES, into, token(1), done) };
             pair

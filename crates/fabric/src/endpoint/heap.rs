@@ -115,7 +115,7 @@ mod tests {
                 unsafe { self.ranks[0].send(Peer(1), LABEL, TypeCode::BYTES, data, token(0)) };
             assert_eq!(posted, Posted::Pending);
             let (selector, done) = (Selector::exactly(Peer(0), LABEL), &mut self.done[1]);
-            let receive = if is_operand { Endpoint::recv_lying } else { Endpoint::recv };
+            let receive = if is_operand { Endpoint::recv_in_place } else { Endpoint::recv };
             let rank = &mut self.ranks[1];
             // SAFETY: as above.
             unsafe { receive(rank, selector, TypeCode::BYTES, into, token(1), done) };

@@ -41,7 +41,7 @@ impl Endpoint {
     ///
     /// # Safety
     /// As [`Endpoint::recv`].
-    pub unsafe fn recv_lying(
+    pub unsafe fn recv_in_place(
         &mut self,
         selector: Selector,
         element: TypeCode,
@@ -187,7 +187,7 @@ mod tests {
         let selector = Selector::exactly(Peer(0), label(tag));
         let (into, mut done, mut lies) = (RegionMut::of(into), Vec::new(), None);
         // SAFETY: the memory outlives the receive.
-        unsafe { receiver.recv_lying(selector, TypeCode::BYTES, into, TOKEN, &mut done) };
+        unsafe { receiver.recv_in_place(selector, TypeCode::BYTES, into, TOKEN, &mut done) };
         receiver.progress(&mut done);
         assert_eq!((done.len(), done[0].token), (1, TOKEN));
         let read = receiver.read_lying(TOKEN, |message| {
@@ -245,7 +245,7 @@ mod tests {
         let selector = Selector::exactly(Peer(0), label(1));
         let place = RegionMut::of(&mut into);
         // SAFETY: the memory outlives the receive.
-        unsafe { receiver.recv_lying(selector, TypeCode::BYTES, place, TOKEN, &mut done) };
+        unsafe { receiver.recv_in_place(selector, TypeCode::BYTES, place, TOKEN, &mut done) };
         receiver.progress(&mut done);
         assert_eq!((done.len(), unread(&sender)), (1, 1));
         receiver.let_lying_go(Token { step: 2, ..TOKEN });

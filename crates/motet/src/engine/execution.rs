@@ -356,7 +356,7 @@ impl Execution {
         // completes or is cancelled, and the plan keeps other steps off it.
         if self.reduction(step).is_some() {
             // SAFETY: see above. Whoever settles the completion takes what lies.
-            unsafe { endpoint.recv_lying(selector, element, into, token, done) };
+            unsafe { endpoint.recv_in_place(selector, element, into, token, done) };
         } else {
             // SAFETY: see above.
             unsafe { endpoint.recv_filled(selector, element, (into, fill), token, done) };
