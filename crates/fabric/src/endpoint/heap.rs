@@ -194,7 +194,7 @@ mod tests {
     /// Reads what rank 1 has received, if it lies. Says what it was.
     fn read(pair: &mut Pair) -> (Option<Vec<u8>>, Result<(), TransferError>) {
         let mut lies = None;
-        let read = pair.ranks[1].read_lying(Token { operation: 7, step: 1 }, |message| {
+        let read = pair.ranks[1].consume_in_place(Token { operation: 7, step: 1 }, |message| {
             // SAFETY: a message that lies, and is read.
             let bytes = unsafe { std::slice::from_raw_parts(message.start(), message.bytes()) };
             lies = Some(bytes.to_vec());

@@ -61,7 +61,7 @@ impl Endpoint {
     /// [`TransferError::Revoked`] if its sender has taken it back meanwhile, since somebody has
     /// died: then what was read may be anything.
     #[inline]
-    pub fn read_lying(
+    pub fn consume_in_place(
         &mut self,
         token: Token,
         read: impl FnOnce(Region),
@@ -86,7 +86,7 @@ impl Endpoint {
 
     /// The same, of who does not want it any more.
     pub fn let_lying_go(&mut self, token: Token) {
-        let _ = self.read_lying(token, |_| {}); // What it is does not matter.
+        let _ = self.consume_in_place(token, |_| {}); // What it is does not matter.
     }
 
     /// Leaves a message in its block, to be read there, if its receive lets it. Says whether it
@@ -190,7 +190,7 @@ mod tests {
         unsafe { receiver.recv_in_place(selector, TypeCode::BYTES, into, TOKEN, &mut done) };
         receiver.progress(&mut done);
         assert_eq!((done.len(), done[0].token), (1, TOKEN));
-        let read = receiver.read_lying(TOKEN, |message| {
+        let read = receiver.consume_in_place(TOKEN, |message| {
             assert!(message.start().addr().is_multiple_of(LINE));
             // SAFETY: a message that lies in its block, and is read there.
             let bytes = unsafe { std::slice::from_raw_parts(message.start(), message.bytes()) };

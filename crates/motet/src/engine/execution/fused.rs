@@ -111,7 +111,7 @@ impl Execution {
     /// The step that received it is complete.
     fn take_lying(&mut self, receive: StepId, token: Token, endpoint: &mut Endpoint) {
         let Some(reduction) = self.planned.plan.reduction(receive) else { return };
-        let read = endpoint.read_lying(token, |received| {
+        let read = endpoint.consume_in_place(token, |received| {
             let (_, _, place) = self.awaited(receive);
             if self.exec.take_last(&self.planned.plan, reduction) {
                 self.reduce_received(place, received, reduction);
