@@ -391,7 +391,7 @@ impl Engine {
                 if disagreeing::is_notice(token) {
                     continue;
                 }
-                self.endpoint.let_lying_go(token);
+                self.endpoint.release_in_place(token);
                 self.record_came(next - 1, &mut done);
                 continue;
             };

@@ -975,7 +975,7 @@ mod tests {
         }
         world[1].progress(&mut done);
         assert_eq!((done.len(), world[1].bounce.in_place.len()), (1, 1));
-        world[1].let_lying_go(token);
+        world[1].release_in_place(token);
         assert_eq!(unread(&world[0]), 0);
     }
 
@@ -992,7 +992,7 @@ mod tests {
         unsafe { world[1].recv_in_place(selector, TypeCode::BYTES, into, token, &mut done) };
         world[1].progress(&mut done);
         assert_eq!((done.len(), world[1].bounce.in_place.len(), unread(&world[0])), (1, 1, 1));
-        world[1].let_lying_go(token);
+        world[1].release_in_place(token);
         assert!(place.iter().all(|&byte| byte == 0), "nobody has copied it");
         assert_eq!(unread(&world[0]), 0);
     }

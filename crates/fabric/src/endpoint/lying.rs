@@ -85,7 +85,7 @@ impl Endpoint {
     }
 
     /// The same, of who does not want it any more.
-    pub fn let_lying_go(&mut self, token: Token) {
+    pub fn release_in_place(&mut self, token: Token) {
         let _ = self.consume_in_place(token, |_| {}); // What it is does not matter.
     }
 
@@ -248,9 +248,9 @@ mod tests {
         unsafe { receiver.recv_in_place(selector, TypeCode::BYTES, place, TOKEN, &mut done) };
         receiver.progress(&mut done);
         assert_eq!((done.len(), unread(&sender)), (1, 1));
-        receiver.let_lying_go(Token { step: 2, ..TOKEN });
+        receiver.release_in_place(Token { step: 2, ..TOKEN });
         assert_eq!(unread(&sender), 1, "that is another one");
-        receiver.let_lying_go(TOKEN);
+        receiver.release_in_place(TOKEN);
         assert_eq!(unread(&sender), 0);
     }
 
