@@ -407,7 +407,7 @@ impl Endpoint {
         receive: &PostedRecv,
         done: &mut Vec<Completion>,
     ) {
-        let outcome = if self.lies(&message, block, receive) {
+        let outcome = if self.try_in_place(&message, block, receive) {
             Ok(())
         } else {
             self.take_from_block(&message, block, receive)

@@ -92,7 +92,7 @@ impl Endpoint {
     /// Leaves a message in its block, to be read there, if its receive lets it. Says whether it
     /// does.
     #[inline]
-    pub(super) fn lies(
+    pub(super) fn try_in_place(
         &mut self,
         message: &Message,
         block: BounceBuffer,
