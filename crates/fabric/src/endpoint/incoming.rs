@@ -346,7 +346,7 @@ impl Endpoint {
         if self.is_streamed(&message) && !is_in_heap(exposure.address) {
             return self.request_fragments(message, exposure, receive);
         }
-        if self.lies_exposed(&message, &exposure, &receive) {
+        if self.try_in_place_offer(&message, &exposure, &receive) {
             return done.push(message.completion(receive.token(), Ok(())));
         }
         if self.puts_off_copy(&message, &exposure, &receive) {

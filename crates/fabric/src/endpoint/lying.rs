@@ -114,7 +114,7 @@ impl Endpoint {
 
     /// Leaves a message in the heap of its sender, to be read there, if its receive lets it. Says
     /// whether it does.
-    pub(super) fn lies_exposed(
+    pub(super) fn try_in_place_offer(
         &mut self,
         message: &Message,
         exposure: &RndvOffer,
