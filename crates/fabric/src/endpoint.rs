@@ -64,7 +64,7 @@ use outgoing::PeerTx;
 pub(crate) use packet::Header;
 use pen::CopyStrategy;
 pub use short::InlineRecv;
-use streams::Streams;
+use streams::Pipelines;
 pub use transit::Transit;
 
 /// How an endpoint behaves.
@@ -233,7 +233,7 @@ pub struct Endpoint {
     bounce: BounceSender,
     copy_strategy: CopyStrategy,
     /// If long messages go in pieces although they could be copied at once.
-    pipelines: Option<Streams>,
+    pipelines: Option<Pipelines>,
     /// Channels that receivers have announced and we have not asked for yet; `None` marks one
     /// that we shall never ask for.
     offered_channels: HashMap<(Peer, Label), Option<Opened>>,
@@ -322,7 +322,7 @@ impl Endpoint {
             heap: Heap::of(&segment, own),
             bounce: BounceSender::of(&segment, cell, options.single_copy),
             copy_strategy: CopyStrategy::default(),
-            pipelines: Streams::of(&segment, options.single_copy),
+            pipelines: Pipelines::of(&segment, options.single_copy),
             offered_channels: HashMap::new(),
             introductions: Introductions::default(),
             has_seen: vec![false; if wire.is_some() { layout.ranks() } else { 0 }],

@@ -4,7 +4,7 @@
 use super::Endpoint;
 use super::outgoing::Outgoing;
 use super::packet::{self, Packet};
-use super::streams::Streams;
+use super::streams::Pipelines;
 use crate::channel::{InChannel, LONGEST, OutChannel};
 use crate::{Label, Peer, Sender, TransferError, TypeCode};
 
@@ -74,7 +74,7 @@ impl Endpoint {
 
     /// Bytes of the segment that this rank's channels have taken, free rings included.
     pub fn channel_bytes(&self) -> usize {
-        let streams = self.pipelines.as_ref().map_or(0, Streams::bytes);
+        let streams = self.pipelines.as_ref().map_or(0, Pipelines::bytes);
         self.arena.taken() - self.bounce.bytes() - streams
     }
 

@@ -26,7 +26,7 @@ const BYTES_PER_LOOK: usize = 1 << 10;
 
 /// The streams of a rank.
 #[derive(Debug)]
-pub(super) struct Streams {
+pub(super) struct Pipelines {
     belt: BouncePool,
     /// Messages that come, some of which may be over.
     landings: Vec<Id>,
@@ -34,12 +34,12 @@ pub(super) struct Streams {
     patience: u32,
 }
 
-impl Streams {
+impl Pipelines {
     /// Those of a rank of this segment, who may have said whether the kernel is to copy. Where
     /// ranks share cores there are none: each piece would have to wait for its turn.
-    pub(super) fn of(segment: &SharedSegment, single_copy: Option<bool>) -> Option<Streams> {
+    pub(super) fn of(segment: &SharedSegment, single_copy: Option<bool>) -> Option<Pipelines> {
         let is_wanted = copies_by_memcpy(segment, single_copy) && !segment.is_crowded();
-        is_wanted.then(|| Streams {
+        is_wanted.then(|| Pipelines {
             belt: BouncePool::default(),
             landings: Vec::new(),
             patience: 0,
@@ -135,7 +135,8 @@ impl Endpoint {
 
     /// Whether somebody who sends us a message in pieces does something else, as it seems.
     pub(super) fn is_overdue(&self) -> bool {
-        let is_impatient = |it: &Streams| !it.landings.is_empty() && self.idle_polls >= it.patience;
+        let is_impatient =
+            |it: &Pipelines| !it.landings.is_empty() && self.idle_polls >= it.patience;
         self.pipelines.as_ref().is_some_and(is_impatient)
     }
 
@@ -225,7 +226,7 @@ mod tests {
         unsafe { receiver.recv(selector, TypeCode::BYTES, into, token(1), done) };
     }
 
-    fn streams(rank: &Endpoint) -> &Streams {
+    fn streams(rank: &Endpoint) -> &Pipelines {
         rank.pipelines.as_ref().unwrap()
     }
 
