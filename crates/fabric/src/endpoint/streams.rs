@@ -29,7 +29,7 @@ const BYTES_PER_LOOK: usize = 1 << 10;
 pub(super) struct Pipelines {
     belt: BouncePool,
     /// Messages that come, some of which may be over.
-    landings: Vec<Id>,
+    receives: Vec<Id>,
     /// Looks without anything new that are waited for the longest of them.
     patience: u32,
 }
@@ -41,7 +41,7 @@ impl Pipelines {
         let is_wanted = copies_by_memcpy(segment, single_copy) && !segment.is_crowded();
         is_wanted.then(|| Pipelines {
             belt: BouncePool::default(),
-            landings: Vec::new(),
+            receives: Vec::new(),
             patience: 0,
         })
     }
@@ -70,9 +70,9 @@ impl Endpoint {
     /// Remembers a landing, in case that the rest of its message must be got without its sender.
     pub(super) fn note_stream(&mut self, landing: Id, bytes: usize) {
         let Some(streams) = &mut self.pipelines else { return };
-        streams.landings.retain(|&id| self.rndv_recvs.get_mut(id).is_some());
-        let others = if streams.landings.is_empty() { 0 } else { streams.patience };
-        streams.landings.push(landing);
+        streams.receives.retain(|&id| self.rndv_recvs.get_mut(id).is_some());
+        let others = if streams.receives.is_empty() { 0 } else { streams.patience };
+        streams.receives.push(landing);
         streams.patience = others.max((bytes / BYTES_PER_LOOK) as u32);
     }
 
@@ -136,7 +136,7 @@ impl Endpoint {
     /// Whether somebody who sends us a message in pieces does something else, as it seems.
     pub(super) fn is_overdue(&self) -> bool {
         let is_impatient =
-            |it: &Pipelines| !it.landings.is_empty() && self.idle_polls >= it.patience;
+            |it: &Pipelines| !it.receives.is_empty() && self.idle_polls >= it.patience;
         self.pipelines.as_ref().is_some_and(is_impatient)
     }
 
@@ -144,9 +144,9 @@ impl Endpoint {
     /// there was one. The sender may be back when it is here: then the others come by themselves.
     pub(super) fn pull(&mut self, done: &mut Vec<Completion>) -> bool {
         while let Some(streams) = &mut self.pipelines
-            && !streams.landings.is_empty()
+            && !streams.receives.is_empty()
         {
-            let first = streams.landings.remove(0);
+            let first = streams.receives.remove(0);
             if self.pull_one(first, done) {
                 return true;
             }
@@ -317,7 +317,7 @@ mod tests {
                 receiver.progress(&mut came);
             }
             assert_eq!((came.len(), sent.len(), unread(&sender)), (1, 1, 0));
-            assert!(into == pattern(BYTES, 0) && receiver.pipelines.unwrap().landings.is_empty());
+            assert!(into == pattern(BYTES, 0) && receiver.pipelines.unwrap().receives.is_empty());
         }
     }
 
