@@ -343,7 +343,7 @@ impl Endpoint {
             done.push(message.completion(receive.token(), Err(error)));
             return;
         }
-        if self.is_streamed(&message) && !is_in_heap(exposure.address) {
+        if self.is_pipelined(&message) && !is_in_heap(exposure.address) {
             return self.request_fragments(message, exposure, receive);
         }
         if self.try_in_place_offer(&message, &exposure, &receive) {

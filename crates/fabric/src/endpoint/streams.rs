@@ -62,7 +62,7 @@ fn next_piece(bytes: usize, sent: usize) -> usize {
 
 impl Endpoint {
     /// Whether a large message is to come in pieces although it could be copied at once.
-    pub(super) fn is_streamed(&self, message: &Message) -> bool {
+    pub(super) fn is_pipelined(&self, message: &Message) -> bool {
         let is_of_a_neighbour = message.source != self.me && !self.reaches(message.source);
         self.pipelines.is_some() && is_of_a_neighbour && message.bytes > SHORTEST
     }
