@@ -369,7 +369,7 @@ impl Endpoint {
         let (send, missing, straight, exposure) = (exposure.send, bytes, None, Some(exposure));
         let landing = RndvRecv { receive, source, tag, bytes, missing, straight, exposure };
         let landing = self.rndv_recvs.insert(landing);
-        self.note_stream(landing, bytes);
+        self.note_pipeline(landing, bytes);
         self.send_control(source, Packet::Pieces { send, landing: landing.0 });
     }
 

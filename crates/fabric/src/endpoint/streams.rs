@@ -68,7 +68,7 @@ impl Endpoint {
     }
 
     /// Remembers a landing, in case that the rest of its message must be got without its sender.
-    pub(super) fn note_stream(&mut self, landing: Id, bytes: usize) {
+    pub(super) fn note_pipeline(&mut self, landing: Id, bytes: usize) {
         let Some(streams) = &mut self.pipelines else { return };
         streams.receives.retain(|&id| self.rndv_recvs.get_mut(id).is_some());
         let others = if streams.receives.is_empty() { 0 } else { streams.patience };
