@@ -352,7 +352,7 @@ impl Endpoint {
         if self.rndv_sends.get_mut(send).is_none() {
             return Attempt::Gone(Posted::Done); // Its receiver has got the rest by itself.
         }
-        if let Some(attempt) = self.stream_piece(to, pieces, done) {
+        if let Some(attempt) = self.send_pipelined_fragment(to, pieces, done) {
             return attempt;
         }
         let standing = &mut self.peer_tx[to.index()];

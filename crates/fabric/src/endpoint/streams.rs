@@ -77,7 +77,7 @@ impl Endpoint {
     }
 
     /// Sends the next piece of a message in a block. `None` if it must go in a cell.
-    pub(super) fn stream_piece(
+    pub(super) fn send_pipelined_fragment(
         &mut self,
         to: Peer,
         pieces: Fragments,
