@@ -212,7 +212,7 @@ impl Endpoint {
             }
             Packet::Streamed { landing, offset, bytes } => {
                 let block = BounceBuffer::from_words(self.words(source));
-                self.handle_streamed(source, (Id(landing), offset, bytes), block, done);
+                self.handle_pipelined_fragment(source, (Id(landing), offset, bytes), block, done);
             }
             Packet::Ready { send, landing } => {
                 let [first, upto, _] = self.words(source);

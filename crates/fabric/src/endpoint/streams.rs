@@ -110,7 +110,7 @@ impl Endpoint {
     }
 
     /// A piece of a large message has come in a block.
-    pub(super) fn handle_streamed(
+    pub(super) fn handle_pipelined_fragment(
         &mut self,
         source: Peer,
         (id, offset, bytes): (Id, usize, usize),
