@@ -55,7 +55,7 @@ impl Pipelines {
 /// Bytes of the next piece of a message, so many of which have been sent. The first and the last
 /// ones are short, since meanwhile one of the two ranks waits; each of the others is as long as all
 /// before it, since each costs something besides its copies.
-fn next_piece(bytes: usize, sent: usize) -> usize {
+fn next_fragment_bytes(bytes: usize, sent: usize) -> usize {
     let left = bytes - sent;
     sent.min(left / 2).clamp(*PIECES.start(), *PIECES.end()).min(left)
 }
@@ -91,7 +91,7 @@ impl Endpoint {
             return Some(Attempt::NoRoom);
         }
         let Fragments { send, landing, data, sent: offset } = pieces;
-        let piece = data.part(offset, next_piece(data.bytes(), offset));
+        let piece = data.part(offset, next_fragment_bytes(data.bytes(), offset));
         let lent = streams.belt.allocate(&mut self.arena, &self.segment, (piece, Readers::One(to)));
         let Some(block) = lent else {
             return streams.belt.is_read_by(&self.segment, to).then_some(Attempt::NoRoom);
@@ -239,7 +239,7 @@ mod tests {
     fn lengths(bytes: usize) -> Vec<usize> {
         let (mut lengths, mut sent) = (Vec::new(), 0);
         while sent < bytes {
-            lengths.push(next_piece(bytes, sent));
+            lengths.push(next_fragment_bytes(bytes, sent));
             sent += lengths[lengths.len() - 1];
         }
         lengths
