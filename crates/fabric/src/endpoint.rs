@@ -391,7 +391,7 @@ impl Endpoint {
         let came = self.poll_readers(done);
         self.end_leaving_copies(leaves_copies, done);
         let went = self.waiting > 0 && self.flush(done);
-        came || went || self.is_overdue() && self.pull(done)
+        came || went || self.is_overdue() && self.read_rest(done)
     }
 
     /// Whether all that was sent has left this rank's hands.
@@ -428,7 +428,7 @@ impl Endpoint {
         if self.network.as_mut().is_some_and(|wire| wire.is_time_to_say()) {
             self.say_whom_it_awaits();
         }
-        while self.idle_polls > 0 && self.pull(done) {}
+        while self.idle_polls > 0 && self.read_rest(done) {}
         let ranks = self.segment.ranks() as u32;
         let me = self.me.0;
         let mut others = (0..ranks).filter(|&rank| rank != me);

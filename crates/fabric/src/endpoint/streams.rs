@@ -142,7 +142,7 @@ impl Endpoint {
 
     /// Gets the rest of the first message that comes in pieces without its sender. Says whether
     /// there was one. The sender may be back when it is here: then the others come by themselves.
-    pub(super) fn pull(&mut self, done: &mut Vec<Completion>) -> bool {
+    pub(super) fn read_rest(&mut self, done: &mut Vec<Completion>) -> bool {
         while let Some(streams) = &mut self.pipelines
             && !streams.receives.is_empty()
         {
@@ -422,7 +422,7 @@ mod tests {
         sender.progress(&mut sent);
         sender.cancel(|_| true);
         drop(data);
-        receiver.pull(&mut came);
+        receiver.read_rest(&mut came);
         assert!(came.is_empty(), "the claim is withdrawn");
         while came.is_empty() {
             sender.progress(&mut sent);
