@@ -210,7 +210,7 @@ impl Endpoint {
             Packet::Piece { landing, offset, bytes } => {
                 self.handle_fragment(source, Id(landing), offset, bytes, done);
             }
-            Packet::Streamed { landing, offset, bytes } => {
+            Packet::Pipelined { landing, offset, bytes } => {
                 let block = BounceBuffer::from_words(self.words(source));
                 self.handle_pipelined_fragment(source, (Id(landing), offset, bytes), block, done);
             }

@@ -87,7 +87,7 @@ pub(super) enum Packet {
     /// A piece of a large message; it lies in the cell.
     Piece { landing: u64, offset: usize, bytes: usize },
     /// A piece of a large message; it lies in a block, whose places the words say.
-    Streamed { landing: u64, offset: usize, bytes: usize },
+    Pipelined { landing: u64, offset: usize, bytes: usize },
     /// The receiver copies this large message to that address of its own, and may be helped.
     Share { send: u64, address: u64 },
     /// The receiver has what it wanted of a large message.
@@ -172,7 +172,7 @@ impl Packet {
                 let label = Label { context: offset as u64, tag: landing, ..none };
                 (PIECE, label, TypeCode::BYTES, bytes)
             }
-            Packet::Streamed { landing, offset, bytes } => {
+            Packet::Pipelined { landing, offset, bytes } => {
                 let label = Label { context: offset as u64, tag: landing, ..none };
                 (STREAMED, label, TypeCode::BYTES, bytes)
             }
@@ -219,7 +219,7 @@ impl Packet {
             LARGE => Packet::Large { label, element, bytes },
             PIECES => Packet::Pieces { send: tag, landing: context },
             PIECE => Packet::Piece { landing: tag, offset: context as usize, bytes },
-            STREAMED => Packet::Streamed { landing: tag, offset: context as usize, bytes },
+            STREAMED => Packet::Pipelined { landing: tag, offset: context as usize, bytes },
             SHARE => Packet::Share { send: tag, address: context },
             FINISHED => Packet::Finished { send: tag },
             REVOKED => Packet::Revoked { landing: tag },
@@ -276,7 +276,7 @@ mod tests {
             Packet::Large { label, element, bytes: usize::MAX },
             Packet::Pieces { send: 3, landing: 4 },
             Packet::Piece { landing: 5, offset: 6, bytes: 7 },
-            Packet::Streamed { landing: 5, offset: 6, bytes: 7 },
+            Packet::Pipelined { landing: 5, offset: 6, bytes: 7 },
             Packet::Share { send: 10, address: u64::MAX },
             Packet::Finished { send: 8 },
             Packet::Revoked { landing: 9 },

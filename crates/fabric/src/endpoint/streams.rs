@@ -99,7 +99,7 @@ impl Endpoint {
         // SAFETY: memory of a posted send: readable, by the promise of its poster.
         unsafe { self.fill(block, piece, 0) };
         let (bytes, sent) = (piece.bytes(), offset + piece.bytes());
-        let packet = Packet::Streamed { landing, offset, bytes };
+        let packet = Packet::Pipelined { landing, offset, bytes };
         let pushed = self.peer_tx[to.index()].push_words(packet, &block.words());
         assert!(pushed, "there was room for it");
         if sent < data.bytes() {
