@@ -55,7 +55,7 @@ use belt::BounceBuffer;
 use blocks::BounceSender;
 pub use cancelling::Copied;
 pub use channels::Attached;
-use copying::Meanwhile;
+use copying::DeferredCopies;
 use departure::Departure;
 pub use fill::Fill;
 use introductions::Introductions;
@@ -225,7 +225,7 @@ pub struct Endpoint {
     /// Looks since something new came, or something kept was received.
     idle_polls: u32,
     leases: Claims,
-    deferred_copies: Meanwhile,
+    deferred_copies: DeferredCopies,
     rndv_sends: Slab<RndvSend>,
     rndv_recvs: Slab<RndvRecv>,
     arena: Arena,
@@ -315,7 +315,7 @@ impl Endpoint {
             unexpected: vec![0; layout.ranks()],
             idle_polls: 0,
             leases: Claims::new(segment.clone(), me),
-            deferred_copies: Meanwhile::default(),
+            deferred_copies: DeferredCopies::default(),
             rndv_sends: Slab::default(),
             rndv_recvs: Slab::default(),
             arena: Arena::new(layout.arena(own), layout.arena_bytes()),

@@ -23,7 +23,7 @@ const LONGEST_OPERAND: usize = 512 << 10;
 
 /// What a rank leaves to the other end of a message while it copies for itself.
 #[derive(Debug, Default)]
-pub(super) struct Meanwhile {
+pub(super) struct DeferredCopies {
     copies_for_itself: bool,
     /// Messages that are copied to this rank, and claimed.
     receives: Vec<Claimed>,
@@ -39,7 +39,7 @@ struct Claimed {
     receive: PostedRecv,
 }
 
-impl Meanwhile {
+impl DeferredCopies {
     fn is_empty(&self) -> bool {
         self.receives.is_empty() && self.sends.is_empty()
     }
