@@ -26,13 +26,13 @@ const LONGEST_OPERAND: usize = 512 << 10;
 pub(super) struct DeferredCopies {
     copies_for_itself: bool,
     /// Messages that are copied to this rank, and claimed.
-    receives: Vec<Claimed>,
+    receives: Vec<LeasedCopy>,
     /// Messages that are copied from it, and the addresses that their receivers have told.
     sends: Vec<(Id, u64)>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Claimed {
+struct LeasedCopy {
     message: Message,
     exposure: RndvOffer,
     claim: Claim,
@@ -83,7 +83,7 @@ impl Endpoint {
         while let Some((send, address)) = self.deferred_copies.sends.pop() {
             self.help(send, address);
         }
-        while let Some(Claimed { message, exposure, claim, receive }) =
+        while let Some(LeasedCopy { message, exposure, claim, receive }) =
             self.deferred_copies.receives.pop()
         {
             let into = receive.into.part(0, message.bytes);
@@ -112,7 +112,8 @@ impl Endpoint {
             return false;
         }
         self.share((source, claim), exposure, receive.into.part(0, bytes));
-        let claimed = Claimed { message: *message, exposure: *exposure, claim, receive: *receive };
+        let claimed =
+            LeasedCopy { message: *message, exposure: *exposure, claim, receive: *receive };
         self.deferred_copies.receives.push(claimed);
         true
     }
