@@ -49,7 +49,7 @@ impl Endpoint {
     /// As [`Endpoint::progress`], for a rank that copies for itself: of copies that it shares with
     /// other ranks it leaves to them as much as they can do. It must [catch up](Endpoint::catch_up)
     /// when its own copy is done, and do nothing else before.
-    pub fn progress_meanwhile(&mut self, done: &mut Vec<Completion>) -> bool {
+    pub fn progress_deferring(&mut self, done: &mut Vec<Completion>) -> bool {
         let before = std::mem::replace(&mut self.deferred_copies.copies_for_itself, true);
         let moved = self.progress(done);
         self.deferred_copies.copies_for_itself = before;
@@ -343,7 +343,7 @@ mod tests {
         }
 
         fn progress_meanwhile(&mut self, rank: usize) {
-            self.ranks[rank].progress_meanwhile(&mut self.done[rank]);
+            self.ranks[rank].progress_deferring(&mut self.done[rank]);
         }
 
         fn catch_up(&mut self, rank: usize) {

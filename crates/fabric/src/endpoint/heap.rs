@@ -179,7 +179,7 @@ mod tests {
         let into = RegionMut::new(memory[1].start().as_ptr(), BYTES);
         pair.begin(filled(&memory[0], &data), into);
         let done = &mut pair.done[1];
-        pair.ranks[1].progress_meanwhile(done);
+        pair.ranks[1].progress_deferring(done);
         assert_eq!(pair.ended(), [0, 0], "the receiver leaves it to its sender");
         pair.progress(0);
         // SAFETY: both ranks are this thread, which does nothing else meanwhile.

@@ -75,7 +75,7 @@ impl Execution {
             if reduces {
                 endpoint.progress(done);
             } else {
-                endpoint.progress_meanwhile(done);
+                endpoint.progress_deferring(done);
             }
         }
         work(self, start..elements);
