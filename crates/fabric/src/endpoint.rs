@@ -387,7 +387,7 @@ impl Endpoint {
     /// The second half of [`Endpoint::progress`]: takes what lies in the lanes to this rank, and
     /// fills those from it. Says whether anything moved.
     pub fn take_in(&mut self, done: &mut Vec<Completion>) -> bool {
-        let leaves_copies = self.begin_leaving_copies();
+        let leaves_copies = self.begin_deferring();
         let came = self.poll_readers(done);
         self.end_leaving_copies(leaves_copies, done);
         let went = self.waiting > 0 && self.flush(done);

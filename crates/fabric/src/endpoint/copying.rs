@@ -61,7 +61,7 @@ impl Endpoint {
     /// begins here; then it must [end](Endpoint::end_leaving_copies), and nothing else be done
     /// before that may take a message back.
     #[inline]
-    pub fn begin_leaving_copies(&mut self) -> bool {
+    pub fn begin_deferring(&mut self) -> bool {
         let begins = !self.shares_copies && !self.deferred_copies.copies_for_itself;
         self.deferred_copies.copies_for_itself |= begins;
         begins
@@ -519,8 +519,8 @@ mod tests {
     fn where_ranks_share_cores_what_comes_from_another_is_left_to_its_sender() {
         for bytes in [40 << 10, 64 << 10, BYTES] {
             let mut gather = Gather::of(bytes, 4);
-            let leaves = gather.ranks[0].begin_leaving_copies();
-            assert!(leaves && !gather.ranks[0].begin_leaving_copies(), "it has begun");
+            let leaves = gather.ranks[0].begin_deferring();
+            assert!(leaves && !gather.ranks[0].begin_deferring(), "it has begun");
             gather.progress(0);
             assert_eq!(gather.there(), [2], "the one on the core of the root");
             gather.progress(1);
@@ -541,7 +541,7 @@ mod tests {
     #[test]
     fn where_ranks_share_cores_the_only_message_is_copied_at_once() {
         let mut gather = Gather::of(BYTES, 2);
-        let leaves = gather.ranks[0].begin_leaving_copies();
+        let leaves = gather.ranks[0].begin_deferring();
         gather.progress(0);
         assert!(gather.ranks[0].deferred_copies.is_empty());
         gather.ranks[0].end_leaving_copies(leaves, &mut gather.done[0]);
@@ -550,6 +550,6 @@ mod tests {
 
     #[test]
     fn where_each_rank_has_a_core_nothing_is_left_unless_it_copies_for_itself() {
-        assert!(!Pair::with(BYTES).ranks[1].begin_leaving_copies());
+        assert!(!Pair::with(BYTES).ranks[1].begin_deferring());
     }
 }

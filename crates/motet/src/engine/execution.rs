@@ -184,7 +184,7 @@ impl Execution {
         done: &mut Vec<Completion>,
     ) -> bool {
         // A plan that reduces puts nothing off: there the receiver has most to do.
-        let leaves_copies = self.kernel.is_none() && endpoint.begin_leaving_copies();
+        let leaves_copies = self.kernel.is_none() && endpoint.begin_deferring();
         while let Some(step) = self.exec.next_ready(&self.planned.plan) {
             match self.perform(step, operation, endpoint, done) {
                 StepAttempt::Done => self.exec.complete(&self.planned.plan, step),
