@@ -389,7 +389,7 @@ impl Endpoint {
     pub fn take_in(&mut self, done: &mut Vec<Completion>) -> bool {
         let leaves_copies = self.begin_deferring();
         let came = self.poll_readers(done);
-        self.end_leaving_copies(leaves_copies, done);
+        self.end_deferring(leaves_copies, done);
         let went = self.waiting > 0 && self.flush(done);
         came || went || self.is_overdue() && self.read_rest(done)
     }

@@ -69,7 +69,7 @@ impl Endpoint {
 
     /// Copies what was left to senders and they have not begun with, if leaving it has begun.
     #[inline]
-    pub fn end_leaving_copies(&mut self, has_begun: bool, done: &mut Vec<Completion>) {
+    pub fn end_deferring(&mut self, has_begun: bool, done: &mut Vec<Completion>) {
         if has_begun {
             self.deferred_copies.copies_for_itself = false;
             if !self.deferred_copies.is_empty() {
@@ -525,7 +525,7 @@ mod tests {
             assert_eq!(gather.there(), [2], "the one on the core of the root");
             gather.progress(1);
             assert_eq!(gather.there(), [1, 2], "its sender has copied it");
-            gather.ranks[0].end_leaving_copies(leaves, &mut gather.done[0]);
+            gather.ranks[0].end_deferring(leaves, &mut gather.done[0]);
             assert_eq!(gather.there(), [1, 2, 3], "the other one had no turn");
             gather.check();
         }
@@ -544,7 +544,7 @@ mod tests {
         let leaves = gather.ranks[0].begin_deferring();
         gather.progress(0);
         assert!(gather.ranks[0].deferred_copies.is_empty());
-        gather.ranks[0].end_leaving_copies(leaves, &mut gather.done[0]);
+        gather.ranks[0].end_deferring(leaves, &mut gather.done[0]);
         gather.check();
     }
 

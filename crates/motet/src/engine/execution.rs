@@ -192,7 +192,7 @@ impl Execution {
                 StepAttempt::Stuck => self.channels().stuck.push(step),
             }
         }
-        endpoint.end_leaving_copies(leaves_copies, done);
+        endpoint.end_deferring(leaves_copies, done);
         self.exec.is_done()
     }
 
