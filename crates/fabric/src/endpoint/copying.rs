@@ -73,13 +73,13 @@ impl Endpoint {
         if has_begun {
             self.deferred_copies.copies_for_itself = false;
             if !self.deferred_copies.is_empty() {
-                self.catch_up(done);
+                self.flush_deferred(done);
             }
         }
     }
 
     /// Does what was put off, as far as nobody else has done it.
-    pub fn catch_up(&mut self, done: &mut Vec<Completion>) {
+    pub fn flush_deferred(&mut self, done: &mut Vec<Completion>) {
         while let Some((send, address)) = self.deferred_copies.sends.pop() {
             self.help(send, address);
         }
@@ -347,7 +347,7 @@ mod tests {
         }
 
         fn catch_up(&mut self, rank: usize) {
-            self.ranks[rank].catch_up(&mut self.done[rank]);
+            self.ranks[rank].flush_deferred(&mut self.done[rank]);
         }
 
         /// Completions of the sender and of the receiver.

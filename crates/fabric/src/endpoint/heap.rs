@@ -186,7 +186,7 @@ mod tests {
         let copied = unsafe { std::slice::from_raw_parts(into.start(), BYTES) };
         assert!(pair.ended() == [0, 0] && copied == data, "which has copied all");
         let done = &mut pair.done[1];
-        pair.ranks[1].catch_up(done);
+        pair.ranks[1].flush_deferred(done);
         pair.progress(0);
         assert_eq!(pair.ended(), [1, 1]);
     }

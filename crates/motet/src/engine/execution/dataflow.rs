@@ -79,6 +79,6 @@ impl Execution {
             }
         }
         work(self, start..elements);
-        endpoint.catch_up(done);
+        endpoint.flush_deferred(done);
     }
 }
