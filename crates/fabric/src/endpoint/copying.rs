@@ -97,7 +97,7 @@ impl Endpoint {
 
     /// If this rank copies for itself, claims a message that its sender can copy meanwhile, and
     /// tells it. `false` if the message is to be copied now.
-    pub(super) fn puts_off_copy(
+    pub(super) fn try_defer(
         &mut self,
         message: &Message,
         exposure: &RndvOffer,

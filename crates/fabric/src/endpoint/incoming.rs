@@ -349,7 +349,7 @@ impl Endpoint {
         if self.try_in_place_offer(&message, &exposure, &receive) {
             return done.push(message.completion(receive.token(), Ok(())));
         }
-        if self.puts_off_copy(&message, &exposure, &receive) {
+        if self.try_defer(&message, &exposure, &receive) {
             return;
         }
         match self.copy_once(&message, &exposure, &receive) {
