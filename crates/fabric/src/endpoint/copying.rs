@@ -257,7 +257,7 @@ impl Endpoint {
 
     /// The receiver of a large message copies it to this address: do some of that, now or after
     /// what this rank copies for itself.
-    pub(super) fn help_or_put_off(&mut self, send: Id, address: u64) {
+    pub(super) fn help_or_defer(&mut self, send: Id, address: u64) {
         if self.deferred_copies.copies_for_itself {
             self.deferred_copies.sends.push((send, address));
         } else {

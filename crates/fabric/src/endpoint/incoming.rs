@@ -223,7 +223,7 @@ impl Endpoint {
                 let [sent, ..] = self.words(source);
                 self.stop_landing(landing, sent as u32, done);
             }
-            Packet::Share { send, address } => self.help_or_put_off(Id(send), address),
+            Packet::Share { send, address } => self.help_or_defer(Id(send), address),
             Packet::Finished { send } => self.finish_or_cut_short(Id(send), done),
             Packet::Revoked { landing } => {
                 // Unless the receive, too, was cancelled meanwhile.
