@@ -22,16 +22,16 @@ const USE: u64 = 4;
 
 /// One exposure of one message: which claim of its sender, and the use that it belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Claim {
+pub struct ReadLease {
     index: u32,
     /// The word's value while exposed; unlike that of any other use of the same claim.
     exposed: u64,
 }
 
-impl Claim {
+impl ReadLease {
     /// As one word, to travel in a message; 0 if there is none. Uses of one claim are told apart
     /// for 2^46 uses.
-    pub fn to_word(claim: Option<Claim>) -> u64 {
+    pub fn to_word(claim: Option<ReadLease>) -> u64 {
         claim.map_or(0, |claim| (claim.exposed << 16) | u64::from(claim.index))
     }
 
@@ -41,8 +41,8 @@ impl Claim {
     }
 
     /// From the word that travelled.
-    pub fn from_word(word: u64) -> Option<Claim> {
-        let claim = Claim { index: (word & 0xffff) as u32, exposed: word >> 16 };
+    pub fn from_word(word: u64) -> Option<ReadLease> {
+        let claim = ReadLease { index: (word & 0xffff) as u32, exposed: word >> 16 };
         (word != 0).then_some(claim)
     }
 }
@@ -68,7 +68,7 @@ fn line(segment: &SharedSegment, owner: Peer, index: u32) -> usize {
 }
 
 /// The two words behind that of a claim, by which the ends of a message share its copy.
-pub fn shared_words(segment: &SharedSegment, owner: Peer, claim: Claim) -> [&AtomicU64; 2] {
+pub fn shared_words(segment: &SharedSegment, owner: Peer, claim: ReadLease) -> [&AtomicU64; 2] {
     let line = line(segment, owner, claim.index);
     [8, 16].map(|offset| segment.word64(line + offset))
 }
@@ -80,10 +80,10 @@ impl Claims {
     }
 
     /// Lets the receiver of a message read. `None` while all claims are in use.
-    pub fn expose(&mut self) -> Option<Claim> {
+    pub fn expose(&mut self) -> Option<ReadLease> {
         let index = self.free.pop()?;
         self.uses += 1;
-        let claim = Claim { index, exposed: ((self.uses * USE) | EXPOSED) & (u64::MAX >> 16) };
+        let claim = ReadLease { index, exposed: ((self.uses * USE) | EXPOSED) & (u64::MAX >> 16) };
         word(&self.segment, self.owner, index).store(claim.exposed, Ordering::Release);
         Some(claim)
     }
@@ -94,7 +94,7 @@ impl Claims {
     /// Once a process has died, perhaps that of the reader, it does not wait. A reader that lives
     /// on can only be one for whom the kernel copies; it finds its claim gone, and what it has read
     /// counts for nothing.
-    pub fn withdraw(&mut self, claim: Claim) {
+    pub fn withdraw(&mut self, claim: ReadLease) {
         let word = word(&self.segment, self.owner, claim.index);
         let mut from = claim.exposed;
         while let Err(now) =
@@ -119,7 +119,7 @@ impl Claims {
 }
 
 /// The receiver asks to read. `false` if the sender has taken its message back.
-pub fn take(segment: &SharedSegment, owner: Peer, claim: Claim) -> bool {
+pub fn take(segment: &SharedSegment, owner: Peer, claim: ReadLease) -> bool {
     let word = word(segment, owner, claim.index);
     word.compare_exchange(claim.exposed, claim.taken(), Ordering::AcqRel, Ordering::Acquire).is_ok()
 }
@@ -127,7 +127,7 @@ pub fn take(segment: &SharedSegment, owner: Peer, claim: Claim) -> bool {
 /// The receiver has read all it wants. `false` if the sender has taken its message back meanwhile,
 /// because somebody died: then what was read may be anything.
 #[must_use]
-pub fn release(segment: &SharedSegment, owner: Peer, claim: Claim) -> bool {
+pub fn release(segment: &SharedSegment, owner: Peer, claim: ReadLease) -> bool {
     let word = word(segment, owner, claim.index);
     word.compare_exchange(claim.taken(), WITHDRAWN, Ordering::AcqRel, Ordering::Acquire).is_ok()
 }
@@ -145,8 +145,8 @@ mod tests {
         claims.withdraw(first);
         let second = claims.expose().unwrap();
         assert_eq!(first.index, second.index, "the same claim in another use");
-        let travelled = |claim| Claim::from_word(Claim::to_word(Some(claim))).unwrap();
-        assert_eq!(Claim::from_word(Claim::to_word(None)), None);
+        let travelled = |claim| ReadLease::from_word(ReadLease::to_word(Some(claim))).unwrap();
+        assert_eq!(ReadLease::from_word(ReadLease::to_word(None)), None);
         assert!(!take(&segment, Peer(0), travelled(first)));
         assert!(take(&segment, Peer(0), travelled(second)));
         assert!(!take(&segment, Peer(0), second), "taken only once");

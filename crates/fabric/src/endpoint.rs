@@ -39,7 +39,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::channel::Arena;
-use crate::claims::{Claim, Claims};
+use crate::claims::{Claims, ReadLease};
 use crate::heap::Heap;
 use crate::lane::{Ring, RingReader};
 use crate::matching::{Matching, Ticket};
@@ -164,7 +164,7 @@ impl Default for UnexpectedBody {
 struct RndvOffer {
     address: u64,
     /// What lets us copy; without one the message goes in pieces.
-    claim: Option<Claim>,
+    claim: Option<ReadLease>,
     send: u64,
 }
 
@@ -174,7 +174,7 @@ struct RndvSend {
     to: Peer,
     label: Label,
     data: Region,
-    claim: Option<Claim>,
+    claim: Option<ReadLease>,
     token: Token,
     /// The transfer by which it goes straight, once its receiver is ready.
     straight: Option<u64>,

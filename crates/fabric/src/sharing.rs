@@ -9,7 +9,7 @@ use std::io;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::claims::{Claim, shared_words};
+use crate::claims::{ReadLease, shared_words};
 use crate::{Peer, SharedSegment};
 
 /// Shorter messages are copied by the receiver alone: they stay in its cache, and to tell the
@@ -65,7 +65,7 @@ pub(crate) enum Copied {
 }
 
 /// The receiver resets the words of a claim that it has taken, before it tells the sender.
-pub(crate) fn open(segment: &SharedSegment, owner: Peer, claim: Claim) {
+pub(crate) fn open(segment: &SharedSegment, owner: Peer, claim: ReadLease) {
     for word in shared_words(segment, owner, claim) {
         word.store(0, Ordering::Relaxed);
     }
@@ -76,7 +76,7 @@ pub(crate) fn open(segment: &SharedSegment, owner: Peer, claim: Claim) {
 pub(crate) fn copy(
     segment: &SharedSegment,
     owner: Peer,
-    claim: Claim,
+    claim: ReadLease,
     bytes: usize,
     mut copy: impl FnMut(Range<usize>) -> io::Result<()>,
     is_gone: impl Fn() -> bool,
@@ -133,7 +133,7 @@ fn join(
 pub(crate) fn help(
     segment: &SharedSegment,
     owner: Peer,
-    claim: Claim,
+    claim: ReadLease,
     bytes: usize,
     mut copy: impl FnMut(Range<usize>) -> io::Result<()>,
 ) {
@@ -162,7 +162,7 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::AtomicU8;
 
-    fn world() -> (Arc<SharedSegment>, Claim) {
+    fn world() -> (Arc<SharedSegment>, ReadLease) {
         let segment = Arc::new(SharedSegment::private(2).unwrap());
         let claim = Claims::new(segment.clone(), Peer(0)).expose().unwrap();
         open(&segment, Peer(0), claim);

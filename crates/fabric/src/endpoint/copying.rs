@@ -10,7 +10,7 @@ use super::heap::is_in_heap;
 use super::incoming::Message;
 use super::packet::Packet;
 use super::{Completion, Endpoint, PostedRecv, RndvOffer, RndvSend};
-use crate::claims::{self, Claim};
+use crate::claims::{self, ReadLease};
 use crate::sharing::{self, Copied};
 use crate::single_copy::{self, SingleCopy};
 use crate::slab::Id;
@@ -35,7 +35,7 @@ pub(super) struct DeferredCopies {
 struct LeasedCopy {
     message: Message,
     exposure: RndvOffer,
-    claim: Claim,
+    claim: ReadLease,
     receive: PostedRecv,
 }
 
@@ -157,7 +157,7 @@ impl Endpoint {
     /// let us.
     pub(super) fn copy_taken(
         &mut self,
-        (source, claim): (Peer, Claim),
+        (source, claim): (Peer, ReadLease),
         exposure: &RndvOffer,
         into: RegionMut,
     ) -> Option<Result<(), TransferError>> {
@@ -169,7 +169,7 @@ impl Endpoint {
     /// Lets a claim go after its copy, and tells the sender.
     pub(super) fn settle(
         &mut self,
-        (source, claim): (Peer, Claim),
+        (source, claim): (Peer, ReadLease),
         exposure: &RndvOffer,
         copied: Copied,
     ) -> Option<Result<(), TransferError>> {
@@ -213,7 +213,7 @@ impl Endpoint {
     /// Tells the sender of a message that was claimed where its parts go.
     fn share(
         &mut self,
-        (source, claim): (Peer, Claim),
+        (source, claim): (Peer, ReadLease),
         &RndvOffer { send, .. }: &RndvOffer,
         into: RegionMut,
     ) {
@@ -225,7 +225,7 @@ impl Endpoint {
     /// Copies those parts of a shared message that its sender does not.
     fn copy_parts(
         &self,
-        (source, claim): (Peer, Claim),
+        (source, claim): (Peer, ReadLease),
         exposure: &RndvOffer,
         into: RegionMut,
     ) -> Copied {

@@ -10,7 +10,7 @@ use super::{
     Completion, Endpoint, Fill, Opened, PostedRecv, RndvOffer, RndvRecv, RndvSend, UnexpectedBody,
     UnexpectedMsg,
 };
-use crate::claims::Claim;
+use crate::claims::ReadLease;
 use crate::error::Sender;
 use crate::lane::Ring;
 use crate::matching::Ticket;
@@ -193,7 +193,7 @@ impl Endpoint {
             Packet::Large { label, element, bytes } => {
                 self.offer_berths(source, bytes);
                 let [address, claim, send] = self.words(source);
-                let exposure = RndvOffer { address, claim: Claim::from_word(claim), send };
+                let exposure = RndvOffer { address, claim: ReadLease::from_word(claim), send };
                 let message = Message { source, label, element, bytes };
                 match self.matching.take_posted(source, label) {
                     Some(receive) => self.start_rndv(message, exposure, receive, done),

@@ -13,7 +13,7 @@ use super::heap::is_in_heap;
 use super::incoming::Message;
 use super::introductions::Introductions;
 use super::{Endpoint, Fill, PostedRecv, RndvOffer};
-use crate::claims::{self, Claim};
+use crate::claims::{self, ReadLease};
 use crate::layout::LINE;
 use crate::matching::Ticket;
 use crate::sharing::Copied;
@@ -32,7 +32,7 @@ pub(super) struct InPlaceReceive {
 enum InPlaceSource {
     Block(BounceBuffer),
     /// In a heap; it is claimed.
-    Heap(RndvOffer, Claim),
+    Heap(RndvOffer, ReadLease),
 }
 
 impl Endpoint {

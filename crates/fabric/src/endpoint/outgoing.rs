@@ -6,7 +6,7 @@ use super::introductions::Introduction;
 use super::packet::{Header, Packet, Words};
 use super::{Completion, Endpoint, Posted, RndvSend};
 use crate::chunks::Queue;
-use crate::claims::Claim;
+use crate::claims::ReadLease;
 use crate::lane::{Ring, RingWriter};
 use crate::slab::Id;
 use crate::{Label, Peer, Received, Region, SharedSegment, Token, TrafficHint, TypeCode};
@@ -333,7 +333,7 @@ impl Endpoint {
         let send = self.rndv_sends.insert(RndvSend { to, label, data, claim, token, straight });
         let address = self.told(data);
         let packet = Packet::Large { label, element, bytes: data.bytes() };
-        let words = [address, Claim::to_word(claim), send.0];
+        let words = [address, ReadLease::to_word(claim), send.0];
         if self.peer_tx[to.index()].push_words(packet, &words) {
             return true;
         }
