@@ -49,7 +49,7 @@ impl ReadLease {
 
 /// The claims of this rank, as their owner sees them.
 #[derive(Debug)]
-pub struct Claims {
+pub struct LeaseTable {
     segment: Arc<SharedSegment>,
     owner: Peer,
     free: Vec<u32>,
@@ -73,10 +73,10 @@ pub fn shared_words(segment: &SharedSegment, owner: Peer, claim: ReadLease) -> [
     [8, 16].map(|offset| segment.word64(line + offset))
 }
 
-impl Claims {
+impl LeaseTable {
     /// All claims of a rank, none in use.
-    pub fn new(segment: Arc<SharedSegment>, owner: Peer) -> Claims {
-        Claims { segment, owner, free: (0..CLAIMS as u32).rev().collect(), uses: 0 }
+    pub fn new(segment: Arc<SharedSegment>, owner: Peer) -> LeaseTable {
+        LeaseTable { segment, owner, free: (0..CLAIMS as u32).rev().collect(), uses: 0 }
     }
 
     /// Lets the receiver of a message read. `None` while all claims are in use.
@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn a_withdrawn_claim_cannot_be_taken_even_when_used_again() {
         let segment = Arc::new(SharedSegment::private(1).unwrap());
-        let mut claims = Claims::new(segment.clone(), Peer(0));
+        let mut claims = LeaseTable::new(segment.clone(), Peer(0));
         let first = claims.expose().unwrap();
         claims.withdraw(first);
         let second = claims.expose().unwrap();
@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn a_withdrawal_waits_for_a_copy_under_way() {
         let segment = Arc::new(SharedSegment::private(1).unwrap());
-        let mut claims = Claims::new(segment.clone(), Peer(0));
+        let mut claims = LeaseTable::new(segment.clone(), Peer(0));
         let claim = claims.expose().unwrap();
         assert!(take(&segment, Peer(0), claim));
         let owner = std::thread::spawn(move || claims.withdraw(claim));
@@ -170,7 +170,7 @@ mod tests {
     #[test]
     fn claims_run_out_and_come_back() {
         let segment = Arc::new(SharedSegment::private(1).unwrap());
-        let mut claims = Claims::new(segment, Peer(0));
+        let mut claims = LeaseTable::new(segment, Peer(0));
         let all: Vec<_> = std::iter::from_fn(|| claims.expose()).collect();
         assert_eq!(all.len(), CLAIMS);
         claims.withdraw(all[7]);
@@ -181,7 +181,7 @@ mod tests {
     fn a_reader_that_comes_back_after_a_death_changes_nothing() {
         let (segment, _file) = SharedSegment::shared(2).unwrap();
         let segment = Arc::new(segment);
-        let mut claims = Claims::new(segment.clone(), Peer(0));
+        let mut claims = LeaseTable::new(segment.clone(), Peer(0));
         let first = claims.expose().unwrap();
         assert!(take(&segment, Peer(0), first));
         // Whoever has died, the owner cannot tell that it was not the reader.

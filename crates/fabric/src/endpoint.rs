@@ -39,7 +39,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::channel::Arena;
-use crate::claims::{Claims, ReadLease};
+use crate::claims::{LeaseTable, ReadLease};
 use crate::heap::Heap;
 use crate::lane::{Ring, RingReader};
 use crate::matching::{Matching, Ticket};
@@ -224,7 +224,7 @@ pub struct Endpoint {
     unexpected: Vec<usize>,
     /// Looks since something new came, or something kept was received.
     idle_polls: u32,
-    leases: Claims,
+    leases: LeaseTable,
     deferred_copies: DeferredCopies,
     rndv_sends: Slab<RndvSend>,
     rndv_recvs: Slab<RndvRecv>,
@@ -314,7 +314,7 @@ impl Endpoint {
             matching: Matching::default(),
             unexpected: vec![0; layout.ranks()],
             idle_polls: 0,
-            leases: Claims::new(segment.clone(), me),
+            leases: LeaseTable::new(segment.clone(), me),
             deferred_copies: DeferredCopies::default(),
             rndv_sends: Slab::default(),
             rndv_recvs: Slab::default(),

@@ -158,13 +158,13 @@ fn take(taken: &AtomicU64, end: u64, parts: CopyParts) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::claims::Claims;
+    use crate::claims::LeaseTable;
     use std::sync::Arc;
     use std::sync::atomic::AtomicU8;
 
     fn world() -> (Arc<SharedSegment>, ReadLease) {
         let segment = Arc::new(SharedSegment::private(2).unwrap());
-        let claim = Claims::new(segment.clone(), Peer(0)).expose().unwrap();
+        let claim = LeaseTable::new(segment.clone(), Peer(0)).expose().unwrap();
         open(&segment, Peer(0), claim);
         (segment, claim)
     }
