@@ -80,7 +80,7 @@ impl LeaseTable {
     }
 
     /// Lets the receiver of a message read. `None` while all claims are in use.
-    pub fn expose(&mut self) -> Option<ReadLease> {
+    pub fn grant(&mut self) -> Option<ReadLease> {
         let index = self.free.pop()?;
         self.uses += 1;
         let claim = ReadLease { index, exposed: ((self.uses * USE) | EXPOSED) & (u64::MAX >> 16) };
@@ -141,9 +141,9 @@ mod tests {
     fn a_withdrawn_claim_cannot_be_taken_even_when_used_again() {
         let segment = Arc::new(SharedSegment::private(1).unwrap());
         let mut claims = LeaseTable::new(segment.clone(), Peer(0));
-        let first = claims.expose().unwrap();
+        let first = claims.grant().unwrap();
         claims.withdraw(first);
-        let second = claims.expose().unwrap();
+        let second = claims.grant().unwrap();
         assert_eq!(first.index, second.index, "the same claim in another use");
         let travelled = |claim| ReadLease::from_word(ReadLease::to_word(Some(claim))).unwrap();
         assert_eq!(ReadLease::from_word(ReadLease::to_word(None)), None);
@@ -158,7 +158,7 @@ mod tests {
     fn a_withdrawal_waits_for_a_copy_under_way() {
         let segment = Arc::new(SharedSegment::private(1).unwrap());
         let mut claims = LeaseTable::new(segment.clone(), Peer(0));
-        let claim = claims.expose().unwrap();
+        let claim = claims.grant().unwrap();
         assert!(take(&segment, Peer(0), claim));
         let owner = std::thread::spawn(move || claims.withdraw(claim));
         std::thread::sleep(std::time::Duration::from_millis(20));
@@ -171,10 +171,10 @@ mod tests {
     fn claims_run_out_and_come_back() {
         let segment = Arc::new(SharedSegment::private(1).unwrap());
         let mut claims = LeaseTable::new(segment, Peer(0));
-        let all: Vec<_> = std::iter::from_fn(|| claims.expose()).collect();
+        let all: Vec<_> = std::iter::from_fn(|| claims.grant()).collect();
         assert_eq!(all.len(), CLAIMS);
         claims.withdraw(all[7]);
-        assert!(claims.expose().is_some() && claims.expose().is_none());
+        assert!(claims.grant().is_some() && claims.grant().is_none());
     }
 
     #[test]
@@ -182,12 +182,12 @@ mod tests {
         let (segment, _file) = SharedSegment::shared(2).unwrap();
         let segment = Arc::new(segment);
         let mut claims = LeaseTable::new(segment.clone(), Peer(0));
-        let first = claims.expose().unwrap();
+        let first = claims.grant().unwrap();
         assert!(take(&segment, Peer(0), first));
         // Whoever has died, the owner cannot tell that it was not the reader.
         segment.fail(Failure { rank: Peer(1), how: How::Signal(9) });
         claims.withdraw(first);
-        let second = claims.expose().unwrap();
+        let second = claims.grant().unwrap();
         assert_eq!(first.index, second.index, "the same claim in another use");
         assert!(!release(&segment, Peer(0), first), "what was read may be anything");
         assert!(take(&segment, Peer(0), second), "another use is not touched");

@@ -164,7 +164,7 @@ mod tests {
 
     fn world() -> (Arc<SharedSegment>, ReadLease) {
         let segment = Arc::new(SharedSegment::private(2).unwrap());
-        let claim = LeaseTable::new(segment.clone(), Peer(0)).expose().unwrap();
+        let claim = LeaseTable::new(segment.clone(), Peer(0)).grant().unwrap();
         open(&segment, Peer(0), claim);
         (segment, claim)
     }

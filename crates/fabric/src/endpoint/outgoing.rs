@@ -328,7 +328,7 @@ impl Endpoint {
         token: Token,
     ) -> bool {
         // Nobody elsewhere can copy from here.
-        let claim = if self.reaches(to) { None } else { self.leases.expose() };
+        let claim = if self.reaches(to) { None } else { self.leases.grant() };
         let straight = None;
         let send = self.rndv_sends.insert(RndvSend { to, label, data, claim, token, straight });
         let address = self.told(data);
