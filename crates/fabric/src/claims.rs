@@ -94,7 +94,7 @@ impl LeaseTable {
     /// Once a process has died, perhaps that of the reader, it does not wait. A reader that lives
     /// on can only be one for whom the kernel copies; it finds its claim gone, and what it has read
     /// counts for nothing.
-    pub fn withdraw(&mut self, claim: ReadLease) {
+    pub fn revoke(&mut self, claim: ReadLease) {
         let word = word(&self.segment, self.owner, claim.index);
         let mut from = claim.exposed;
         while let Err(now) =
@@ -142,7 +142,7 @@ mod tests {
         let segment = Arc::new(SharedSegment::private(1).unwrap());
         let mut claims = LeaseTable::new(segment.clone(), Peer(0));
         let first = claims.grant().unwrap();
-        claims.withdraw(first);
+        claims.revoke(first);
         let second = claims.grant().unwrap();
         assert_eq!(first.index, second.index, "the same claim in another use");
         let travelled = |claim| ReadLease::from_word(ReadLease::to_word(Some(claim))).unwrap();
@@ -151,7 +151,7 @@ mod tests {
         assert!(take(&segment, Peer(0), travelled(second)));
         assert!(!take(&segment, Peer(0), second), "taken only once");
         assert!(release(&segment, Peer(0), second));
-        claims.withdraw(second);
+        claims.revoke(second);
     }
 
     #[test]
@@ -160,7 +160,7 @@ mod tests {
         let mut claims = LeaseTable::new(segment.clone(), Peer(0));
         let claim = claims.grant().unwrap();
         assert!(take(&segment, Peer(0), claim));
-        let owner = std::thread::spawn(move || claims.withdraw(claim));
+        let owner = std::thread::spawn(move || claims.revoke(claim));
         std::thread::sleep(std::time::Duration::from_millis(20));
         assert!(!owner.is_finished(), "somebody reads");
         assert!(release(&segment, Peer(0), claim));
@@ -173,7 +173,7 @@ mod tests {
         let mut claims = LeaseTable::new(segment, Peer(0));
         let all: Vec<_> = std::iter::from_fn(|| claims.grant()).collect();
         assert_eq!(all.len(), CLAIMS);
-        claims.withdraw(all[7]);
+        claims.revoke(all[7]);
         assert!(claims.grant().is_some() && claims.grant().is_none());
     }
 
@@ -186,7 +186,7 @@ mod tests {
         assert!(take(&segment, Peer(0), first));
         // Whoever has died, the owner cannot tell that it was not the reader.
         segment.fail(Failure { rank: Peer(1), how: How::Signal(9) });
-        claims.withdraw(first);
+        claims.revoke(first);
         let second = claims.grant().unwrap();
         assert_eq!(first.index, second.index, "the same claim in another use");
         assert!(!release(&segment, Peer(0), first), "what was read may be anything");

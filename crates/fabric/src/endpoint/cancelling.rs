@@ -52,7 +52,7 @@ impl Endpoint {
         }
         if let Some(claim) = large.claim.take() {
             // Who reads reads all of it before this returns.
-            self.leases.withdraw(claim);
+            self.leases.revoke(claim);
         }
         let (bytes, to) = (large.data.bytes(), large.to);
         // SAFETY: memory of a posted send: readable, by the promise of its poster.

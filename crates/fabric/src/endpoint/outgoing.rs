@@ -383,7 +383,7 @@ impl Endpoint {
     fn remove_rndv_send(&mut self, send: Id) -> Option<RndvSend> {
         let large = self.rndv_sends.remove(send)?;
         if let Some(claim) = large.claim {
-            self.leases.withdraw(claim);
+            self.leases.revoke(claim);
         }
         if let Some(name) = large.straight {
             self.stop_straight(large.to, name);
