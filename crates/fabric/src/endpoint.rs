@@ -40,7 +40,7 @@ use std::sync::Arc;
 
 use crate::channel::Arena;
 use crate::claims::{LeaseTable, ReadLease};
-use crate::heap::Heap;
+use crate::heap::SharedHeap;
 use crate::lane::{Ring, RingReader};
 use crate::matching::{Matching, Ticket};
 use crate::ofi::Wire;
@@ -229,7 +229,7 @@ pub struct Endpoint {
     rndv_sends: Slab<RndvSend>,
     rndv_recvs: Slab<RndvRecv>,
     arena: Arena,
-    heap: Arc<Heap>,
+    heap: Arc<SharedHeap>,
     bounce: BounceSender,
     copy_strategy: CopyStrategy,
     /// If long messages go in pieces although they could be copied at once.
@@ -319,7 +319,7 @@ impl Endpoint {
             rndv_sends: Slab::default(),
             rndv_recvs: Slab::default(),
             arena: Arena::new(layout.arena(own), layout.arena_bytes()),
-            heap: Heap::of(&segment, own),
+            heap: SharedHeap::of(&segment, own),
             bounce: BounceSender::of(&segment, cell, options.single_copy),
             copy_strategy: CopyStrategy::default(),
             pipelines: Pipelines::of(&segment, options.single_copy),

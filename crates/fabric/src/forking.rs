@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError, Weak};
 use std::thread;
 
-use crate::heap::Heap;
+use crate::heap::SharedHeap;
 use crate::host::page_bytes;
 use crate::poison;
 
@@ -35,7 +35,7 @@ static COPIED: [AtomicI32; 2] = [AtomicI32::new(NONE), AtomicI32::new(NONE)];
 const NONE: i32 = -1;
 
 /// The heaps of this process.
-static HEAPS: Mutex<Vec<Weak<Heap>>> = Mutex::new(Vec::new());
+static HEAPS: Mutex<Vec<Weak<SharedHeap>>> = Mutex::new(Vec::new());
 
 /// Another number in a child than in the process that has made it by `fork`.
 pub fn generation() -> u32 {
@@ -43,7 +43,7 @@ pub fn generation() -> u32 {
 }
 
 /// From now on each child gets a copy of what is in use of this heap.
-pub(crate) fn copy_in_children(heap: &Arc<Heap>) {
+pub(crate) fn copy_in_children(heap: &Arc<SharedHeap>) {
     static REGISTERED: Once = Once::new();
     let mut heaps = lock(&HEAPS);
     heaps.retain(|heap| heap.strong_count() > 0);

@@ -17,21 +17,21 @@ use crate::{SharedSegment, forking, poison};
 const LONGEST_KEPT: usize = 128 << 10;
 
 /// The memory of one rank that its program may ask for.
-pub struct Heap {
+pub struct SharedHeap {
     segment: Arc<SharedSegment>,
     free: Mutex<Free>,
     /// Where it is in the segment.
     all: Range<usize>,
 }
 
-impl Heap {
+impl SharedHeap {
     /// That of a seat. Ranks that are threads have none, since they share all memory. There must be
     /// one for each seat.
-    pub(crate) fn of(segment: &Arc<SharedSegment>, seat: usize) -> Arc<Heap> {
+    pub(crate) fn of(segment: &Arc<SharedSegment>, seat: usize) -> Arc<SharedHeap> {
         let base = segment.at(0).addr().get();
         let all = segment.layout().heap(seat);
         let free = Mutex::new(Free::new(base, all.clone()));
-        let heap = Arc::new(Heap { segment: Arc::clone(segment), free, all });
+        let heap = Arc::new(SharedHeap { segment: Arc::clone(segment), free, all });
         heap.mark(&heap.all, poison::forbid);
         forking::copy_in_children(&heap);
         heap
@@ -54,7 +54,7 @@ impl Heap {
     /// So many bytes at an address that is a multiple of `alignment`, a power of two, or `None` if
     /// there is no room.
     /// What is in them is nobody's, but it is there.
-    pub fn allocate(self: &Arc<Heap>, bytes: usize, alignment: usize) -> Option<Memory> {
+    pub fn allocate(self: &Arc<SharedHeap>, bytes: usize, alignment: usize) -> Option<Memory> {
         let part = self.free().take(bytes, alignment)?;
         self.mark(&part, poison::allow);
         Some(Memory { heap: Arc::clone(self), part })
@@ -65,7 +65,7 @@ impl Heap {
     }
 }
 
-impl Drop for Heap {
+impl Drop for SharedHeap {
     /// What is mapped there next is another's.
     fn drop(&mut self) {
         self.mark(&self.all, poison::allow);
@@ -75,7 +75,7 @@ impl Drop for Heap {
 /// Memory of a heap. It goes back when this is dropped, and is there until then, also when the
 /// rank has left its world.
 pub struct Memory {
-    heap: Arc<Heap>,
+    heap: Arc<SharedHeap>,
     part: Range<usize>,
 }
 
@@ -241,7 +241,7 @@ mod tests {
     fn memory_is_there_until_it_is_dropped_and_long_parts_go_back_to_the_system() {
         let (segment, _file) = SharedSegment::shared(2).unwrap();
         let segment = Arc::new(segment);
-        let heap = Heap::of(&segment, 1);
+        let heap = SharedHeap::of(&segment, 1);
         let memory = heap.allocate(1 << 20, 4096).unwrap();
         let offset = memory.part.start;
         assert!(segment.layout().heap(1).contains(&offset));
@@ -262,7 +262,7 @@ mod tests {
     #[test]
     fn ranks_that_are_threads_have_none() {
         let segment = Arc::new(SharedSegment::private(2).unwrap());
-        assert!(Heap::of(&segment, 0).allocate(8, 1).is_none());
+        assert!(SharedHeap::of(&segment, 0).allocate(8, 1).is_none());
     }
 
     #[test]

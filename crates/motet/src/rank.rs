@@ -28,7 +28,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use motet_fabric::bootstrap::{Launched, Seat};
-use motet_fabric::heap::{Heap, Memory};
+use motet_fabric::heap::{Memory, SharedHeap};
 use motet_fabric::lock::{Guard, Lock, Settle, is_kept_out};
 use motet_fabric::placement::Placement;
 use motet_fabric::slab::Id;
@@ -79,7 +79,7 @@ struct Shared {
     engine: Lock<Guarded>,
     segment: Arc<SharedSegment>,
     /// The memory that the program of this rank may ask for.
-    heap: Arc<Heap>,
+    heap: Arc<SharedHeap>,
     me: Peer,
     placement: Placement,
     /// Whether there are ranks on other hosts, of whose news no doorbell tells.

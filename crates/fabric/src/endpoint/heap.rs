@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use super::Endpoint;
-use crate::heap::Heap;
+use crate::heap::SharedHeap;
 use crate::single_copy::SingleCopy;
 use crate::{Peer, Region};
 
@@ -27,7 +27,7 @@ fn place(told: u64) -> usize {
 
 impl Endpoint {
     /// The memory that the program of this rank may ask for.
-    pub fn heap(&self) -> &Arc<Heap> {
+    pub fn heap(&self) -> &Arc<SharedHeap> {
         &self.heap
     }
 
