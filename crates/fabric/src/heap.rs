@@ -54,10 +54,14 @@ impl SharedHeap {
     /// So many bytes at an address that is a multiple of `alignment`, a power of two, or `None` if
     /// there is no room.
     /// What is in them is nobody's, but it is there.
-    pub fn allocate(self: &Arc<SharedHeap>, bytes: usize, alignment: usize) -> Option<Memory> {
+    pub fn allocate(
+        self: &Arc<SharedHeap>,
+        bytes: usize,
+        alignment: usize,
+    ) -> Option<SharedHeapBlock> {
         let part = self.free().take(bytes, alignment)?;
         self.mark(&part, poison::allow);
-        Some(Memory { heap: Arc::clone(self), part })
+        Some(SharedHeapBlock { heap: Arc::clone(self), part })
     }
 
     fn free(&self) -> MutexGuard<'_, Free> {
@@ -74,19 +78,19 @@ impl Drop for SharedHeap {
 
 /// Memory of a heap. It goes back when this is dropped, and is there until then, also when the
 /// rank has left its world.
-pub struct Memory {
+pub struct SharedHeapBlock {
     heap: Arc<SharedHeap>,
     part: Range<usize>,
 }
 
-impl Memory {
+impl SharedHeapBlock {
     /// Its first byte.
     pub fn start(&self) -> NonNull<u8> {
         self.heap.segment.at(self.part.start)
     }
 }
 
-impl Drop for Memory {
+impl Drop for SharedHeapBlock {
     fn drop(&mut self) {
         // While it is not free, so that nobody has got it yet.
         if self.part.len() > LONGEST_KEPT {

@@ -29,7 +29,7 @@ use crate::{Communicator, Element};
 /// itself is not for the child, which must not call it; when the child drops it, nothing happens.
 pub struct Memory<T: Element> {
     /// Where it is, if all ranks of the host map it; else it is a boxed slice.
-    common: Option<heap::Memory>,
+    common: Option<heap::SharedHeapBlock>,
     start: NonNull<T>,
     len: usize,
 }
@@ -151,7 +151,7 @@ impl Communicator {
 
     /// So many bytes of the memory that all ranks of the host map, if there is room.
     #[doc(hidden)]
-    pub fn common_memory(&self, bytes: usize, alignment: usize) -> Option<heap::Memory> {
+    pub fn common_memory(&self, bytes: usize, alignment: usize) -> Option<heap::SharedHeapBlock> {
         self.home().core.common_memory(bytes, alignment)
     }
 }

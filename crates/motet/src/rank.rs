@@ -28,7 +28,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use motet_fabric::bootstrap::{Launched, Seat};
-use motet_fabric::heap::{Memory, SharedHeap};
+use motet_fabric::heap::{SharedHeap, SharedHeapBlock};
 use motet_fabric::lock::{Guard, Lock, Settle, is_kept_out};
 use motet_fabric::placement::Placement;
 use motet_fabric::slab::Id;
@@ -273,7 +273,7 @@ impl RankContext {
     }
 
     /// So many bytes of the memory that all ranks of the host map, if there is room.
-    pub(crate) fn common_memory(&self, bytes: usize, alignment: usize) -> Option<Memory> {
+    pub(crate) fn common_memory(&self, bytes: usize, alignment: usize) -> Option<SharedHeapBlock> {
         self.shared.heap.allocate(bytes, alignment)
     }
 

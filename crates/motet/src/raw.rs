@@ -77,7 +77,7 @@ pub use crate::world::init_for;
 pub use motet_fabric::bootstrap::{
     abort as tell_launcher_to_abort, begins_abort as begins_abort_without_world,
 };
-pub use motet_fabric::heap::Memory as CommonMemory;
+pub use motet_fabric::heap::SharedHeapBlock as CommonMemory;
 /// Whether this thread runs an operator of the user, which must not call the library.
 pub use motet_fabric::lock::is_kept_out as is_in_operator;
 #[doc(hidden)]

@@ -71,7 +71,7 @@ mod tests {
 
     use super::*;
     use crate::endpoint::{Completion, Options, Posted};
-    use crate::heap::Memory;
+    use crate::heap::SharedHeapBlock;
     use crate::layout::Layout;
     use crate::{Failure, How, Label, RegionMut, Selector, SharedSegment, Token};
     use crate::{TransferError, TypeCode};
@@ -98,7 +98,7 @@ mod tests {
             Pair { ranks, done: Default::default() }
         }
 
-        fn memory(&self, rank: usize) -> Memory {
+        fn memory(&self, rank: usize) -> SharedHeapBlock {
             self.ranks[rank].heap().allocate(BYTES, 8).expect("there is room")
         }
 
@@ -138,7 +138,7 @@ mod tests {
         (0..BYTES).map(|at| (at % 251) as u8).collect()
     }
 
-    fn filled(memory: &Memory, data: &[u8]) -> Region {
+    fn filled(memory: &SharedHeapBlock, data: &[u8]) -> Region {
         let start = memory.start().as_ptr();
         // SAFETY: it is as long as that, and nobody else uses it.
         unsafe { start.copy_from_nonoverlapping(data.as_ptr(), data.len()) };
