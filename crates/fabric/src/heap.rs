@@ -19,7 +19,7 @@ const LONGEST_KEPT: usize = 128 << 10;
 /// The memory of one rank that its program may ask for.
 pub struct SharedHeap {
     segment: Arc<SharedSegment>,
-    free: Mutex<Free>,
+    free: Mutex<FreeList>,
     /// Where it is in the segment.
     all: Range<usize>,
 }
@@ -30,7 +30,7 @@ impl SharedHeap {
     pub(crate) fn of(segment: &Arc<SharedSegment>, seat: usize) -> Arc<SharedHeap> {
         let base = segment.at(0).addr().get();
         let all = segment.layout().heap(seat);
-        let free = Mutex::new(Free::new(base, all.clone()));
+        let free = Mutex::new(FreeList::new(base, all.clone()));
         let heap = Arc::new(SharedHeap { segment: Arc::clone(segment), free, all });
         heap.mark(&heap.all, poison::forbid);
         forking::copy_in_children(&heap);
@@ -64,7 +64,7 @@ impl SharedHeap {
         Some(SharedHeapBlock { heap: Arc::clone(self), part })
     }
 
-    fn free(&self) -> MutexGuard<'_, Free> {
+    fn free(&self) -> MutexGuard<'_, FreeList> {
         self.free.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -104,18 +104,18 @@ impl Drop for SharedHeapBlock {
 /// Free memory, as offsets. Whoever asks gets the first part that is long enough; what comes back
 /// is one part again with its neighbours.
 #[derive(Debug)]
-struct Free {
+struct FreeList {
     /// The address that offsets count from.
     base: usize,
     /// The ends of free parts by their starts. No two touch each other.
     parts: BTreeMap<usize, usize>,
 }
 
-impl Free {
+impl FreeList {
     /// All of this is free.
-    fn new(base: usize, all: Range<usize>) -> Free {
+    fn new(base: usize, all: Range<usize>) -> FreeList {
         let part = if all.is_empty() { None } else { Some((all.start, all.end)) };
-        Free { base, parts: part.into_iter().collect() }
+        FreeList { base, parts: part.into_iter().collect() }
     }
 
     /// So many bytes whose address is a multiple of `alignment`, or `None` if there is no such
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn parts_are_apart_aligned_and_one_again_when_all_came_back() {
-        let mut free = Free::new(BASE, ALL);
+        let mut free = FreeList::new(BASE, ALL);
         let mut taken: Vec<Range<usize>> = Vec::new();
         // Numbers without a pattern, the same in each run.
         let mut state = 12345_usize;
@@ -224,7 +224,7 @@ mod tests {
     #[test]
     fn pages_in_use_have_a_part_that_is_not_free() {
         let (all, page) = (8192..8192 + 10 * 4096, 4096);
-        let mut free = Free::new(0, all.clone());
+        let mut free = FreeList::new(0, all.clone());
         assert_eq!(free.pages_in_use(&all, page), []);
         let first = free.take(100, 1).unwrap();
         assert_eq!(free.pages_in_use(&all, page), std::slice::from_ref(&(8192..12288)));
@@ -271,11 +271,11 @@ mod tests {
 
     #[test]
     fn what_is_too_much_is_refused() {
-        let mut free = Free::new(BASE, ALL);
+        let mut free = FreeList::new(BASE, ALL);
         for bytes in [ALL.len() + 1, usize::MAX, usize::MAX - 100] {
             assert_eq!(free.take(bytes, 1), None);
         }
         assert_eq!(free.take(1, 1 << 40), None);
-        assert_eq!(Free::new(BASE, 4096..4096).take(0, 1), None, "there is none at all");
+        assert_eq!(FreeList::new(BASE, 4096..4096).take(0, 1), None, "there is none at all");
     }
 }
