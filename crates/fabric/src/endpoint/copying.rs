@@ -218,7 +218,7 @@ impl Endpoint {
         into: RegionMut,
     ) {
         sharing::open(&self.segment, source, claim);
-        let address = self.told(into.as_region());
+        let address = self.heap_address(into.as_region());
         self.send_control(source, Packet::Share { send, address });
     }
 

@@ -38,7 +38,7 @@ impl Endpoint {
     }
 
     /// What others are told of where memory of this rank lies.
-    pub(super) fn told(&self, memory: Region) -> u64 {
+    pub(super) fn heap_address(&self, memory: Region) -> u64 {
         match self.segment.in_heaps(memory) {
             Some(place) => IN_HEAP | place as u64,
             None => memory.start().expose_provenance() as u64,
@@ -253,11 +253,11 @@ mod tests {
         assert!(own.lies_in_heap(Region::new(start, heaps.end - heaps.start)));
         assert!(!own.lies_in_heap(Region::new(start, heaps.end - heaps.start + 1)));
         assert!(!own.lies_in_heap(Region::new(start.wrapping_sub(1), 1)));
-        let told = own.told(Region::new(start, BYTES));
+        let told = own.heap_address(Region::new(start, BYTES));
         let there = other.segment.at(heaps.start).addr().get() as u64;
         assert_eq!(other.found(Peer(0), told), (SingleCopy::Direct, there));
         let local = [0_u8; 4];
-        let told = own.told(Region::of(&local));
+        let told = own.heap_address(Region::of(&local));
         assert_eq!(other.found(Peer(0), told), (SingleCopy::Off, local.as_ptr().addr() as u64));
     }
 }

@@ -331,7 +331,7 @@ impl Endpoint {
         let claim = if self.reaches(to) { None } else { self.leases.grant() };
         let straight = None;
         let send = self.rndv_sends.insert(RndvSend { to, label, data, claim, token, straight });
-        let address = self.told(data);
+        let address = self.heap_address(data);
         let packet = Packet::Large { label, element, bytes: data.bytes() };
         let words = [address, ReadLease::to_word(claim), send.0];
         if self.peer_tx[to.index()].push_words(packet, &words) {
