@@ -245,7 +245,7 @@ impl Endpoint {
         &RndvOffer { address, .. }: &RndvOffer,
         into: RegionMut,
     ) -> impl Fn(Range<usize>) -> std::io::Result<()> + use<> {
-        let (how, address) = self.found(source, address);
+        let (how, address) = self.locate(source, address);
         let process = self.segment.process(source);
         move |part| {
             let (from, into) = (address + part.start as u64, into.part(part.start, part.len()));
@@ -272,7 +272,7 @@ impl Endpoint {
         else {
             return;
         };
-        let ((how, address), process) = (self.found(to, address), self.segment.process(to));
+        let ((how, address), process) = (self.locate(to, address), self.segment.process(to));
         sharing::help(&self.segment, self.me, claim, data.bytes(), |part| {
             let (into, from) = (address + part.start as u64, data.part(part.start, part.len()));
             // SAFETY: the send is posted; the receiver waits for the parts that we take, and leaves

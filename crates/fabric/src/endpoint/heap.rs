@@ -52,7 +52,7 @@ impl Endpoint {
     }
 
     /// How to copy what a peer told of, and the address for that.
-    pub(super) fn found(&self, peer: Peer, told: u64) -> (SingleCopy, u64) {
+    pub(super) fn locate(&self, peer: Peer, told: u64) -> (SingleCopy, u64) {
         if is_in_heap(told) {
             let at = self.segment.at(place(told));
             (SingleCopy::Direct, at.as_ptr().expose_provenance() as u64)
@@ -255,9 +255,9 @@ mod tests {
         assert!(!own.lies_in_heap(Region::new(start.wrapping_sub(1), 1)));
         let told = own.heap_address(Region::new(start, BYTES));
         let there = other.segment.at(heaps.start).addr().get() as u64;
-        assert_eq!(other.found(Peer(0), told), (SingleCopy::Direct, there));
+        assert_eq!(other.locate(Peer(0), told), (SingleCopy::Direct, there));
         let local = [0_u8; 4];
         let told = own.heap_address(Region::of(&local));
-        assert_eq!(other.found(Peer(0), told), (SingleCopy::Off, local.as_ptr().addr() as u64));
+        assert_eq!(other.locate(Peer(0), told), (SingleCopy::Off, local.as_ptr().addr() as u64));
     }
 }
