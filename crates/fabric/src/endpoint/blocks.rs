@@ -278,7 +278,7 @@ impl Endpoint {
     fn is_left_in_heap(&self, data: Region, reply: TrafficHint) -> bool {
         let is_awaited = reply == TrafficHint::Reduced && self.segment.is_crowded();
         let longest = if is_awaited { LONGEST_OF_AWAITED } else { LONGEST_OF_HEAP };
-        data.bytes() > longest && self.lies_in_heap(data)
+        data.bytes() > longest && self.is_in_shared_heap(data)
     }
 
     /// A message has come.

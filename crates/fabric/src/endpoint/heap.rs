@@ -33,7 +33,7 @@ impl Endpoint {
 
     /// Whether memory lies in a heap.
     #[inline]
-    pub(super) fn lies_in_heap(&self, memory: Region) -> bool {
+    pub(super) fn is_in_shared_heap(&self, memory: Region) -> bool {
         self.segment.in_heaps(memory).is_some()
     }
 
@@ -247,12 +247,12 @@ mod tests {
         let [own, other] = &pair.ranks;
         let memory = pair.memory(0);
         let start = memory.start().as_ptr();
-        assert!(own.lies_in_heap(Region::new(start, BYTES)));
-        assert!(!other.lies_in_heap(Region::new(start, BYTES)), "that is not its mapping");
+        assert!(own.is_in_shared_heap(Region::new(start, BYTES)));
+        assert!(!other.is_in_shared_heap(Region::new(start, BYTES)), "that is not its mapping");
         let heaps = own.segment.layout().heaps();
-        assert!(own.lies_in_heap(Region::new(start, heaps.end - heaps.start)));
-        assert!(!own.lies_in_heap(Region::new(start, heaps.end - heaps.start + 1)));
-        assert!(!own.lies_in_heap(Region::new(start.wrapping_sub(1), 1)));
+        assert!(own.is_in_shared_heap(Region::new(start, heaps.end - heaps.start)));
+        assert!(!own.is_in_shared_heap(Region::new(start, heaps.end - heaps.start + 1)));
+        assert!(!own.is_in_shared_heap(Region::new(start.wrapping_sub(1), 1)));
         let told = own.heap_address(Region::new(start, BYTES));
         let there = other.segment.at(heaps.start).addr().get() as u64;
         assert_eq!(other.locate(Peer(0), told), (SingleCopy::Direct, there));
