@@ -59,7 +59,7 @@ use copying::DeferredCopies;
 use departure::Departure;
 pub use fill::Fill;
 use introductions::Introductions;
-pub use matched::Taken;
+pub use matched::MatchedMessage;
 use outgoing::PeerTx;
 pub(crate) use packet::Header;
 use pen::CopyStrategy;

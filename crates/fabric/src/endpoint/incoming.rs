@@ -3,7 +3,7 @@
 use super::belt::BounceBuffer;
 use super::heap::is_in_heap;
 use super::introductions::Introductions;
-use super::matched::Taken;
+use super::matched::MatchedMessage;
 use super::outgoing::{Fragments, Outgoing};
 use super::packet::{Header, Packet, WORDS_BYTES, Words};
 use super::{
@@ -315,7 +315,7 @@ impl Endpoint {
     /// A receive is posted for a message that came before it.
     pub(super) fn receive_unexpected(
         &mut self,
-        Taken { source, label, early }: Taken,
+        MatchedMessage { source, label, early }: MatchedMessage,
         receive: PostedRecv,
         done: &mut Vec<Completion>,
     ) {

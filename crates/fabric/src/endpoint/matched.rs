@@ -14,13 +14,13 @@ use crate::{Label, Peer, Received, RegionMut, Selector, Token, TypeCode};
 /// A message that has been taken out of matching.
 #[derive(Debug)]
 #[must_use = "whoever has taken a message receives it or discards it"]
-pub struct Taken {
+pub struct MatchedMessage {
     pub(super) source: Peer,
     pub(super) label: Label,
     pub(super) early: UnexpectedMsg,
 }
 
-impl Taken {
+impl MatchedMessage {
     /// What a receive of it would get.
     pub fn received(&self) -> Received {
         Received { source: self.source, tag: self.label.tag, bytes: self.early.bytes }
@@ -29,11 +29,11 @@ impl Taken {
 
 impl Endpoint {
     /// Takes the message that such a receive would get now, if it is there.
-    pub fn take(&mut self, selector: Selector) -> Option<Taken> {
+    pub fn take(&mut self, selector: Selector) -> Option<MatchedMessage> {
         let (source, label, early) = self.matching.take_early(&selector)?;
         self.unexpected[source.index()] -= 1;
         self.idle_polls = 0;
-        Some(Taken { source, label, early })
+        Some(MatchedMessage { source, label, early })
     }
 
     /// Receives a message that has been taken.
@@ -42,7 +42,7 @@ impl Endpoint {
     /// As [`Endpoint::recv`].
     pub unsafe fn recv_taken(
         &mut self,
-        taken: Taken,
+        taken: MatchedMessage,
         element: TypeCode,
         into: RegionMut,
         token: Token,
@@ -52,7 +52,7 @@ impl Endpoint {
     }
 
     /// Lets a message go that has been taken: its sender is told that it has been received.
-    pub fn discard(&mut self, taken: Taken) {
+    pub fn discard(&mut self, taken: MatchedMessage) {
         match taken.early.body {
             UnexpectedBody::Exposed(exposure) => {
                 self.send_control(taken.source, Packet::Finished { send: exposure.send });

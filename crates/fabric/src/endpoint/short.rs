@@ -12,7 +12,7 @@ use super::belt::BounceBuffer;
 use super::incoming::Message;
 use super::lying::is_read_at_once;
 use super::packet::{Header, Packet};
-use super::{Endpoint, Fill, PostedRecv, Taken, UnexpectedBody};
+use super::{Endpoint, Fill, MatchedMessage, PostedRecv, UnexpectedBody};
 use crate::layout::LINE;
 use crate::{
     Label, Peer, Region, RegionMut, Selector, Token, TrafficHint, TransferError, TypeCode,
@@ -266,11 +266,11 @@ impl Endpoint {
     #[cold]
     fn recv_kept(
         &mut self,
-        taken: Taken,
+        taken: MatchedMessage,
         receive: &PostedRecv,
         read: Option<impl FnOnce(Region)>,
     ) -> Result<usize, TransferError> {
-        let Taken { source, label, early } = &taken;
+        let MatchedMessage { source, label, early } = &taken;
         let (source, label) = (*source, *label);
         let message = Message { source, label, element: early.element, bytes: early.bytes };
         let mut fits = message.fits(receive, &self.introductions);

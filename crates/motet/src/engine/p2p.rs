@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use std::mem;
 use std::sync::Arc;
 
-use motet_fabric::endpoint::{Copied, Taken};
+use motet_fabric::endpoint::{Copied, MatchedMessage};
 use motet_fabric::matching::Ticket;
 use motet_fabric::slab::Id;
 use motet_fabric::{
@@ -277,7 +277,7 @@ impl Engine {
     /// As [`Engine::start_transfer`].
     pub(crate) unsafe fn start_taken(
         &mut self,
-        taken: Taken,
+        taken: MatchedMessage,
         element: TypeCode,
         into: RegionMut,
         staging: Option<Box<PackedBuffers>>,

@@ -5,7 +5,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use motet_fabric::endpoint::Taken;
+use motet_fabric::endpoint::MatchedMessage;
 use motet_fabric::slab::Id;
 use motet_fabric::{Endpoint, Received, RegionMut, TypeCode};
 
@@ -31,7 +31,7 @@ pub struct Message {
     home: Arc<CommContext>,
     received: Received,
     /// None of a message from nobody.
-    taken: Option<Taken>,
+    taken: Option<MatchedMessage>,
 }
 
 /// Where a message is to be received: bytes, and what their elements are.
@@ -74,8 +74,8 @@ impl Communicator {
     }
 
     /// The message that was found; without one, that from nobody.
-    fn message(&self, taken: Option<Taken>) -> Message {
-        let received = taken.as_ref().map_or(NOBODY, Taken::received);
+    fn message(&self, taken: Option<MatchedMessage>) -> Message {
+        let received = taken.as_ref().map_or(NOBODY, MatchedMessage::received);
         Message { home: self.origin("mprobe").home, received, taken }
     }
 }
