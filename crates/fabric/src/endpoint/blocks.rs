@@ -711,7 +711,7 @@ mod tests {
         let from = crate::Sender::new(Peer(0), 7);
         assert_eq!(refused, Err(TransferError::truncated(from, BYTES, BYTES - 1)));
         world[2].progress(&mut Vec::new());
-        let taken = world[2].take(Selector::exactly(Peer(0), label(7))).unwrap();
+        let taken = world[2].mprobe(Selector::exactly(Peer(0), label(7))).unwrap();
         world[2].discard(taken);
         assert_eq!(unread(&world[0]), 0);
     }

@@ -190,7 +190,7 @@ mod tests {
         let mut came = 0;
         while receiver.progress(&mut Vec::new())
             || receiver
-                .take(Selector::exactly(Peer(0), LABEL))
+                .mprobe(Selector::exactly(Peer(0), LABEL))
                 .map(|taken| receiver.discard(taken))
                 .is_some()
         {

@@ -303,7 +303,7 @@ impl Endpoint {
         receive: PostedRecv,
         done: &mut Vec<Completion>,
     ) -> Ticket {
-        match self.take(selector) {
+        match self.mprobe(selector) {
             None => self.matching.post(selector, receive),
             Some(taken) => {
                 self.receive_unexpected(taken, receive, done);

@@ -221,7 +221,7 @@ mod tests {
         }
         for _ in 0..total {
             let selector = Selector::exactly(Peer(0), label(1));
-            let taken = world[1].take(selector).expect("it came before the others");
+            let taken = world[1].mprobe(selector).expect("it came before the others");
             world[1].discard(taken);
         }
         let other = structures::code_of("another one", false);

@@ -29,7 +29,7 @@ impl MatchedMessage {
 
 impl Endpoint {
     /// Takes the message that such a receive would get now, if it is there.
-    pub fn take(&mut self, selector: Selector) -> Option<MatchedMessage> {
+    pub fn mprobe(&mut self, selector: Selector) -> Option<MatchedMessage> {
         let (source, label, early) = self.matching.take_early(&selector)?;
         self.unexpected[source.index()] -= 1;
         self.idle_polls = 0;

@@ -128,7 +128,7 @@ impl Endpoint {
         reader: Option<(usize, impl FnOnce(Region))>,
     ) -> InlineRecv {
         if self.unexpected[from.index()] > 0
-            && let Some(taken) = self.take(Selector::exactly(from, label))
+            && let Some(taken) = self.mprobe(Selector::exactly(from, label))
         {
             return InlineRecv::Done(self.recv_kept(taken, &receive, reader.map(|(_, read)| read)));
         }

@@ -173,7 +173,7 @@ impl Engine {
             let Orphan { what, with, label, among } = *orphan;
             if what == What::Channel {
                 self.endpoint.forget_channel(with, label);
-            } else if let Some(taken) = self.endpoint.take(Selector::exactly(with, label)) {
+            } else if let Some(taken) = self.endpoint.mprobe(Selector::exactly(with, label)) {
                 self.endpoint.discard(taken);
             }
             let number = OpKey { context: label.context, tag: label.tag };
@@ -291,7 +291,7 @@ impl Engine {
         let Work::Run(run) = &operation.work else { return };
         let label = Label { context, tag, ordinal: NOTICE };
         for peer in run.peers().collect::<Vec<_>>() {
-            if let Some(taken) = self.endpoint.take(Selector::exactly(peer, label)) {
+            if let Some(taken) = self.endpoint.mprobe(Selector::exactly(peer, label)) {
                 self.endpoint.discard(taken);
             }
         }

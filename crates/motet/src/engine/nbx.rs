@@ -178,7 +178,7 @@ impl Engine {
         let Some(operation) = self.operations.get_mut(id) else { return false };
         let Some((_, dynamic)) = under_way(operation) else { return false };
         let token = Token { operation: id.0, step: LANDED };
-        while let Some(taken) = self.endpoint.take(dynamic.selector()) {
+        while let Some(taken) = self.endpoint.mprobe(dynamic.selector()) {
             let received = taken.received();
             let into = dynamic.arrivals.make_room(received.source, received.bytes);
             dynamic.landing += 1;

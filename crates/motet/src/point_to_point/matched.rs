@@ -56,7 +56,7 @@ impl Communicator {
     /// # Errors
     /// As [`probe`](Communicator::probe).
     pub fn mprobe(&self, from: impl Into<Source>, tag: impl Into<TagFilter>) -> Result<Message> {
-        let found = self.wait_for_message("mprobe", from.into(), tag.into(), Endpoint::take)?;
+        let found = self.wait_for_message("mprobe", from.into(), tag.into(), Endpoint::mprobe)?;
         Ok(self.message(found))
     }
 
@@ -69,7 +69,7 @@ impl Communicator {
         from: impl Into<Source>,
         tag: impl Into<TagFilter>,
     ) -> Result<Option<Message>> {
-        let found = self.look_for_message("improbe", from.into(), tag.into(), Endpoint::take)?;
+        let found = self.look_for_message("improbe", from.into(), tag.into(), Endpoint::mprobe)?;
         Ok(found.map(|found| self.message(found)))
     }
 
