@@ -40,7 +40,7 @@ impl Endpoint {
     ///
     /// # Safety
     /// As [`Endpoint::recv`].
-    pub unsafe fn recv_taken(
+    pub unsafe fn mrecv(
         &mut self,
         taken: MatchedMessage,
         element: TypeCode,

@@ -184,7 +184,7 @@ impl Engine {
             dynamic.landing += 1;
             let element = dynamic.element;
             // SAFETY: the room that was just made, which the operation keeps.
-            unsafe { self.endpoint.recv_taken(taken, element, into, token, done) };
+            unsafe { self.endpoint.mrecv(taken, element, into, token, done) };
         }
         true
     }

@@ -287,7 +287,7 @@ impl Engine {
         let mut done = mem::take(&mut self.done);
         let token = Token { operation: id.0, step: 0 };
         // SAFETY: passed on.
-        unsafe { self.endpoint.recv_taken(taken, element, into, token, &mut done) };
+        unsafe { self.endpoint.mrecv(taken, element, into, token, &mut done) };
         self.settle(done);
         id
     }
