@@ -56,7 +56,7 @@ use blocks::BounceSender;
 pub use cancelling::Copied;
 pub use channels::Attached;
 use copying::DeferredCopies;
-use departure::Departure;
+use departure::Disconnect;
 pub use fill::Fill;
 use introductions::Introductions;
 pub use matched::MatchedMessage;
@@ -243,7 +243,7 @@ pub struct Endpoint {
     network: Option<Box<Wire>>,
     /// Per peer: whether it knows that this rank has left, if it is on another host.
     has_seen: Vec<bool>,
-    departure: Departure,
+    departure: Disconnect,
     /// Ranks that have left, but not all that they have sent is here.
     departing: Vec<Peer>,
     /// What has completed while memory was waited for.
@@ -326,7 +326,7 @@ impl Endpoint {
             offered_channels: HashMap::new(),
             introductions: Introductions::default(),
             has_seen: vec![false; if wire.is_some() { layout.ranks() } else { 0 }],
-            departure: Departure::default(),
+            departure: Disconnect::default(),
             departing: Vec::new(),
             late: Vec::new(),
             network: wire.map(|wire| starting_at(wire, first)),

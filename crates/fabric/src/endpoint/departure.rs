@@ -14,7 +14,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 
 /// How far this rank has left.
 #[derive(Default)]
-pub(super) struct Departure {
+pub(super) struct Disconnect {
     pub(super) has_left: bool,
     /// Whether those elsewhere that had not left themselves were told so, or will be.
     was_told: bool,
@@ -23,7 +23,7 @@ pub(super) struct Departure {
     since: Option<Instant>,
 }
 
-impl Departure {
+impl Disconnect {
     /// Whether others may know that this rank has left.
     pub(super) fn was_told(&self) -> bool {
         self.was_told
