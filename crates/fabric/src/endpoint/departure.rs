@@ -34,7 +34,7 @@ impl Endpoint {
     /// This rank will begin nothing more; it only finishes what others may wait for.
     pub fn begin_leaving(&mut self) {
         self.segment.begin_leaving(self.me);
-        self.tell_elsewhere(Packet::Leaving);
+        self.notify_remote(Packet::Leaving);
     }
 
     /// Whether no rank will begin anything more.
@@ -51,7 +51,7 @@ impl Endpoint {
         if let Some(wire) = &mut self.network {
             wire.leave();
         }
-        self.departure.was_told = self.tell_elsewhere(Packet::Left);
+        self.departure.was_told = self.notify_remote(Packet::Left);
     }
 
     /// Whether every rank knows that this one has left, and so has all that was sent to it.
@@ -103,7 +103,7 @@ impl Endpoint {
     /// Tells all that are not known to have left. Where a rank has died nobody is told: from
     /// others, too, that death is to be heard of, and this rank is no reason for them to give up.
     /// Says whether they were told, or will be.
-    fn tell_elsewhere(&mut self, packet: Packet) -> bool {
+    fn notify_remote(&mut self, packet: Packet) -> bool {
         let Some(wire) = &self.network else { return false };
         self.departure.untold.clear();
         if self.segment.failure().is_some() {
