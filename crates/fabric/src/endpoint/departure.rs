@@ -121,7 +121,7 @@ impl Endpoint {
     /// Tells those that were held back: who has spoken to this rank meanwhile, and all when they
     /// have been held back for long enough.
     #[inline]
-    pub(super) fn tell_the_rest(&mut self) {
+    pub(super) fn notify_remaining(&mut self) {
         if !self.departure.untold.is_empty() {
             self.tell_those_held_back();
         }

@@ -26,7 +26,7 @@ impl Endpoint {
         done.append(&mut self.late);
         let Some(wire) = &mut self.network else { return false };
         let was_told = wire.carry();
-        self.tell_the_rest();
+        self.notify_remaining();
         let Some(wire) = &mut self.network else { return false };
         (wire.has_news() && self.handle_news(done)) || was_told
     }
