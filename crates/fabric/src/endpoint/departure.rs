@@ -123,12 +123,12 @@ impl Endpoint {
     #[inline]
     pub(super) fn notify_remaining(&mut self) {
         if !self.departure.untold.is_empty() {
-            self.tell_those_held_back();
+            self.notify_deferred();
         }
     }
 
     #[cold]
-    fn tell_those_held_back(&mut self) {
+    fn notify_deferred(&mut self) {
         let Some(wire) = &self.network else { return };
         let is_late = self.departure.since.is_none_or(|since| since.elapsed() >= PAUSE);
         let has_left = self.departure.has_left;
