@@ -150,7 +150,7 @@ impl Endpoint {
     }
 
     /// Those whose last large messages have come have left now.
-    pub(super) fn settle_departures(&mut self) {
+    pub(super) fn settle_disconnects(&mut self) {
         for peer in std::mem::take(&mut self.departing) {
             self.note_departure(peer, Packet::Left);
         }

@@ -55,7 +55,7 @@ impl Endpoint {
             }
         }
         self.tell_of_berths();
-        self.settle_departures();
+        self.settle_disconnects();
         true
     }
 
