@@ -152,12 +152,12 @@ impl Endpoint {
     /// Those whose last large messages have come have left now.
     pub(super) fn settle_disconnects(&mut self) {
         for peer in std::mem::take(&mut self.departing) {
-            self.note_departure(peer, Packet::Left);
+            self.note_disconnect(peer, Packet::Left);
         }
     }
 
     /// A rank elsewhere has told that it leaves.
-    pub(super) fn note_departure(&mut self, peer: Peer, packet: Packet) {
+    pub(super) fn note_disconnect(&mut self, peer: Peer, packet: Packet) {
         let Some(wire) = &self.network else { return };
         match packet {
             Packet::Leaving => wire.segment().note_leaving(peer),

@@ -235,7 +235,7 @@ impl Endpoint {
             Packet::Introduction { element, total, bytes } => {
                 self.handle_introduction(source, element, total, bytes);
             }
-            Packet::Leaving | Packet::Left | Packet::Seen => self.note_departure(source, packet),
+            Packet::Leaving | Packet::Left | Packet::Seen => self.note_disconnect(source, packet),
             Packet::Open { label, element } => {
                 let [offset, shape, bytes] = self.words(source);
                 let ring = (offset != 0).then(|| super::packet::ring(offset as usize, shape));
