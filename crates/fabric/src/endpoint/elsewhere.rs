@@ -49,7 +49,7 @@ impl Endpoint {
 
     /// Has a rank look at what was put into the lane to it, or at the room in the one from it.
     #[inline]
-    pub(super) fn announce(&mut self, peer: Peer) {
+    pub(super) fn notify(&mut self, peer: Peer) {
         match &mut self.network {
             Some(wire) if wire.reaches(peer) => wire.give(peer),
             _ => self.wake(peer),

@@ -169,7 +169,7 @@ impl Endpoint {
             }
             self.handle(Peer(peer as u32), Packet::read(header), done);
             if self.readers[peer].advance() {
-                self.announce(Peer(peer as u32));
+                self.notify(Peer(peer as u32));
             }
         }
         true

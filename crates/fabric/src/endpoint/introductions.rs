@@ -105,9 +105,9 @@ impl Endpoint {
         let outgoing = Outgoing::Introduction(introduction);
         let rest = if self.peer_tx[to.index()].is_flushed() {
             match self.push_introduction(to, introduction) {
-                Attempt::Gone(_) => return self.announce(to),
+                Attempt::Gone(_) => return self.notify(to),
                 Attempt::Partly(rest) => {
-                    self.announce(to);
+                    self.notify(to);
                     rest
                 }
                 Attempt::NoRoom => outgoing,

@@ -226,7 +226,7 @@ impl Endpoint {
         if self.peer_tx[to.index()].is_flushed() {
             match self.attempt(to, &outgoing, &mut Vec::new()) {
                 Attempt::Gone(posted) => {
-                    self.announce(to);
+                    self.notify(to);
                     return posted;
                 }
                 Attempt::NoRoom => {}
@@ -252,7 +252,7 @@ impl Endpoint {
         let mut went = false;
         for peer in (0..self.peer_tx.len() as u32).map(Peer) {
             if self.flush_ring(peer, done) {
-                self.announce(peer);
+                self.notify(peer);
                 went = true;
             }
         }

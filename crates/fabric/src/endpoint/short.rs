@@ -70,7 +70,7 @@ impl Endpoint {
         let standing = &mut self.peer_tx[to.index()];
         let sent = standing.push_header(Header::eager(label, element, data.bytes()), data);
         if sent {
-            self.announce(to);
+            self.notify(to);
         }
         sent
     }
@@ -173,7 +173,7 @@ impl Endpoint {
     #[inline(always)] // it is a part of each short receive
     fn take_next(&mut self, from: Peer, bytes: usize) {
         if self.readers[from.index()].advance() {
-            self.announce(from);
+            self.notify(from);
         }
         self.note_message(from, bytes);
     }
@@ -245,7 +245,7 @@ impl Endpoint {
             }
         };
         if self.readers[from.index()].advance() {
-            self.announce(from);
+            self.notify(from);
         }
         InlineRecv::Done(fits.map(|()| message.bytes))
     }
