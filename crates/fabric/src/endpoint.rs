@@ -426,7 +426,7 @@ impl Endpoint {
     /// to itself is under way.
     pub fn fail_ops_of_left_peers(&mut self, done: &mut Vec<Completion>) {
         if self.network.as_mut().is_some_and(|wire| wire.is_time_to_say()) {
-            self.say_whom_it_awaits();
+            self.publish_awaited_peers();
         }
         while self.idle_polls > 0 && self.read_rest(done) {}
         let ranks = self.segment.ranks() as u32;

@@ -58,7 +58,7 @@ impl Endpoint {
 
     /// Tells the wire which ranks elsewhere this rank waits for.
     #[cold]
-    pub(super) fn say_whom_it_awaits(&mut self) {
+    pub(super) fn publish_awaited_peers(&mut self) {
         let Some(wire) = &self.network else { return };
         wire.await_takers();
         let mut anybody = false;

@@ -173,7 +173,7 @@ impl Endpoint {
                 return wire.close();
             }
             if wire.is_time_to_say() {
-                self.say_whom_it_awaits();
+                self.publish_awaited_peers();
             } else if begun.elapsed() > wire.timeout() {
                 wire.give_up_withdrawn();
             }
