@@ -18,7 +18,7 @@ impl Endpoint {
 
     /// Sends what waits in lanes to other hosts, and has what comes from there put into lanes;
     /// looks at none of it.
-    pub fn carry_wire(&mut self) {
+    pub fn progress_network(&mut self) {
         if let Some(wire) = &mut self.network {
             wire.carry();
         }

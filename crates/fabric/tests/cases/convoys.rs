@@ -67,7 +67,7 @@ pub(crate) fn somebody_else_sends_them(kind: Kind) {
             held_back.serve();
             let count = fill_until_held(rank, &held_back);
             while held_back.newest().is_some() {
-                rank.endpoint().carry_wire();
+                rank.endpoint().progress_network();
             }
             held.store(count, Ordering::Release);
             // Nothing moves the wire now.

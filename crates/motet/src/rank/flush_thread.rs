@@ -109,7 +109,7 @@ impl Shared {
             while held_back.pause(looks.pause) {
                 match looks.look(held_back.newest()) {
                     FlushPoll::Nothing => {}
-                    FlushPoll::Forgotten => self.engine().endpoint().carry_wire(),
+                    FlushPoll::Forgotten => self.engine().endpoint().progress_network(),
                     FlushPoll::Peace => break,
                 }
             }
