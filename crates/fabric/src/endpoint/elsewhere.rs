@@ -12,7 +12,7 @@ impl Endpoint {
     }
 
     /// The way to ranks on other hosts, if there are any.
-    pub fn wire(&self) -> Option<&Wire> {
+    pub fn network(&self) -> Option<&Wire> {
         self.network.as_deref()
     }
 

@@ -18,7 +18,7 @@ pub(crate) fn cells_are_written_where_the_network_can(kind: Kind) {
             let receive = rank.recv(from(other, tag), bytes);
             assert_eq!(rank.wait(receive).data(), pattern(tag, bytes));
         }
-        let written = rank.endpoint().wire().unwrap().written();
+        let written = rank.endpoint().network().unwrap().written();
         let expected = if writes { sizes.len() as u64..=u64::MAX } else { 0..=0 };
         assert!(expected.contains(&written), "{written} cells have been written");
     });

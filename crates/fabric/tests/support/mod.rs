@@ -195,7 +195,7 @@ impl Rank {
     ) -> Result<T, Failure> {
         let segment = Arc::clone(self.endpoint.segment());
         let doorbell = segment.doorbell(self.endpoint.me());
-        let (is_wired, begun) = (self.endpoint.wire().is_some(), Instant::now());
+        let (is_wired, begun) = (self.endpoint.network().is_some(), Instant::now());
         for look in 0.. {
             let mut found = None;
             let mut news = || {
