@@ -376,7 +376,7 @@ impl Endpoint {
     /// A block that nobody reads, for this message.
     fn free_block(&mut self, data: Region, readers: Readers) -> Option<BounceBuffer> {
         if let Readers::One(to) = readers
-            && let Some(seat) = self.seat(to)
+            && let Some(seat) = self.local_index(to)
             && let Some(block) = self.bounce.kept.take(seat, data)
         {
             self.segment.word32(block.readers).store(1, Ordering::Relaxed);
@@ -481,7 +481,7 @@ impl Endpoint {
     /// This rank has read the whole block of a message of so many bytes. It keeps it, or leaves it.
     pub(super) fn keep_block(&mut self, from: Peer, block: BounceBuffer, bytes: usize) {
         let is_last = self.segment.word32(block.readers).load(Ordering::Acquire) == 1;
-        let Some(seat) = self.seat(from).filter(|_| is_last) else {
+        let Some(seat) = self.local_index(from).filter(|_| is_last) else {
             return self.leave_block(block);
         };
         if !self.bounce.kept.keep(&self.segment, seat, (block, bytes)) {

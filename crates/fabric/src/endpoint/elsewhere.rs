@@ -32,7 +32,7 @@ impl Endpoint {
 
     /// The seat of a rank in the segment that this one shares with it, if it does.
     #[inline]
-    pub(super) fn seat(&self, peer: Peer) -> Option<usize> {
+    pub(super) fn local_index(&self, peer: Peer) -> Option<usize> {
         match &self.network {
             Some(wire) => wire.seat(peer),
             None => Some(peer.index()),
