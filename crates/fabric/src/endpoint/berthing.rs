@@ -12,7 +12,7 @@ use crate::{Label, Peer, Region, Token, TransferError, TypeCode};
 impl Endpoint {
     /// Sends a message into a berth that its receiver has granted. `false` if there is none, or no
     /// room for the packet.
-    pub(super) fn send_to_berth(
+    pub(super) fn send_remote_bounce(
         &mut self,
         to: Peer,
         (label, element, data, token): (Label, TypeCode, Region, Token),
