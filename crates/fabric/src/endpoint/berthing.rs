@@ -44,7 +44,7 @@ impl Endpoint {
     }
 
     /// A message has been announced that would have come into a berth, if there were one.
-    pub(super) fn offer_berths(&mut self, to: Peer, bytes: usize) {
+    pub(super) fn request_remote_bounce(&mut self, to: Peer, bytes: usize) {
         let is_berthed = bytes > self.inline_max_bytes() && bytes <= BERTH;
         if let Some(wire) = self.network.as_mut().filter(|wire| is_berthed && wire.reaches(to)) {
             wire.offer_berths(to);

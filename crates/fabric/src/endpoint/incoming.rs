@@ -191,7 +191,7 @@ impl Endpoint {
                 self.handle_block(Message { source, label, element, bytes }, done);
             }
             Packet::Large { label, element, bytes } => {
-                self.offer_berths(source, bytes);
+                self.request_remote_bounce(source, bytes);
                 let [address, claim, send] = self.words(source);
                 let exposure = RndvOffer { address, claim: ReadLease::from_word(claim), send };
                 let message = Message { source, label, element, bytes };
