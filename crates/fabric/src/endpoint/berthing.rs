@@ -52,7 +52,7 @@ impl Endpoint {
     }
 
     /// A message has come into a berth.
-    pub(super) fn note_berthed(&mut self, message: Message, done: &mut Vec<Completion>) {
+    pub(super) fn note_remote_bounced(&mut self, message: Message, done: &mut Vec<Completion>) {
         let [berth, granted, _] = self.words(message.source);
         let Some(wire) = &mut self.network else { return };
         wire.note_granted(message.source, granted);

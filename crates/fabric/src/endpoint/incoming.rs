@@ -184,7 +184,7 @@ impl Endpoint {
             Packet::First { bytes, .. } => self.note_message(source, bytes),
             Packet::Rest { bytes } => self.continue_reassembly(source, bytes, done),
             Packet::Berthed { label, element, bytes } => {
-                self.note_berthed(Message { source, label, element, bytes }, done);
+                self.note_remote_bounced(Message { source, label, element, bytes }, done);
             }
             Packet::Berths => self.note_granted(source),
             Packet::Block { label, element, bytes } => {
