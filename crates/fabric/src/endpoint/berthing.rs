@@ -63,7 +63,7 @@ impl Endpoint {
     }
 
     /// A sender may use so many berths here.
-    pub(super) fn note_granted(&mut self, by: Peer) {
+    pub(super) fn note_credits(&mut self, by: Peer) {
         let [granted, ..] = self.words(by);
         if let Some(wire) = &mut self.network {
             wire.note_granted(by, granted);

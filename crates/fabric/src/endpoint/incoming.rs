@@ -186,7 +186,7 @@ impl Endpoint {
             Packet::Berthed { label, element, bytes } => {
                 self.note_remote_bounced(Message { source, label, element, bytes }, done);
             }
-            Packet::Berths => self.note_granted(source),
+            Packet::Berths => self.note_credits(source),
             Packet::Block { label, element, bytes } => {
                 self.handle_block(Message { source, label, element, bytes }, done);
             }
