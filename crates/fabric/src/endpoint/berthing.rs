@@ -57,7 +57,7 @@ impl Endpoint {
         let Some(wire) = &mut self.network else { return };
         wire.note_granted(message.source, granted);
         match self.matching.take_posted(message.source, message.label) {
-            Some(receive) => self.receive_berthed(message, berth, receive, done),
+            Some(receive) => self.receive_remote_bounced(message, berth, receive, done),
             None => self.enqueue_unexpected(message, UnexpectedBody::Berthed(berth)),
         }
     }
@@ -71,7 +71,7 @@ impl Endpoint {
     }
 
     /// A message that has come into a berth meets its receive.
-    pub(super) fn receive_berthed(
+    pub(super) fn receive_remote_bounced(
         &mut self,
         message: Message,
         berth: u64,

@@ -322,7 +322,9 @@ impl Endpoint {
         let message = Message { source, label, element: early.element, bytes: early.bytes };
         match early.body {
             UnexpectedBody::Exposed(exposure) => self.start_rndv(message, exposure, receive, done),
-            UnexpectedBody::Berthed(berth) => self.receive_berthed(message, berth, receive, done),
+            UnexpectedBody::Berthed(berth) => {
+                self.receive_remote_bounced(message, berth, receive, done)
+            }
             UnexpectedBody::Shared(block) => self.receive_block(message, block, &receive, done),
             UnexpectedBody::Whole(whole) => {
                 message.deliver(&whole, receive, &self.introductions, done)
