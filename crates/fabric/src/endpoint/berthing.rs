@@ -96,7 +96,7 @@ impl Endpoint {
     }
 
     /// Nobody wants the message in a berth.
-    pub(super) fn empty_berth(&mut self, from: Peer, berth: u64) {
+    pub(super) fn release_remote_bounce(&mut self, from: Peer, berth: u64) {
         if let Some(wire) = &mut self.network {
             wire.empty_berth(from, berth);
         }

@@ -58,7 +58,7 @@ impl Endpoint {
                 self.send_control(taken.source, Packet::Finished { send: exposure.send });
             }
             UnexpectedBody::Berthed(berth) => {
-                self.empty_berth(taken.source, berth);
+                self.release_remote_bounce(taken.source, berth);
             }
             UnexpectedBody::Shared(block) => self.leave_block(block),
             UnexpectedBody::Whole(_) => {}
