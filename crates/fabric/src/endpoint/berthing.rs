@@ -104,7 +104,7 @@ impl Endpoint {
 
     /// Tells those that should know how many berths are granted to them. Who leaves has no use for
     /// that, and who has been told that we leave may be gone.
-    pub(super) fn tell_of_berths(&mut self) {
+    pub(super) fn advertise_credits(&mut self) {
         let Some(wire) = &self.network else { return };
         for to in wire.untold_of_berths() {
             let Some(wire) = &mut self.network else { return };

@@ -54,7 +54,7 @@ impl Endpoint {
                 }
             }
         }
-        self.tell_of_berths();
+        self.advertise_credits();
         self.settle_disconnects();
         true
     }
