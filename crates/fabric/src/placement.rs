@@ -33,7 +33,7 @@ const REST: u32 = 32;
 
 /// The place of one rank among those that want the same cores.
 #[derive(Debug)]
-pub struct Placement {
+pub struct CoreAffinity {
     segment: Arc<SharedSegment>,
     me: Peer,
     /// Which of them it is.
@@ -44,11 +44,11 @@ pub struct Placement {
     cores: &'static [usize],
 }
 
-impl Placement {
+impl CoreAffinity {
     /// The rank `me` is number `place` of [`SharedSegment::company`]. Each of its threads that
     /// waits may be moved.
-    pub fn new(segment: Arc<SharedSegment>, me: Peer, place: usize) -> Placement {
-        Placement { segment, me, place, rest: AtomicU32::new(0), cores: in_turns() }
+    pub fn new(segment: Arc<SharedSegment>, me: Peer, place: usize) -> CoreAffinity {
+        CoreAffinity { segment, me, place, rest: AtomicU32::new(0), cores: in_turns() }
     }
 
     /// Puts this thread on the own core to begin with: left to itself the system may start two
@@ -155,8 +155,8 @@ fn cores_of(set: &CpuSet) -> impl Iterator<Item = usize> {
 mod tests {
     use super::*;
 
-    fn on(segment: &Arc<SharedSegment>, me: usize) -> Placement {
-        Placement::new(Arc::clone(segment), Peer(me as u32), me)
+    fn on(segment: &Arc<SharedSegment>, me: usize) -> CoreAffinity {
+        CoreAffinity::new(Arc::clone(segment), Peer(me as u32), me)
     }
 
     #[test]

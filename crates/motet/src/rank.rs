@@ -30,7 +30,7 @@ use std::thread::{self, JoinHandle};
 use motet_fabric::bootstrap::{Launched, Seat};
 use motet_fabric::heap::{SharedHeap, SharedHeapBlock};
 use motet_fabric::lock::{Guard, Lock, Settle, is_kept_out};
-use motet_fabric::placement::Placement;
+use motet_fabric::placement::CoreAffinity;
 use motet_fabric::slab::Id;
 use motet_fabric::{Endpoint, Failure, How, Peer, SharedSegment, TransferError, forking};
 use motet_plan::Tuning;
@@ -81,7 +81,7 @@ struct Shared {
     /// The memory that the program of this rank may ask for.
     heap: Arc<SharedHeap>,
     me: Peer,
-    placement: Placement,
+    placement: CoreAffinity,
     /// Whether there are ranks on other hosts, of whose news no doorbell tells.
     is_wired: bool,
     patience: WaitPolicy,
@@ -196,7 +196,7 @@ impl RankContext {
         let is_wired = wire.is_some();
         let held_back = wire.as_ref().map(|wire| Arc::clone(wire.held_back()));
         let patience = if is_wired { patience.wired() } else { patience };
-        let placement = Placement::new(Arc::clone(&segment), me, place);
+        let placement = CoreAffinity::new(Arc::clone(&segment), me, place);
         placement.begin();
         let endpoint = Endpoint::reaching(segment.clone(), wire, me, options);
         let cache = PlanCache::new(tuning, endpoint.inline_max_bytes());
