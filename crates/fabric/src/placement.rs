@@ -62,7 +62,7 @@ impl CoreAffinity {
     /// To be called after a yield that let another thread run: goes to the own core if there are
     /// too many ranks on this one.
     #[inline]
-    pub fn part(&self) {
+    pub fn spread(&self) {
         // Threads that count at once lose a count, which does not matter.
         match self.rest.load(Ordering::Relaxed) {
             0 => self.part_from_others(),
@@ -188,18 +188,18 @@ mod tests {
         let (first, second) = (on(&segment, 0), on(&segment, 1));
         first.begin();
         let shared = sched_getcpu();
-        first.part();
+        first.spread();
         assert_eq!(sched_getcpu(), shared, "nobody else is known to be here, and it is its own");
         segment.note_core(Peer(0), shared);
-        second.part();
+        second.spread();
         let own = sched_getcpu();
         assert_ne!(own, shared);
         assert_eq!(sched_getaffinity(None).unwrap(), allowed, "and may run on all as before");
         first.begin();
-        second.part();
+        second.spread();
         assert_eq!(sched_getcpu(), shared, "it has just gone");
         second.rest.store(0, Ordering::Relaxed);
-        second.part();
+        second.spread();
         assert_eq!(sched_getcpu(), own);
     }
 
@@ -216,7 +216,7 @@ mod tests {
         }
         for rank in &ranks {
             ranks[0].begin(); // all are this one thread, which the last one may have moved
-            rank.part();
+            rank.spread();
         }
         for core in (0..CpuSet::MAX_CPU).filter(|&core| allowed.is_set(core)) {
             assert_eq!(segment.ranks_on(core), 2, "core {core}");
@@ -257,7 +257,7 @@ mod tests {
         sched_setaffinity(None, &one).unwrap();
         for rank in 0..ranks {
             segment.note_core(Peer(rank as u32), sched_getcpu());
-            on(&segment, rank).part();
+            on(&segment, rank).spread();
         }
         assert_eq!(sched_getaffinity(None).unwrap(), one);
     }

@@ -293,7 +293,7 @@ impl Shared {
     pub(super) fn yield_core(&self) -> u64 {
         let turn = self.segment.give_way();
         if turn.is_of_another() && !self.segment.is_contended() {
-            self.placement.part();
+            self.placement.spread();
         }
         turn.ended
     }
