@@ -65,13 +65,13 @@ impl CoreAffinity {
     pub fn spread(&self) {
         // Threads that count at once lose a count, which does not matter.
         match self.rest.load(Ordering::Relaxed) {
-            0 => self.part_from_others(),
+            0 => self.spread_from_others(),
             rest => self.rest.store(rest - 1, Ordering::Relaxed),
         }
     }
 
     #[cold]
-    fn part_from_others(&self) {
+    fn spread_from_others(&self) {
         let here = sched_getcpu();
         self.rest.store(REST, Ordering::Relaxed);
         self.segment.note_core(self.me, here);
