@@ -103,7 +103,7 @@ pub trait Settle {
 }
 
 /// A value for one thread at a time.
-pub struct Lock<T> {
+pub struct BiasedLock<T> {
     /// The number of the thread to which it is lent, or one of the two above.
     owner: AtomicU64,
     /// Whether the owner is using the value. Nobody else writes it.
@@ -114,11 +114,11 @@ pub struct Lock<T> {
 }
 
 // SAFETY: the protocol lets one thread at a time at the value, and orders what they do.
-unsafe impl<T: Send> Sync for Lock<T> {}
+unsafe impl<T: Send> Sync for BiasedLock<T> {}
 
 /// The right to use the value of a lock, until dropped.
 pub struct Guard<'a, T: Settle> {
-    lock: &'a Lock<T>,
+    lock: &'a BiasedLock<T>,
     /// Not there if the lock is lent to this thread. Dropped by hand, since that seldom is.
     ordinary: ManuallyDrop<Option<MutexGuard<'a, ()>>>,
     /// Whether the thread panicked before, of which the value knows nothing.
@@ -127,11 +127,11 @@ pub struct Guard<'a, T: Settle> {
     thread: PhantomData<*const ()>,
 }
 
-impl<T: Settle> Lock<T> {
+impl<T: Settle> BiasedLock<T> {
     /// A lock that is lent to the first thread that takes it, if the system has the fences for it.
-    pub fn new(value: T) -> Lock<T> {
+    pub fn new(value: T) -> BiasedLock<T> {
         let owner = if FenceScope::Threads.register() { NOBODY } else { SHARED };
-        Lock {
+        BiasedLock {
             owner: AtomicU64::new(owner),
             held: AtomicBool::new(false),
             ordinary: Mutex::new(()),
@@ -190,7 +190,7 @@ impl<T: Settle> Lock<T> {
     }
 }
 
-impl<T> Lock<T> {
+impl<T> BiasedLock<T> {
     /// The ordinary lock. Most have it for less time than it takes to sleep and be woken, so it is
     /// asked for again and again before that.
     fn ordinary_soon(&self) -> MutexGuard<'_, ()> {
@@ -248,7 +248,7 @@ impl<T: Settle> Drop for Guard<'_, T> {
     }
 }
 
-impl<T: Settle> Lock<T> {
+impl<T: Settle> BiasedLock<T> {
     /// Gives a lock back that is not lent, or whose value has left something to be done. Takes
     /// parts of the guard and not its address, so that guards need not lie in memory.
     #[cold]
@@ -314,8 +314,8 @@ mod tests {
     #[test]
     fn what_is_left_to_be_done_is_done_once() {
         let told = Arc::new(Mutex::new(Vec::new()));
-        let lock = Arc::new(Lock::new(Telling(0, told.clone())));
-        let count = |lock: &Lock<Telling>| lock.lock().unwrap().0 += 1;
+        let lock = Arc::new(BiasedLock::new(Telling(0, told.clone())));
+        let count = |lock: &BiasedLock<Telling>| lock.lock().unwrap().0 += 1;
         (0..4).for_each(|_| count(&lock));
         let other = lock.clone();
         thread::spawn(move || (0..4).for_each(|_| count(&other))).join().unwrap();
@@ -330,7 +330,7 @@ mod tests {
 
     #[test]
     fn one_thread_takes_it_again_and_again() {
-        let lock = Lock::new(0);
+        let lock = BiasedLock::new(0);
         for round in 0..1000 {
             let mut guard = lock.lock().unwrap();
             assert_eq!(*guard, round);
@@ -342,7 +342,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "that it holds")]
     fn to_take_it_twice_is_told() {
-        let lock = Lock::new(());
+        let lock = BiasedLock::new(());
         if lock.owner.load(Ordering::Relaxed) == SHARED {
             panic!("not tested: the system has no barriers among threads, that it holds");
         }
@@ -357,8 +357,8 @@ mod tests {
         const TURNS: u64 = 200;
         for round in 0..ROUNDS {
             // Two words, to see halves of an update.
-            let lock = Arc::new(Lock::new((0u64, 0u64)));
-            let add = |lock: &Lock<(u64, u64)>| {
+            let lock = Arc::new(BiasedLock::new((0u64, 0u64)));
+            let add = |lock: &BiasedLock<(u64, u64)>| {
                 let mut guard = lock.lock().unwrap();
                 assert_eq!(guard.0, guard.1);
                 guard.0 += 1;
@@ -382,7 +382,7 @@ mod tests {
 
     #[test]
     fn a_panic_gives_it_back() {
-        let lock = Lock::new(7);
+        let lock = BiasedLock::new(7);
         let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             let _guard = lock.lock().unwrap();
             panic!("on purpose");
@@ -394,9 +394,9 @@ mod tests {
     /// Whether the lock is lent or an ordinary one, taken or not.
     #[test]
     fn who_is_kept_out_gets_no_lock_and_does_not_wait() {
-        let lock = Arc::new(Lock::new(7));
+        let lock = Arc::new(BiasedLock::new(7));
         let other = lock.clone();
-        let attempts = |lock: &Lock<i32>| {
+        let attempts = |lock: &BiasedLock<i32>| {
             let held = lock.lock().unwrap();
             let out = keep_out();
             assert!(is_kept_out() && lock.lock().is_none());

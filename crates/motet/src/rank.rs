@@ -29,7 +29,7 @@ use std::thread::{self, JoinHandle};
 
 use motet_fabric::bootstrap::{Launched, Seat};
 use motet_fabric::heap::{SharedHeap, SharedHeapBlock};
-use motet_fabric::lock::{Guard, Lock, Settle, is_kept_out};
+use motet_fabric::lock::{BiasedLock, Guard, Settle, is_kept_out};
 use motet_fabric::placement::CoreAffinity;
 use motet_fabric::slab::Id;
 use motet_fabric::{Endpoint, Failure, How, Peer, SharedSegment, TransferError, forking};
@@ -76,7 +76,7 @@ pub(crate) struct RankContext {
 
 /// What the rank's threads and its helper share.
 struct Shared {
-    engine: Lock<Guarded>,
+    engine: BiasedLock<Guarded>,
     segment: Arc<SharedSegment>,
     /// The memory that the program of this rank may ask for.
     heap: Arc<SharedHeap>,
@@ -212,7 +212,8 @@ impl RankContext {
         }
         let behaviour = Behaviour::default();
         let aid = Arc::new(ProgressThread::new(habits, segment.company(), segment.cores()));
-        let engine = Lock::new(Guarded { engine, has_helper: aid.is_constant, aid: aid.clone() });
+        let engine =
+            BiasedLock::new(Guarded { engine, has_helper: aid.is_constant, aid: aid.clone() });
         let shared =
             Shared { engine, segment, heap, me, placement, is_wired, patience, behaviour, aid };
         let shared = Arc::new(shared);
