@@ -117,7 +117,7 @@ pub struct BiasedLock<T> {
 unsafe impl<T: Send> Sync for BiasedLock<T> {}
 
 /// The right to use the value of a lock, until dropped.
-pub struct Guard<'a, T: Settle> {
+pub struct BiasedGuard<'a, T: Settle> {
     lock: &'a BiasedLock<T>,
     /// Not there if the lock is lent to this thread. Dropped by hand, since that seldom is.
     ordinary: ManuallyDrop<Option<MutexGuard<'a, ()>>>,
@@ -145,12 +145,12 @@ impl<T: Settle> BiasedLock<T> {
     /// # Panics
     /// If the lock is lent to this thread, which holds it already.
     #[inline]
-    pub fn lock(&self) -> Option<Guard<'_, T>> {
+    pub fn lock(&self) -> Option<BiasedGuard<'_, T>> {
         let me = number();
         let is_own = self.owner.load(Ordering::Relaxed) == me && self.take_own(me);
         let ordinary = if is_own { None } else { self.lock_slowly(me)? };
         let (ordinary, panicking) = (ManuallyDrop::new(ordinary), thread::panicking());
-        Some(Guard { lock: self, ordinary, panicking, thread: PhantomData })
+        Some(BiasedGuard { lock: self, ordinary, panicking, thread: PhantomData })
     }
 
     /// Takes a lock that seems to be lent to this thread; says whether it still is.
@@ -216,7 +216,7 @@ fn fence_in_all_threads() {
     panic!("the system no longer makes the barriers among threads that it has promised");
 }
 
-impl<T: Settle> Deref for Guard<'_, T> {
+impl<T: Settle> Deref for BiasedGuard<'_, T> {
     type Target = T;
 
     #[inline]
@@ -226,7 +226,7 @@ impl<T: Settle> Deref for Guard<'_, T> {
     }
 }
 
-impl<T: Settle> DerefMut for Guard<'_, T> {
+impl<T: Settle> DerefMut for BiasedGuard<'_, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
         // SAFETY: as above, and the guard is borrowed for as long.
@@ -234,7 +234,7 @@ impl<T: Settle> DerefMut for Guard<'_, T> {
     }
 }
 
-impl<T: Settle> Drop for Guard<'_, T> {
+impl<T: Settle> Drop for BiasedGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
         let is_settled = self.is_settled();

@@ -29,7 +29,7 @@ use std::thread::{self, JoinHandle};
 
 use motet_fabric::bootstrap::{Launched, Seat};
 use motet_fabric::heap::{SharedHeap, SharedHeapBlock};
-use motet_fabric::lock::{BiasedLock, Guard, Settle, is_kept_out};
+use motet_fabric::lock::{BiasedGuard, BiasedLock, Settle, is_kept_out};
 use motet_fabric::placement::CoreAffinity;
 use motet_fabric::slab::Id;
 use motet_fabric::{Endpoint, Failure, How, Peer, SharedSegment, TransferError, forking};
@@ -112,7 +112,7 @@ impl ProgressConfig {
 /// the lock: if one panics, the rank dies here, before the unwinding frees buffers that its
 /// operations use. If one calls the library, its thread is kept out: what returns a result says so
 /// ([`RankContext::free_engine`]), and nothing waits.
-pub(crate) type EngineGuard<'a> = Guard<'a, Guarded>;
+pub(crate) type EngineGuard<'a> = BiasedGuard<'a, Guarded>;
 
 /// What the lock of a rank is for.
 pub(crate) struct Guarded {
