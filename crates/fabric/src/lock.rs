@@ -59,7 +59,7 @@ fn number() -> u64 {
 /// A thread may take no lock until this is dropped.
 #[derive(Debug)]
 #[must_use = "it is dropped at once"]
-pub struct KeptOut {
+pub struct LockExclusion {
     /// The number that the thread had before.
     number: u64,
     thread: PhantomData<*const ()>,
@@ -68,8 +68,8 @@ pub struct KeptOut {
 /// Keeps this thread out of all locks until what this gives is dropped, for a function of the user
 /// that runs under a lock.
 #[inline]
-pub fn keep_out() -> KeptOut {
-    KeptOut { number: NUMBER.replace(KEPT_OUT), thread: PhantomData }
+pub fn keep_out() -> LockExclusion {
+    LockExclusion { number: NUMBER.replace(KEPT_OUT), thread: PhantomData }
 }
 
 /// Whether this thread is kept out.
@@ -78,7 +78,7 @@ pub fn is_kept_out() -> bool {
     NUMBER.get() == KEPT_OUT
 }
 
-impl Drop for KeptOut {
+impl Drop for LockExclusion {
     #[inline]
     fn drop(&mut self) {
         NUMBER.set(self.number);
