@@ -68,7 +68,7 @@ pub struct LockExclusion {
 /// Keeps this thread out of all locks until what this gives is dropped, for a function of the user
 /// that runs under a lock.
 #[inline]
-pub fn keep_out() -> LockExclusion {
+pub fn exclude() -> LockExclusion {
     LockExclusion { number: NUMBER.replace(KEPT_OUT), thread: PhantomData }
 }
 
@@ -398,11 +398,11 @@ mod tests {
         let other = lock.clone();
         let attempts = |lock: &BiasedLock<i32>| {
             let held = lock.lock().unwrap();
-            let out = keep_out();
+            let out = exclude();
             assert!(is_kept_out() && lock.lock().is_none());
             drop(held);
             assert!(lock.lock().is_none());
-            drop(keep_out());
+            drop(exclude());
             assert!(is_kept_out() && lock.lock().is_none(), "the first one counts");
             drop(out);
             assert!(!is_kept_out() && lock.lock().is_some());

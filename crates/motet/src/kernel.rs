@@ -29,7 +29,7 @@ use std::marker::PhantomData;
 use std::mem::needs_drop;
 use std::slice;
 
-use motet_fabric::lock::keep_out;
+use motet_fabric::lock::exclude;
 
 use crate::datatype::Datatype;
 use crate::op::{Domain, Op, Operator, Take};
@@ -204,7 +204,7 @@ impl<K: Kernel> Kernel for Foreign<K> {
     }
 
     unsafe fn reduce(&self, left: *const u8, right: *const u8, into: *mut u8, count: usize) {
-        let _kept_out = keep_out();
+        let _kept_out = exclude();
         // SAFETY: passed on.
         unsafe { self.0.reduce(left, right, into, count) }
     }

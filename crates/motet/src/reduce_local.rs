@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
-use motet_fabric::lock::keep_out;
+use motet_fabric::lock::exclude;
 
 use crate::datatype::{Datatype, Layout};
 use crate::kernel::{Kernel, Temporary, Unit, kernel, kernel_for};
@@ -62,7 +62,7 @@ impl Op {
     ) -> Result<()> {
         if let Some(function) = self.function() {
             if count > 0 {
-                let _kept_out = keep_out(); // as in all other reductions
+                let _kept_out = exclude(); // as in all other reductions
                 function.call(input, inout, count, datatype).map_err(ErrorKind::of_operator)?;
             }
             return Ok(());

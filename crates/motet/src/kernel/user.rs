@@ -9,7 +9,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use motet_fabric::lock::keep_out;
+use motet_fabric::lock::exclude;
 
 use super::{Kernel, Temporary, Unit};
 use crate::ExceptionId;
@@ -97,7 +97,7 @@ impl Kernel for User {
             return Ok(());
         }
         // It runs under the lock of the engine.
-        let _kept_out = keep_out();
+        let _kept_out = exclude();
         if !self.direct {
             // SAFETY: passed on.
             return unsafe { self.laid_out(left, right, into, count) };
