@@ -74,7 +74,7 @@ pub fn exclude() -> LockExclusion {
 
 /// Whether this thread is kept out.
 #[inline]
-pub fn is_kept_out() -> bool {
+pub fn is_excluded() -> bool {
     NUMBER.get() == KEPT_OUT
 }
 
@@ -399,13 +399,13 @@ mod tests {
         let attempts = |lock: &BiasedLock<i32>| {
             let held = lock.lock().unwrap();
             let out = exclude();
-            assert!(is_kept_out() && lock.lock().is_none());
+            assert!(is_excluded() && lock.lock().is_none());
             drop(held);
             assert!(lock.lock().is_none());
             drop(exclude());
-            assert!(is_kept_out() && lock.lock().is_none(), "the first one counts");
+            assert!(is_excluded() && lock.lock().is_none(), "the first one counts");
             drop(out);
-            assert!(!is_kept_out() && lock.lock().is_some());
+            assert!(!is_excluded() && lock.lock().is_some());
         };
         attempts(&lock);
         thread::spawn(move || attempts(&other)).join().unwrap();

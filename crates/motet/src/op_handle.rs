@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use motet_fabric::Received;
-use motet_fabric::lock::is_kept_out;
+use motet_fabric::lock::is_excluded;
 use motet_fabric::slab::Id;
 
 use crate::engine::{BufferGuard, CANCELLED, End, Engine, NOBODY, NOTHING, Outcome, StartOutcome};
@@ -80,7 +80,7 @@ impl CommContext {
     /// That an operator makes it.
     #[inline]
     pub(crate) fn refuse_operator(&self, call: &'static str) -> Result<()> {
-        if is_kept_out() { Err(self.error(call, ErrorKind::WithinOperator)) } else { Ok(()) }
+        if is_excluded() { Err(self.error(call, ErrorKind::WithinOperator)) } else { Ok(()) }
     }
 
     /// The status of a receive in terms of its communicator. Of a collective, which receives from

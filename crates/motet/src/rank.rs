@@ -29,7 +29,7 @@ use std::thread::{self, JoinHandle};
 
 use motet_fabric::bootstrap::{Launched, Seat};
 use motet_fabric::heap::{SharedHeap, SharedHeapBlock};
-use motet_fabric::lock::{BiasedGuard, BiasedLock, Settle, is_kept_out};
+use motet_fabric::lock::{BiasedGuard, BiasedLock, Settle, is_excluded};
 use motet_fabric::placement::CoreAffinity;
 use motet_fabric::slab::Id;
 use motet_fabric::{Endpoint, Failure, How, Peer, SharedSegment, TransferError, forking};
@@ -477,7 +477,7 @@ impl Drop for RankContext {
         if self.is_of_parent() {
             return self.forget_all();
         }
-        if thread::panicking() || is_kept_out() {
+        if thread::panicking() || is_excluded() {
             self.shared.segment.fail(Failure { rank: self.me(), how: How::Panic });
             if let Some(mut engine) = self.free_engine() {
                 engine.abandon_all();

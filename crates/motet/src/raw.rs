@@ -79,7 +79,7 @@ pub use motet_fabric::bootstrap::{
 };
 pub use motet_fabric::heap::SharedHeapBlock as CommonMemory;
 /// Whether this thread runs an operator of the user, which must not call the library.
-pub use motet_fabric::lock::is_kept_out as is_in_operator;
+pub use motet_fabric::lock::is_excluded as is_in_operator;
 #[doc(hidden)]
 pub use motet_fabric::poison;
 pub(crate) use translate::exchangew;

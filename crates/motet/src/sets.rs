@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use motet_fabric::lock::is_kept_out;
+use motet_fabric::lock::is_excluded;
 
 use crate::error::{ErrorKind, Result};
 use crate::op_handle::OpHandle;
@@ -132,7 +132,7 @@ pub fn test_some(set: &mut [&mut dyn Pending]) -> Result<Vec<usize>> {
 
 /// The error of an operator, which may not use what these functions move.
 pub(crate) fn refuse_operator() -> Result<()> {
-    if is_kept_out() { Err(ErrorKind::WithinOperator.into()) } else { Ok(()) }
+    if is_excluded() { Err(ErrorKind::WithinOperator.into()) } else { Ok(()) }
 }
 
 /// Names an operation if it is complete and not named yet.
