@@ -67,7 +67,7 @@ impl Probe {
             ProbeCommand::HandOver => measure::hand_over(),
             ProbeCommand::Shared => measure::shared_core(),
             ProbeCommand::Read { process, address } => {
-                let word = host::peek(process, address)?;
+                let word = host::probe_cma(process, address)?;
                 ensure!(word == WORD, "another word was read: {word:#x}");
                 Ok(ExitCode::SUCCESS)
             }

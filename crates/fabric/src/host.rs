@@ -16,7 +16,7 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 pub use autogroup::Autogroup;
 pub use memory_group::MemoryGroup;
-pub use peek::peek;
+pub use peek::probe_cma;
 
 use crate::limits::limit_of;
 

@@ -11,7 +11,7 @@ use crate::single_copy::{SingleCopy, copy};
 ///
 /// # Errors
 /// What the kernel says if it refuses, or if there is no such process or word.
-pub fn peek(process: u32, address: u64) -> io::Result<u64> {
+pub fn probe_cma(process: u32, address: u64) -> io::Result<u64> {
     let mut word = [0; 8];
     // SAFETY: the word is ours alone, and the kernel checks what lies on the other side.
     unsafe { copy(SingleCopy::Kernel, process, address, RegionMut::of(&mut word)) }?;
@@ -26,11 +26,11 @@ mod tests {
     fn our_own_words_can_be_read_and_holes_cannot() {
         let word = Box::new(0x0123_4567_89ab_cdef_u64);
         let address = std::ptr::from_ref(&*word).expose_provenance() as u64;
-        match peek(std::process::id(), address) {
+        match probe_cma(std::process::id(), address) {
             Ok(read) => assert_eq!(read, *word),
             // Some sandboxes forbid it altogether.
             Err(error) => assert_eq!(error.kind(), io::ErrorKind::PermissionDenied),
         }
-        assert!(peek(std::process::id(), 8).is_err());
+        assert!(probe_cma(std::process::id(), 8).is_err());
     }
 }
