@@ -26,7 +26,7 @@ use std::ptr::NonNull;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
-use motet::{ErrorClass, ErrorKind, ExceptionId, complain};
+use motet::{ErrorClass, ErrorKind, ExceptionId, log_line};
 
 use crate::process;
 
@@ -124,7 +124,7 @@ impl Exception {
         unsafe { _Unwind_RaiseException(header.as_ptr()) };
         // It has returned: there is nobody who would catch it.
         cplusplus::terminate(header);
-        complain(format_args!("motet: an exception has left a callback, and nobody catches it"));
+        log_line(format_args!("motet: an exception has left a callback, and nobody catches it"));
         std::process::abort()
     }
 

@@ -11,7 +11,7 @@ use std::ffi::c_int;
 use std::fmt;
 use std::sync::Once;
 
-use motet::complain;
+use motet::log_line;
 
 use crate::objects::Errhandler;
 use crate::process;
@@ -52,7 +52,7 @@ pub(crate) fn handler() -> Errhandler {
 
 /// Ends this process and nothing else.
 pub(crate) fn end(code: u8, why: fmt::Arguments<'_>) -> ! {
-    complain(format_args!("{why} (in a child process that {} has made by fork, alone)", rank()));
+    log_line(format_args!("{why} (in a child process that {} has made by fork, alone)", rank()));
     // SAFETY: no more than it says.
     unsafe { libc::_exit(c_int::from(code)) }
 }

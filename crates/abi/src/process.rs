@@ -21,7 +21,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, ThreadId};
 
 use motet::raw::is_in_operator;
-use motet::{ErrorClass, complain, raw};
+use motet::{ErrorClass, log_line, raw};
 
 use crate::boundary::refuse_operator;
 use crate::call_site::call_site;
@@ -308,7 +308,7 @@ fn report_active(calls: &[&str]) {
     }
     let named = calls[..calls.len().min(NAMED)].join(", ");
     let more = if calls.len() > NAMED { ", …" } else { "" };
-    complain(format_args!(
+    log_line(format_args!(
         "motet: {}{} requests are still active at the end, which no call has completed: \
          {named}{more}",
         rank(),
@@ -425,7 +425,7 @@ fn exit(code: c_int, text: &str, why: fmt::Arguments<'_>) -> ! {
         None => motet::raw::begins_abort_without_world(code),
     };
     if is_first {
-        complain(why);
+        log_line(why);
         motet::raw::tell_launcher_to_abort(code, text);
     }
     end_quietly(code)

@@ -38,7 +38,7 @@ fn report(error: &anyhow::Error) -> ExitCode {
 
 /// Writes a line to standard error.
 fn complain(text: &str) {
-    motet_fabric::complain(format_args!("motet: {text}"));
+    motet_fabric::log_line(format_args!("motet: {text}"));
 }
 
 /// Writes a page to standard output. That its reader has seen enough is no error.

@@ -139,7 +139,7 @@ fn failure(text: &str) -> ExitCode {
 }
 
 fn complain(text: &str) {
-    motet_fabric::complain(format_args!("mpiexec: {text}"));
+    motet_fabric::log_line(format_args!("mpiexec: {text}"));
 }
 
 /// Reads the words: options up to the program, and then its arguments.

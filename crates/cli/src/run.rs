@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::ValueEnum;
 use motet_fabric::launcher::{self, Job};
-use motet_fabric::{complain, printable};
+use motet_fabric::{log_line, printable};
 
 use crate::args::{Mistake, USAGE};
 
@@ -94,7 +94,7 @@ impl From<Session> for launcher::Session {
 impl RunCommand {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
         if let Some(hosts) = &self.hosts {
-            self.other_launchers(hosts).lines().for_each(complain);
+            self.other_launchers(hosts).lines().for_each(log_line);
             return Ok(ExitCode::from(USAGE));
         }
         let ranks = self.ranks.expect("the parser asks for it unless there are hosts");

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 /// Writes a line to the standard error, all of it at once. Ranks share that place, and whoever ends
 /// a job may be ended by the launcher in the next moment: a line in parts would be mixed with those
 /// of others, or cut off. The line stays one, whatever is in it: see [`printable`].
-pub fn complain(line: impl Display) {
+pub fn log_line(line: impl Display) {
     let line = format!("{}\n", printable(line));
     // Nobody is left to be told that it cannot be written.
     let _ = io::stderr().write_all(line.as_bytes());
@@ -61,7 +61,7 @@ mod tests {
     use std::os::unix::net::UnixDatagram;
     use std::process::{Command, Stdio};
 
-    use super::{complain, printable};
+    use super::{log_line, printable};
 
     const CHILD: &str = "MOTET_TEST_OF_A_COMPLAINT";
 
@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn a_line_is_written_at_once() {
         if env::var_os(CHILD).is_some() {
-            complain(format_args!("rank {}: {} is {:?}", 3, "a\npart", ["one", "more"]));
+            log_line(format_args!("rank {}: {} is {:?}", 3, "a\npart", ["one", "more"]));
             return;
         }
         let (here, there) = UnixDatagram::pair().unwrap();

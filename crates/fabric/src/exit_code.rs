@@ -7,7 +7,7 @@ use std::ffi::{c_int, c_void};
 use std::process;
 use std::sync::Mutex;
 
-use crate::complain;
+use crate::log_line;
 
 /// The code of a process that would have ended with 0.
 const FAILURE: c_int = 1;
@@ -43,7 +43,7 @@ extern "C" fn at_exit(code: c_int, _: *mut c_void) {
     if code != 0 || process != process::id() {
         return;
     }
-    complain(why);
+    log_line(why);
     // SAFETY: writes out what C programs have printed; this thread is in no call of C's files.
     unsafe { libc::fflush(std::ptr::null_mut()) };
     // SAFETY: no more than it says.

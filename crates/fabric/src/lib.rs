@@ -49,7 +49,7 @@ pub mod structures;
 mod trusted;
 
 pub use channel::{InChannel, OutChannel};
-pub use complaint::{complain, printable};
+pub use complaint::{log_line, printable};
 pub use endpoint::{Attached, Completion, Endpoint, Fill, InlineRecv, Options, Posted, Transit};
 pub use error::{Allowed, Error, Failure, How, Length, Sender, TransferError, signal_name};
 pub use memory::{Region, RegionMut};

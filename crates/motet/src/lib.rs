@@ -167,7 +167,7 @@ pub use learned::CacheCounters;
 pub use memory::Memory;
 pub use motet_fabric::{Failure, How};
 #[doc(hidden)]
-pub use motet_fabric::{complain, printable};
+pub use motet_fabric::{log_line, printable};
 pub use motet_plan::Block;
 pub use motet_plan::mapping::{Cut, Objective};
 pub use op::{

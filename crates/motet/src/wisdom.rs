@@ -21,7 +21,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use motet_fabric::{complain, file};
+use motet_fabric::{file, log_line};
 use motet_plan::select::{Lesson, Wisdom};
 use motet_plan::{Algorithm, Call};
 
@@ -199,7 +199,7 @@ fn passed_over(text: &str) -> Option<String> {
 
 /// Tells people. If nobody can hear it, there is nobody to tell.
 pub(crate) fn warn(text: &str) {
-    complain(format_args!("motet: {text}"));
+    log_line(format_args!("motet: {text}"));
 }
 
 /// Merges wisdom into a file.

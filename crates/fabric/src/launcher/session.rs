@@ -52,7 +52,7 @@ use super::outcome::{Cause, Outcome};
 use super::signals::Signals;
 use super::{Job, exit_code, run_alone};
 use crate::host::autogroup;
-use crate::{Error, Result, complain};
+use crate::{Error, Result, log_line};
 
 /// What a Rust program exits with after a panic.
 const PANIC_CODE: u8 = 101;
@@ -194,7 +194,7 @@ impl Front<'_> {
         let process = self.launcher.as_raw_nonzero().get() as u32;
         let outcome = Outcome::of(Cause::Launcher { process, signal });
         if let Some(cause) = &outcome.cause {
-            complain(format_args!("motet: {cause}"));
+            log_line(format_args!("motet: {cause}"));
         }
         Some(outcome)
     }
@@ -265,7 +265,7 @@ fn lead(
     if let Some(nice) = nice.filter(|&nice| nice != 0)
         && let Err(error) = autogroup::set_nice(nice)
     {
-        complain(format_args!(
+        log_line(format_args!(
             "motet: the session of the job has not the nice value {nice}: {error}"
         ));
     }
@@ -275,7 +275,7 @@ fn lead(
         // Nobody waits for a word, and it might not be read.
         Ok(Err(_)) if tether.is_gone() => 1,
         Ok(Err(error)) => {
-            complain(format_args!("motet: {error}"));
+            log_line(format_args!("motet: {error}"));
             exit_code(&error)
         }
         Err(_) => PANIC_CODE,

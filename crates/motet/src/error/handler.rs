@@ -13,7 +13,7 @@ use std::thread;
 use std::time::Duration;
 
 use motet_fabric::segment::Abort;
-use motet_fabric::{TransferError, bootstrap, complain};
+use motet_fabric::{TransferError, bootstrap, log_line};
 
 use super::{Error, ErrorClass, ErrorKind};
 use crate::communicator::Communicator;
@@ -165,7 +165,7 @@ impl CommContext {
              to have the error returned, set ErrorHandler::Return"
         );
         if thread::panicking() {
-            return complain(why);
+            return log_line(why);
         }
         self.core.abort(1, why)
     }
@@ -198,12 +198,12 @@ impl RankContext {
     fn abort(&self, code: u8, why: String) -> ! {
         let code = code.max(1);
         if self.is_of_parent() {
-            complain(why);
+            log_line(why);
             std::process::exit(i32::from(code));
         }
         let is_first = self.begins_abort(code);
         if is_first {
-            complain(why);
+            log_line(why);
         }
         if self.is_process() {
             if is_first {

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use motet_fabric::complain;
+use motet_fabric::log_line;
 
 use super::RankContext;
 use crate::error::ErrorKind;
@@ -34,7 +34,7 @@ impl RankContext {
     fn finish_and_leave(&self) {
         self.compare_last_calls();
         while let Some(reason) = self.untold_mismatch() {
-            complain(format_args!("motet: rank {}: {}", self.me(), ErrorKind::Mismatch(reason)));
+            log_line(format_args!("motet: rank {}: {}", self.me(), ErrorKind::Mismatch(reason)));
         }
         {
             let mut engine = self.engine();
@@ -82,7 +82,7 @@ impl RankContext {
     fn take_leave_of_launcher(&self) {
         let left = self.launched.as_ref().map_or(Ok(()), |launched| launched.leave());
         if let Err(error) = left {
-            complain(format_args!("motet: rank {}: {error}", self.me()));
+            log_line(format_args!("motet: rank {}: {error}", self.me()));
         }
     }
 }
