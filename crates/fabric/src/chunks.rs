@@ -13,18 +13,18 @@ const PIECE: usize = 64;
 
 /// A table of values, which are numbered as they come.
 #[derive(Debug)]
-pub(crate) struct Table<T> {
+pub(crate) struct ChunkedVec<T> {
     /// All of them full but the last.
     pieces: Vec<Vec<T>>,
 }
 
-impl<T> Default for Table<T> {
+impl<T> Default for ChunkedVec<T> {
     fn default() -> Self {
-        Table { pieces: Vec::new() }
+        ChunkedVec { pieces: Vec::new() }
     }
 }
 
-impl<T> Table<T> {
+impl<T> ChunkedVec<T> {
     /// Number of values.
     pub(crate) fn len(&self) -> usize {
         match self.pieces.last() {
@@ -61,7 +61,7 @@ impl<T> Table<T> {
     }
 }
 
-impl<T> Index<usize> for Table<T> {
+impl<T> Index<usize> for ChunkedVec<T> {
     type Output = T;
 
     #[inline]
@@ -70,7 +70,7 @@ impl<T> Index<usize> for Table<T> {
     }
 }
 
-impl<T> IndexMut<usize> for Table<T> {
+impl<T> IndexMut<usize> for ChunkedVec<T> {
     #[inline]
     fn index_mut(&mut self, at: usize) -> &mut T {
         &mut self.pieces[at / PIECE][at % PIECE]
@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn a_table_keeps_values_under_their_numbers() {
-        let mut table = Table::default();
+        let mut table = ChunkedVec::default();
         for value in 0..1000 {
             assert_eq!(table.len(), value);
             table.push(value);

@@ -3,7 +3,7 @@
 
 use std::mem;
 
-use crate::chunks::Table;
+use crate::chunks::ChunkedVec;
 
 /// Names a value of a [`Slab`]. Never zero for a value that was inserted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -29,7 +29,7 @@ impl Id {
 /// memory of a million, and none of them waits for the others to be copied.
 #[derive(Debug)]
 pub struct Slab<T> {
-    slots: Table<Slot<T>>,
+    slots: ChunkedVec<Slot<T>>,
     /// The slot to use next, if there is one to use again.
     free: u32,
     len: usize,
@@ -48,7 +48,7 @@ const NONE: u32 = u32::MAX;
 
 impl<T> Default for Slab<T> {
     fn default() -> Self {
-        Slab { slots: Table::default(), free: NONE, len: 0 }
+        Slab { slots: ChunkedVec::default(), free: NONE, len: 0 }
     }
 }
 

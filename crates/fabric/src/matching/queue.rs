@@ -1,7 +1,7 @@
 //! Values that wait, by key and in order of arrival.
 
 use super::index::Index;
-use crate::chunks::Table;
+use crate::chunks::ChunkedVec;
 use crate::{Label, Peer};
 
 /// Sender and label: what an exact receive names.
@@ -51,7 +51,7 @@ const FREE: u32 = u32::MAX - 1;
 /// Slots are used again, so a steady flow allocates nothing.
 #[derive(Debug)]
 pub(super) struct Queue<T> {
-    slots: Table<Slot<T>>,
+    slots: ChunkedVec<Slot<T>>,
     /// The first slot of each key.
     firsts: Index,
     free: u32,
@@ -78,7 +78,7 @@ struct Slot<T> {
 impl<T> Default for Queue<T> {
     fn default() -> Self {
         Queue {
-            slots: Table::default(),
+            slots: ChunkedVec::default(),
             firsts: Index::default(),
             free: NONE,
             oldest: NONE,
