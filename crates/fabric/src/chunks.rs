@@ -79,7 +79,7 @@ impl<T> IndexMut<usize> for ChunkedVec<T> {
 
 /// A queue: first in, first out.
 #[derive(Debug)]
-pub(crate) struct Queue<T> {
+pub(crate) struct ChunkedQueue<T> {
     /// None of them empty.
     pieces: VecDeque<VecDeque<T>>,
     /// Pieces for use again.
@@ -87,13 +87,13 @@ pub(crate) struct Queue<T> {
     len: usize,
 }
 
-impl<T> Default for Queue<T> {
+impl<T> Default for ChunkedQueue<T> {
     fn default() -> Self {
-        Queue { pieces: VecDeque::new(), spare: Vec::new(), len: 0 }
+        ChunkedQueue { pieces: VecDeque::new(), spare: Vec::new(), len: 0 }
     }
 }
 
-impl<T> Queue<T> {
+impl<T> ChunkedQueue<T> {
     /// Number of values.
     pub(crate) fn len(&self) -> usize {
         self.len
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn a_queue_keeps_the_order() {
-        let mut queue = Queue::default();
+        let mut queue = ChunkedQueue::default();
         let (mut next, mut expected) = (0, 0);
         for round in 0..2000_usize {
             for _ in 0..round % 7 {
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn pieces_are_used_again() {
-        let mut queue = Queue::default();
+        let mut queue = ChunkedQueue::default();
         let mut taken = 0;
         for _ in 0..10 {
             (0..10 * PIECE).for_each(|value| queue.push(value));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::introductions::Introduction;
 use super::packet::{Header, Packet, Words};
 use super::{Completion, Endpoint, Posted, RndvSend};
-use crate::chunks::Queue;
+use crate::chunks::ChunkedQueue;
 use crate::claims::ReadLease;
 use crate::lane::{Ring, RingWriter};
 use crate::slab::Id;
@@ -25,7 +25,7 @@ pub(super) struct PeerTx {
     cell_payload: usize,
     /// Bytes of the longest message that goes in cells as it is.
     longest_eager: usize,
-    waiting: Queue<Outgoing>,
+    waiting: ChunkedQueue<Outgoing>,
 }
 
 impl PeerTx {
@@ -36,7 +36,7 @@ impl PeerTx {
         let share = ring.long_cells() / EAGER_SHARE * cell;
         let longest_eager = share.min(LONGEST_EAGER).max(cell);
         let cell_payload = ring.cell_payload(size_of::<Header>());
-        PeerTx { outlet, cell_payload, longest_eager, waiting: Queue::default() }
+        PeerTx { outlet, cell_payload, longest_eager, waiting: ChunkedQueue::default() }
     }
 
     /// Bytes of a message that fit a cell.
