@@ -278,7 +278,7 @@ impl Endpoint {
         let own = seat(me.index()).expect("a rank is on its own host");
         let elsewhere = wire.as_ref().map_or(&segment, |wire| wire.segment());
         let ring = |segment: &Arc<SharedSegment>, offset: usize| {
-            (segment.clone(), segment.layout().lane_at(offset, segment.is_crowded()))
+            (segment.clone(), segment.layout().lane_at(offset, segment.is_oversubscribed()))
         };
         let lane_to = |peer: usize| match seat(peer) {
             Some(seat) => ring(&segment, layout.lane(own, seat)),
@@ -306,7 +306,7 @@ impl Endpoint {
             me,
             options,
             single_copy,
-            shares_copies: !segment.is_crowded(),
+            shares_copies: !segment.is_oversubscribed(),
             peer_tx: standing,
             waiting: 0,
             readers: ranks.clone().map(|peer| inlet(lane_from(peer))).collect(),

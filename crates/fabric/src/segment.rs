@@ -238,7 +238,7 @@ impl SharedSegment {
     }
 
     /// Whether there are more ranks than cores.
-    pub fn is_crowded(&self) -> bool {
+    pub fn is_oversubscribed(&self) -> bool {
         self.company() > self.cores()
     }
 
@@ -344,7 +344,7 @@ impl SharedSegment {
     /// This rank enters the world, as this process.
     pub fn enter(&self, rank: Peer, process: u32) {
         // Ranks that share cores sleep too often to pay for each time.
-        if self.is_registered && !self.is_crowded() {
+        if self.is_registered && !self.is_oversubscribed() {
             self.doorbell(rank).let_sleepers_fence();
         }
         let block = self.layout.rank_block(rank.index());

@@ -220,7 +220,7 @@ mod tests {
         let segment = Arc::new(segment);
         let rank = |rank| Endpoint::new(segment.clone(), Peer(rank), Options::default());
         let [mut sender, mut receiver] = [0, 1].map(rank);
-        let ring = segment.layout().lane_at(0, segment.is_crowded());
+        let ring = segment.layout().lane_at(0, segment.is_oversubscribed());
         assert!(ring.annexes > 0);
         let border = ring.cell_bytes - crate::lane::STAMP - size_of::<Header>();
         let lengths = [0, 1, border - 1, border, border + 1, CELL - 1, CELL, BYTES];

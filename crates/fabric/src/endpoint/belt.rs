@@ -119,7 +119,7 @@ pub(super) struct BouncePool {
 impl BouncePool {
     /// Bytes of the belt of a rank of this segment, once it is used.
     pub(super) fn longest(segment: &SharedSegment) -> usize {
-        let wanted = if segment.is_crowded() { CROWDED } else { beyond_cache() };
+        let wanted = if segment.is_oversubscribed() { CROWDED } else { beyond_cache() };
         wanted.min(segment.layout().arena_bytes() / SHARE)
     }
 
@@ -145,7 +145,7 @@ impl BouncePool {
             let own = unread.iter().filter(|block| block.reader == Some(reader));
             own.map(|block| block.place.len()).sum::<usize>() + bytes <= self.ahead
         };
-        if !segment.is_crowded() || fits(&self.unread) {
+        if !segment.is_oversubscribed() || fits(&self.unread) {
             return true;
         }
         self.unread.retain(|block| !block.is_read(segment));

@@ -110,7 +110,7 @@ impl BounceSender {
         single_copy: Option<bool>,
     ) -> BounceSender {
         let by_cores = copies_by_memcpy(segment, single_copy);
-        let (lengths, lengths_of_exchange) = match (by_cores, segment.is_crowded()) {
+        let (lengths, lengths_of_exchange) = match (by_cores, segment.is_oversubscribed()) {
             (true, true) => (
                 SizeRange::new(cell, CopyBandwidth::LONGEST),
                 SizeRange::new(cell.min(SHORTEST_OF_CROWDED_EXCHANGE), CopyBandwidth::LONGEST),
@@ -131,13 +131,13 @@ impl BounceSender {
         let lengths_of_reduced = SizeRange { longest: CopyBandwidth::LONGEST, ..lengths };
         let lengths_of_operands =
             SizeRange { longest: CopyBandwidth::LONGEST, ..lengths_of_exchange };
-        let is_copied_once = segment.is_crowded() && !by_cores;
+        let is_copied_once = segment.is_oversubscribed() && !by_cores;
         let are_few = segment.company() <= FEW_ON_CORE * segment.cores();
         let lengths_of_untouched = [are_few, true].map(|may_wait| {
             let is_shorter = is_copied_once && may_wait;
             if is_shorter { SizeRange::new(cell, LONGEST_UNTOUCHED) } else { lengths }
         });
-        let lengths_of_shared = if segment.is_crowded() {
+        let lengths_of_shared = if segment.is_oversubscribed() {
             SizeRange::NONE
         } else {
             SizeRange::new(cell, CopyBandwidth::LONGEST)
@@ -201,7 +201,7 @@ impl Endpoint {
             // Where ranks share cores its sender goes on in any case: what comes back, if anything
             // does, comes later.
             let is_exchange = matches!(reply, TrafficHint::Expected | TrafficHint::Operands);
-            let goes_on = is_exchange && self.segment.is_crowded();
+            let goes_on = is_exchange && self.segment.is_oversubscribed();
             let reply = if goes_on { TrafficHint::Never } else { reply };
             // With a wire some of them may be on other hosts: a block that is for all would be
             // filled in vain, for some or for all of them.
@@ -241,7 +241,7 @@ impl Endpoint {
     /// Whether a message may go in a block that finds no room elsewhere.
     pub(super) fn may_be_put_into_block(&self, data: Region) -> bool {
         let (bytes, lengths) = (data.bytes(), self.bounce.lengths);
-        lengths.contains(bytes) || (self.segment.is_crowded() && bytes <= lengths.longest)
+        lengths.contains(bytes) || (self.segment.is_oversubscribed() && bytes <= lengths.longest)
     }
 
     /// Whether a message to this rank is of those that go in a block. If nobody said whether there
@@ -276,7 +276,7 @@ impl Endpoint {
     /// there, or reduces it there.
     #[inline]
     fn is_left_in_heap(&self, data: Region, reply: TrafficHint) -> bool {
-        let is_awaited = reply == TrafficHint::Reduced && self.segment.is_crowded();
+        let is_awaited = reply == TrafficHint::Reduced && self.segment.is_oversubscribed();
         let longest = if is_awaited { LONGEST_OF_AWAITED } else { LONGEST_OF_HEAP };
         data.bytes() > longest && self.is_in_shared_heap(data)
     }
@@ -306,7 +306,7 @@ impl Endpoint {
         let Some(block) = self.free_block(data, Readers::One(to)) else { return false };
         let packet = Packet::Block { label, element, bytes };
         let is_reduced = matches!(reply, TrafficHint::Reduced | TrafficHint::Operands);
-        if bytes <= PIECE || is_reduced || self.segment.is_crowded() {
+        if bytes <= PIECE || is_reduced || self.segment.is_oversubscribed() {
             // SAFETY: readable by the caller's promise.
             unsafe { self.fill(block, data, 0) };
             self.announce_bounce(to, packet, BounceBuffer { filled: 0, ..block });
@@ -363,7 +363,7 @@ impl Endpoint {
     /// # Safety
     /// `data` is readable now.
     unsafe fn fill_for(&mut self, readers: Readers, block: BounceBuffer, data: Region) {
-        if matches!(readers, Readers::One(_)) || self.segment.is_crowded() {
+        if matches!(readers, Readers::One(_)) || self.segment.is_oversubscribed() {
             // SAFETY: passed on.
             return unsafe { self.fill(block, data, 0) };
         }

@@ -38,7 +38,7 @@ impl Pipelines {
     /// Those of a rank of this segment, who may have said whether the kernel is to copy. Where
     /// ranks share cores there are none: each piece would have to wait for its turn.
     pub(super) fn of(segment: &SharedSegment, single_copy: Option<bool>) -> Option<Pipelines> {
-        let is_wanted = copies_by_memcpy(segment, single_copy) && !segment.is_crowded();
+        let is_wanted = copies_by_memcpy(segment, single_copy) && !segment.is_oversubscribed();
         is_wanted.then(|| Pipelines {
             belt: BouncePool::default(),
             receives: Vec::new(),

@@ -32,7 +32,8 @@ pub(crate) enum Attachment {
 
 impl Rank {
     pub(crate) fn open(&mut self, from: u32, label: Label, bytes: usize) -> Option<Inbound> {
-        let [cells] = channel::cells(&[bytes], 2, self.endpoint.segment().is_crowded())[..] else {
+        let [cells] = channel::cells(&[bytes], 2, self.endpoint.segment().is_oversubscribed())[..]
+        else {
             unreachable!("one for each")
         };
         let endpoint = self.endpoint();

@@ -25,7 +25,8 @@ impl Execution {
     /// through. Waits for nobody.
     pub(crate) fn link(&mut self, endpoint: &mut Endpoint) {
         self.memory.want_scratch();
-        let (ranks, is_crowded) = (self.planned.plan.ranks(), endpoint.segment().is_crowded());
+        let (ranks, is_crowded) =
+            (self.planned.plan.ranks(), endpoint.segment().is_oversubscribed());
         let (partners, is_swap) = (self.partners(), self.is_swap());
         let is_too_long = |other: Rank, elements: usize| {
             let traffic = match (partners.contains(&other), is_swap) {
