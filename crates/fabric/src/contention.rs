@@ -260,7 +260,7 @@ impl SharedSegment {
         // Of which core there is evidence may be unknown: of one at least.
         let contended =
             if self.is_contended() { self.contended_cores(now()).count().max(1) } else { 0 };
-        self.company().max(1).div_ceil(self.cores().saturating_sub(contended).max(1))
+        self.local_ranks().max(1).div_ceil(self.cores().saturating_sub(contended).max(1))
     }
 
     /// Whether the ranks know of a foreign thread on a core.

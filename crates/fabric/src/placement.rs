@@ -75,7 +75,7 @@ impl CoreAffinity {
         let here = sched_getcpu();
         self.rest.store(REST, Ordering::Relaxed);
         self.segment.note_core(self.me, here);
-        let share = self.segment.company().div_ceil(self.segment.cores());
+        let share = self.segment.local_ranks().div_ceil(self.segment.cores());
         if self.segment.ranks_on(here) > share {
             self.go_to_own_core(Some(here));
         }
@@ -120,7 +120,7 @@ impl CoreAffinity {
     /// ranks: then somebody has chosen its core already.
     fn allowed(&self) -> Option<CpuSet> {
         let allowed = sched_getaffinity(None).ok()?;
-        let (many, cores) = (self.segment.company(), allowed.count() as usize);
+        let (many, cores) = (self.segment.local_ranks(), allowed.count() as usize);
         (many >= 2 && cores >= many.min(self.segment.cores())).then_some(allowed)
     }
 

@@ -207,7 +207,7 @@ impl SharedSegment {
 
     /// Ranks that want the same cores: those that share the segment, unless the maker knows of
     /// others on its host.
-    pub fn company(&self) -> usize {
+    pub fn local_ranks(&self) -> usize {
         self.word64(COMPANY_AT).load(Ordering::Relaxed) as usize
     }
 
@@ -239,7 +239,7 @@ impl SharedSegment {
 
     /// Whether there are more ranks than cores.
     pub fn is_oversubscribed(&self) -> bool {
-        self.company() > self.cores()
+        self.local_ranks() > self.cores()
     }
 
     /// Cores that the maker of the segment could use: the one number of cores that is the same

@@ -191,7 +191,7 @@ impl RankContext {
             (Nodes::One, Some(wire)) => Nodes::Each(wire.hosts().into()),
             (nodes, _) => nodes.clone(),
         };
-        let patience = WaitPolicy::with(habits.waiting, segment.company(), segment.cores());
+        let patience = WaitPolicy::with(habits.waiting, segment.local_ranks(), segment.cores());
         let patience = patience.in_groups(segment.spans_scheduling_groups());
         let is_wired = wire.is_some();
         let held_back = wire.as_ref().map(|wire| Arc::clone(wire.held_back()));
@@ -207,11 +207,11 @@ impl RankContext {
         }
         if watch.keeps_records() {
             engine.keep_books(CheckState::new(watch));
-        } else if habits.helper_has_core(segment.company(), segment.cores()) {
+        } else if habits.helper_has_core(segment.local_ranks(), segment.cores()) {
             engine.leave_to_helper();
         }
         let behaviour = Behaviour::default();
-        let aid = Arc::new(ProgressThread::new(habits, segment.company(), segment.cores()));
+        let aid = Arc::new(ProgressThread::new(habits, segment.local_ranks(), segment.cores()));
         let engine =
             BiasedLock::new(Guarded { engine, has_helper: aid.is_constant, aid: aid.clone() });
         let shared =

@@ -195,8 +195,8 @@ fn take_seat(seat: Seat, settings: &Settings) -> Result<World> {
     let mut tuning = tuning.clone();
     let ranks = seat.segment.ranks();
     let rank = seat.rank;
-    tuning.machine = tuning.machine.shared(seat.segment.company(), seat.segment.cores());
-    if seat.segment.company() == ranks {
+    tuning.machine = tuning.machine.shared(seat.segment.local_ranks(), seat.segment.cores());
+    if seat.segment.local_ranks() == ranks {
         // All ranks see that, and the same cores.
         tuning.machine = tuning.machine.on_one_machine();
     }

@@ -178,7 +178,7 @@ impl BouncePool {
     /// Takes the belt from the arena.
     fn cut(&mut self, arena: &mut Arena, segment: &SharedSegment) -> Option<Range<usize>> {
         let bytes = BouncePool::longest(segment);
-        let share = beyond_cache() * segment.cores() / segment.company().max(segment.cores());
+        let share = beyond_cache() * segment.cores() / segment.local_ranks().max(segment.cores());
         let start = arena.cut_for_good(bytes)?;
         let place = start..start + bytes;
         self.unread.reserve_exact(MOST); // no allocation when a message is sent later

@@ -132,7 +132,7 @@ impl BounceSender {
         let lengths_of_operands =
             SizeRange { longest: CopyBandwidth::LONGEST, ..lengths_of_exchange };
         let is_copied_once = segment.is_oversubscribed() && !by_cores;
-        let are_few = segment.company() <= FEW_ON_CORE * segment.cores();
+        let are_few = segment.local_ranks() <= FEW_ON_CORE * segment.cores();
         let lengths_of_untouched = [are_few, true].map(|may_wait| {
             let is_shorter = is_copied_once && may_wait;
             if is_shorter { SizeRange::new(cell, LONGEST_UNTOUCHED) } else { lengths }
