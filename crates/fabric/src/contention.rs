@@ -476,7 +476,7 @@ mod tests {
         assert_eq!(segment.ranks_per_free_core(), expected, "one core, unknown which");
         (0..cores).for_each(|core| segment.let_hold(core));
         assert_eq!(segment.ranks_per_free_core(), 2 * cores, "none is free: not divided by it");
-        segment.set_company(0);
+        segment.set_local_ranks(0);
         assert_eq!(segment.ranks_per_free_core(), 1, "a program has overwritten it");
     }
 

@@ -186,7 +186,7 @@ impl SharedSegment {
     fn stamp(&self, cores: usize) {
         self.word64(RANKS_AT).store(self.layout.ranks() as u64, Ordering::Relaxed);
         self.word64(CORES_AT).store(cores as u64, Ordering::Relaxed);
-        self.set_company(self.seats());
+        self.set_local_ranks(self.seats());
         self.word64(MAGIC_AT).store(MAGIC, Ordering::Release);
     }
 
@@ -212,7 +212,7 @@ impl SharedSegment {
     }
 
     /// Says how many ranks want the same cores: before any rank enters.
-    pub(crate) fn set_company(&self, ranks: usize) {
+    pub(crate) fn set_local_ranks(&self, ranks: usize) {
         self.word64(COMPANY_AT).store(ranks as u64, Ordering::Relaxed);
     }
 

@@ -40,7 +40,7 @@ pub(super) fn enter(board: &mut dyn Board, roster: &Roster) -> Result<Arc<Shared
     let layout = Layout::of_host(roster.ranks(), neighbours.len())?;
     let made = leads.then(|| SharedSegment::shared_by(layout, cores(roster)));
     if let Some(Ok((segment, _))) = &made {
-        segment.set_company(roster.company());
+        segment.set_local_ranks(roster.company());
         segment.set_spans_scheduling_groups(roster.spans_scheduling_groups());
         segment.set_favours_cores(CopyBandwidth::measure().favours_cores());
     }

@@ -55,7 +55,7 @@ pub fn threads_apart(ranks: usize, per_host: usize, writes: Option<bool>) -> Res
     let segments = (0..ranks.div_ceil(per_host)).map(|host| {
         let seats = per_host.min(ranks - host * per_host);
         let segment = SharedSegment::private_as(Layout::of_host(ranks, seats)?)?;
-        segment.set_company(ranks);
+        segment.set_local_ranks(ranks);
         Ok(Arc::new(segment))
     });
     let segments = segments.collect::<Result<Vec<_>>>()?;
