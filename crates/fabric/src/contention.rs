@@ -309,14 +309,14 @@ impl SharedSegment {
 
     /// Threads that run or are ready and are no ranks of this world, if the system tells.
     fn foreign_threads(&self) -> Option<usize> {
-        let awake = self.seats() - self.sleeping_ranks();
+        let awake = self.segment_ranks() - self.sleeping_ranks();
         Some(runnable_threads()?.saturating_sub(awake))
     }
 
     fn sleeping_ranks(&self) -> usize {
         let ranks = (0..self.ranks() as u32).map(Peer);
         let sleeping = ranks.filter(|&rank| self.doorbell(rank).has_sleeper()).count();
-        sleeping.min(self.seats())
+        sleeping.min(self.segment_ranks())
     }
 
     fn evidence_on(&self, core: usize) -> Evidence<'_> {

@@ -186,7 +186,7 @@ impl SharedSegment {
     fn stamp(&self, cores: usize) {
         self.word64(RANKS_AT).store(self.layout.ranks() as u64, Ordering::Relaxed);
         self.word64(CORES_AT).store(cores as u64, Ordering::Relaxed);
-        self.set_local_ranks(self.seats());
+        self.set_local_ranks(self.segment_ranks());
         self.word64(MAGIC_AT).store(MAGIC, Ordering::Release);
     }
 
@@ -201,7 +201,7 @@ impl SharedSegment {
     }
 
     /// Ranks that share the segment: all of them, unless some are on other hosts.
-    pub fn seats(&self) -> usize {
+    pub fn segment_ranks(&self) -> usize {
         self.layout.seats()
     }
 

@@ -186,7 +186,7 @@ impl BouncePool {
         self.wrap_limit_max = share.min(bytes);
         self.wrap_limit = start + FIRST.min(self.wrap_limit_max);
         let cache = host::second_level_cache().unwrap_or_default();
-        self.ahead = ahead(segment.seats() - 1, cache);
+        self.ahead = ahead(segment.segment_ranks() - 1, cache);
         Some(place)
     }
 
@@ -243,7 +243,7 @@ impl BouncePool {
     fn wrap(&mut self, segment: &SharedSegment, start: usize, source: Region) {
         let mut at = self.unread.partition_point(|block| block.place.start >= self.next);
         let mut place = start;
-        let last = at + segment.seats();
+        let last = at + segment.segment_ranks();
         while at <= last {
             let end = BounceBuffer::at(place, source).data + source.bytes();
             match self.unread.get(at) {

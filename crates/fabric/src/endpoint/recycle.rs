@@ -51,7 +51,7 @@ impl RecycledBuffers {
     /// Those of a rank of this segment. Of many ranks, or of long messages, the blocks that are
     /// kept would be most of what their owner has.
     pub(super) fn of(segment: &SharedSegment) -> RecycledBuffers {
-        let seats = segment.seats();
+        let seats = segment.segment_ranks();
         let may_keep = (2..=MOST / 2).contains(&seats);
         let answers = if may_keep { vec![Answer::default(); seats] } else { Vec::new() };
         RecycledBuffers { answers, longest: BouncePool::longest(segment) / 2 / (seats - 1).max(1) }
