@@ -217,7 +217,7 @@ impl SharedSegment {
     }
 
     /// Whether two copies of a large message by cores are faster than one by the kernel.
-    pub fn favours_cores(&self) -> bool {
+    pub fn prefers_memcpy(&self) -> bool {
         self.word64(FAVOURS_CORES_AT).load(Ordering::Relaxed) != 0
     }
 

@@ -498,7 +498,7 @@ impl Endpoint {
 /// Whether cores copy large messages in this segment, for a rank that may have said whether the
 /// kernel is to.
 pub(super) fn copies_by_memcpy(segment: &SharedSegment, single_copy: Option<bool>) -> bool {
-    single_copy.map_or(segment.favours_cores(), |by_kernel| !by_kernel)
+    single_copy.map_or(segment.prefers_memcpy(), |by_kernel| !by_kernel)
 }
 
 #[cfg(test)]
