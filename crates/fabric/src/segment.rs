@@ -222,7 +222,7 @@ impl SharedSegment {
     }
 
     /// Says whether that is so: before any rank enters. It is not, unless this is said.
-    pub fn set_favours_cores(&self, favours: bool) {
+    pub fn set_prefers_memcpy(&self, favours: bool) {
         self.word64(FAVOURS_CORES_AT).store(favours.into(), Ordering::Relaxed);
     }
 

@@ -778,7 +778,7 @@ mod tests {
     fn what_a_rank_is_told_decides_who_copies_and_not_what_was_measured() {
         let (segment, _file) = SharedSegment::shared_by(Layout::new(2).unwrap(), 2).unwrap();
         for measured in [true, false] {
-            segment.set_favours_cores(measured);
+            segment.set_prefers_memcpy(measured);
             for (told, by_cores) in [(None, measured), (Some(true), false), (Some(false), true)] {
                 assert_eq!(copies_by_memcpy(&segment, told), by_cores, "{measured}, {told:?}");
             }
@@ -841,7 +841,7 @@ mod tests {
     fn roomy_where(ranks: usize, favours_cores: bool) -> Vec<Endpoint> {
         let (segment, _file) =
             SharedSegment::shared_by(Layout::new(ranks).unwrap(), ranks).unwrap();
-        segment.set_favours_cores(favours_cores);
+        segment.set_prefers_memcpy(favours_cores);
         let segment = Arc::new(segment);
         let rank = |rank| Endpoint::new(segment.clone(), Peer(rank as u32), Options::default());
         (0..ranks).map(rank).collect()

@@ -196,7 +196,7 @@ mod tests {
     fn ranks<const RANKS: usize>(options: Options) -> [Endpoint; RANKS] {
         let (segment, _file) =
             SharedSegment::shared_by(Layout::new(RANKS).unwrap(), RANKS).unwrap();
-        segment.set_favours_cores(true);
+        segment.set_prefers_memcpy(true);
         let segment = Arc::new(segment);
         std::array::from_fn(|rank| {
             segment.enter(Peer(rank as u32), std::process::id());

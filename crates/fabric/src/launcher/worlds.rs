@@ -99,7 +99,7 @@ impl Worlds {
 
     fn add(&mut self, number: usize) -> Result<()> {
         let (segment, file) = SharedSegment::shared(self.first.ranks())?;
-        segment.set_favours_cores(self.first.prefers_memcpy());
+        segment.set_prefers_memcpy(self.first.prefers_memcpy());
         for rank in (0..self.ended.len()).filter(|&rank| self.ended[rank]) {
             segment.leave(Peer(rank as u32));
         }

@@ -68,7 +68,7 @@ impl Kind {
             }
             Kind::Mapped | Kind::MappedInPieces | Kind::MappedByCores => {
                 let (made, file) = SharedSegment::shared(ranks).unwrap();
-                made.set_favours_cores(self == Kind::MappedByCores);
+                made.set_prefers_memcpy(self == Kind::MappedByCores);
                 let attach = |_| Arc::new(SharedSegment::attach(file.as_fd(), ranks).unwrap());
                 (0..ranks).map(attach).collect()
             }
