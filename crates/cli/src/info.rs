@@ -173,7 +173,7 @@ fn large_messages(page: &mut Page) {
     let two = format!("two copies, through shared memory: faster here; beyond {upto} in pieces");
     let choice = match &finding {
         _ if said == "off" => "two copies, through shared memory: the environment says so",
-        Finding::Works if pace.favours_cores() && said != "on" => &two,
+        Finding::Works if pace.prefers_memcpy() && said != "on" => &two,
         Finding::Works => "one copy, from the sender's memory to the receiver's",
         Finding::Refused(_) | Finding::Unknown(_) => "two copies, through shared memory",
     };

@@ -53,7 +53,7 @@ impl CopyBandwidth {
     }
 
     /// Whether two copies by cores are faster than one by the kernel.
-    pub fn favours_cores(self) -> bool {
+    pub fn prefers_memcpy(self) -> bool {
         self.kernel.is_none_or(|kernel| kernel > self.core * FACTOR)
     }
 }
@@ -67,7 +67,7 @@ mod tests {
         let [fast, slow] = [3, 6].map(|times| Some(Duration::from_nanos(1500) * times));
         for (kernel, favours) in [(fast, false), (slow, true), (None, true)] {
             assert_eq!(
-                CopyBandwidth { kernel, core: Duration::from_nanos(1500) }.favours_cores(),
+                CopyBandwidth { kernel, core: Duration::from_nanos(1500) }.prefers_memcpy(),
                 favours
             );
         }

@@ -135,7 +135,7 @@ pub fn run(job: &Job) -> Result<Outcome> {
 /// Runs a job in the session of this process, and in a session of its own for a front.
 fn run_alone(job: &Job, front: Option<&Tether>) -> Result<Outcome> {
     let (segment, file) = SharedSegment::shared(job.ranks)?;
-    segment.set_prefers_memcpy(CopyBandwidth::measure().favours_cores());
+    segment.set_prefers_memcpy(CopyBandwidth::measure().prefers_memcpy());
     let files = Files::allow(job.ranks)?;
     let signals = Signals::take()?;
     let orphans = Orphans::adopt();

@@ -42,7 +42,7 @@ pub(super) fn enter(board: &mut dyn Board, roster: &Roster) -> Result<Arc<Shared
     if let Some(Ok((segment, _))) = &made {
         segment.set_local_ranks(roster.company());
         segment.set_spans_scheduling_groups(roster.spans_scheduling_groups());
-        segment.set_prefers_memcpy(CopyBandwidth::measure().favours_cores());
+        segment.set_prefers_memcpy(CopyBandwidth::measure().prefers_memcpy());
     }
     if let Some(made) = &made {
         let text = match made {
