@@ -36,7 +36,7 @@ fn place_of(name: u64) -> (Peer, usize) {
 }
 
 /// All places for the messages of one sender.
-struct Pier {
+struct SenderSlots {
     memory: RegionMut,
     registration: Registration,
     contexts: Box<[Context]>,
@@ -52,14 +52,14 @@ struct Pier {
 }
 
 // SAFETY: an address of memory that is its own, which may be used from any thread.
-unsafe impl Send for Pier {}
+unsafe impl Send for SenderSlots {}
 
-impl Pier {
-    fn new(port: &mut Port, sender: Peer) -> Result<Pier> {
+impl SenderSlots {
+    fn new(port: &mut Port, sender: Peer) -> Result<SenderSlots> {
         let memory = vec![0_u8; BERTHS as usize * (CELL + BERTH)].into_boxed_slice();
         let memory = RegionMut::of(Box::leak(memory));
         let name = |place| NAME | u64::from(sender.0) << PLACE_BITS | place;
-        let mut pier = Pier {
+        let mut pier = SenderSlots {
             memory,
             registration: Registration::NONE,
             contexts: (0..BERTHS).map(|place| Context::new(name(place))).collect(),
@@ -107,7 +107,7 @@ impl Pier {
     }
 }
 
-impl Drop for Pier {
+impl Drop for SenderSlots {
     fn drop(&mut self) {
         let memory = std::ptr::slice_from_raw_parts_mut(self.memory.start(), self.memory.bytes());
         // SAFETY: it was leaked by `new`, and the port, which was the only other to use it, has
@@ -126,7 +126,7 @@ struct Leave {
 /// The berths of a rank, and those that it may use elsewhere.
 #[derive(Default)]
 pub(super) struct Berths {
-    piers: HashMap<Peer, Pier>,
+    piers: HashMap<Peer, SenderSlots>,
     leaves: HashMap<Peer, Leave>,
     /// Senders to which more is to be granted when the network has room for it.
     waiting: Vec<Peer>,
@@ -141,7 +141,7 @@ impl Berths {
             return Ok(());
         }
         // Memory that cannot be registered is no reason to fail: the sender goes on announcing.
-        if let Ok(pier) = Pier::new(port, to) {
+        if let Ok(pier) = SenderSlots::new(port, to) {
             self.piers.insert(to, pier);
             return self.grant(port, to);
         }
@@ -265,7 +265,7 @@ mod tests {
 
     #[test]
     fn places_are_granted_in_order_however_they_are_emptied() {
-        let mut pier = Pier {
+        let mut pier = SenderSlots {
             memory: RegionMut::of(Box::leak(Box::default())),
             registration: Registration::NONE,
             contexts: Box::default(),
