@@ -118,7 +118,7 @@ impl Drop for SenderSlots {
 
 /// What this rank may send into berths of another.
 #[derive(Clone, Copy, Debug, Default)]
-struct Leave {
+struct CreditLedger {
     granted: u64,
     used: u64,
 }
@@ -127,7 +127,7 @@ struct Leave {
 #[derive(Default)]
 pub(super) struct Berths {
     piers: HashMap<Peer, SenderSlots>,
-    leaves: HashMap<Peer, Leave>,
+    leaves: HashMap<Peer, CreditLedger>,
     /// Senders to which more is to be granted when the network has room for it.
     waiting: Vec<Peer>,
     /// Senders that are to be told how many are granted to them.
