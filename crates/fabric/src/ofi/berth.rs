@@ -125,7 +125,7 @@ struct CreditLedger {
 
 /// The berths of a rank, and those that it may use elsewhere.
 #[derive(Default)]
-pub(super) struct Berths {
+pub(super) struct BounceCredits {
     piers: HashMap<Peer, SenderSlots>,
     leaves: HashMap<Peer, CreditLedger>,
     /// Senders to which more is to be granted when the network has room for it.
@@ -134,7 +134,7 @@ pub(super) struct Berths {
     untold: Vec<Peer>,
 }
 
-impl Berths {
+impl BounceCredits {
     /// Gives berths to a sender, unless it has some or too many others have.
     pub(super) fn offer(&mut self, port: &mut Port, to: Peer) -> std::result::Result<(), i32> {
         if self.piers.contains_key(&to) || self.piers.len() >= SENDERS {

@@ -9,7 +9,7 @@ mod volleys;
 
 use std::sync::Arc;
 
-use super::berth::Berths;
+use super::berth::BounceCredits;
 use super::conduit::Conduit;
 use super::names::{self, ANY, BUFFER, Name, Note};
 use super::port::{Access, Begun, Context, Event, Port, Registration, RmaRegion};
@@ -58,7 +58,7 @@ pub struct Wire {
     registration: Registration,
     /// Messages that go straight from memory to memory.
     straights: ZeroCopyTransfers,
-    berths: Berths,
+    berths: BounceCredits,
     /// Whether this rank leaves.
     leaves: bool,
     is_closed: bool,
@@ -159,7 +159,7 @@ impl Wire {
             contexts: (0..BUFFERS).map(context).collect(),
             registration,
             straights: ZeroCopyTransfers::default(),
-            berths: Berths::default(),
+            berths: BounceCredits::default(),
             leaves: false,
             is_closed: false,
             unposted: (0..BUFFERS).collect(),
