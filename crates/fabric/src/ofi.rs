@@ -17,7 +17,7 @@ mod volley;
 mod wire;
 mod zero_copy;
 
-pub(crate) use berth::BERTH;
+pub(crate) use berth::REMOTE_BOUNCE_BYTES;
 pub use held_back::HeldBack;
 pub use library::{LIBRARY, Library};
 pub use provider::{Choice, Offer, PROVIDER, choose};

@@ -6,7 +6,7 @@
 use super::incoming::Message;
 use super::packet::Packet;
 use super::{Completion, Endpoint, PostedRecv, RndvSend, UnexpectedBody};
-use crate::ofi::BERTH;
+use crate::ofi::REMOTE_BOUNCE_BYTES;
 use crate::{Label, Peer, Region, Token, TransferError, TypeCode};
 
 impl Endpoint {
@@ -21,7 +21,7 @@ impl Endpoint {
         let Some(wire) = self.network.as_mut().filter(|wire| wire.reaches(to)) else {
             return false;
         };
-        if bytes > BERTH || !self.peer_tx[to.index()].has_room() {
+        if bytes > REMOTE_BOUNCE_BYTES || !self.peer_tx[to.index()].has_room() {
             return false;
         }
         let straight = None;
@@ -45,7 +45,7 @@ impl Endpoint {
 
     /// A message has been announced that would have come into a berth, if there were one.
     pub(super) fn request_remote_bounce(&mut self, to: Peer, bytes: usize) {
-        let is_berthed = bytes > self.inline_max_bytes() && bytes <= BERTH;
+        let is_berthed = bytes > self.inline_max_bytes() && bytes <= REMOTE_BOUNCE_BYTES;
         if let Some(wire) = self.network.as_mut().filter(|wire| is_berthed && wire.reaches(to)) {
             wire.offer_berths(to);
         }

@@ -10,7 +10,7 @@ use crate::layout::LINE;
 use crate::{Peer, RegionMut, Result};
 
 /// Bytes of the longest message that a berth takes.
-pub(crate) const BERTH: usize = 128 << 10;
+pub(crate) const REMOTE_BOUNCE_BYTES: usize = 128 << 10;
 /// Bytes of the cell before it, which tells of it.
 const CELL: usize = LINE;
 /// Berths that one sender may have.
@@ -56,7 +56,7 @@ unsafe impl Send for SenderSlots {}
 
 impl SenderSlots {
     fn new(port: &mut Port, sender: Peer) -> Result<SenderSlots> {
-        let memory = vec![0_u8; BERTHS as usize * (CELL + BERTH)].into_boxed_slice();
+        let memory = vec![0_u8; BERTHS as usize * (CELL + REMOTE_BOUNCE_BYTES)].into_boxed_slice();
         let memory = RegionMut::of(Box::leak(memory));
         let name = |place| NAME | u64::from(sender.0) << PLACE_BITS | place;
         let mut pier = SenderSlots {
@@ -76,7 +76,7 @@ impl SenderSlots {
 
     /// The memory of a place: for a cell, then the message.
     fn memory(&self, place: usize) -> RegionMut {
-        self.memory.part(place * (CELL + BERTH), CELL + BERTH)
+        self.memory.part(place * (CELL + REMOTE_BOUNCE_BYTES), CELL + REMOTE_BOUNCE_BYTES)
     }
 
     /// Grants what can be granted: posts receives in empty places. The error is the network's.
@@ -218,7 +218,7 @@ impl BounceCredits {
         let (pier, place) = (self.piers.get(&from)?, (berth % BERTHS) as usize);
         let is_whole = (pier.emptied..pier.granted).contains(&berth)
             && pier.come[place] == Some(bytes)
-            && bytes <= BERTH;
+            && bytes <= REMOTE_BOUNCE_BYTES;
         is_whole.then(|| pier.memory(place).part(CELL, bytes))
     }
 
