@@ -14,11 +14,11 @@ pub(crate) const REMOTE_BOUNCE_BYTES: usize = 128 << 10;
 /// Bytes of the cell before it, which tells of it.
 const CELL: usize = LINE;
 /// Berths that one sender may have.
-const BERTHS: u64 = 4;
+const SLOTS_PER_SENDER: u64 = 4;
 /// Senders that may have some.
 const SENDERS: usize = 32;
 /// Granted berths of which their sender does not know, and is told in a packet of its own.
-const UNTOLD: u64 = BERTHS / 2;
+const UNTOLD: u64 = SLOTS_PER_SENDER / 2;
 /// The tag of what comes into a berth: this, then its sender, then its place.
 const TAG: u64 = 3 << 32;
 /// The name of a receive in a berth is made the same way.
@@ -27,12 +27,12 @@ const PLACE_BITS: u32 = 2;
 
 /// The tag of what a rank sends into a berth.
 pub(super) fn tag(sender: Peer, berth: u64) -> u64 {
-    TAG | u64::from(sender.0) << PLACE_BITS | (berth % BERTHS)
+    TAG | u64::from(sender.0) << PLACE_BITS | (berth % SLOTS_PER_SENDER)
 }
 
 /// Whose receive, and in which place, has this name.
 fn place_of(name: u64) -> (Peer, usize) {
-    (Peer(((name & !NAME) >> PLACE_BITS) as u32), (name % BERTHS) as usize)
+    (Peer(((name & !NAME) >> PLACE_BITS) as u32), (name % SLOTS_PER_SENDER) as usize)
 }
 
 /// All places for the messages of one sender.
@@ -41,7 +41,7 @@ struct SenderSlots {
     registration: Registration,
     contexts: Box<[Context]>,
     /// Bytes of the message in each place, if there is one.
-    come: [Option<usize>; BERTHS as usize],
+    come: [Option<usize>; SLOTS_PER_SENDER as usize],
     /// Berths below this one have been granted, below that one emptied, one after the other, and
     /// below the last the sender knows of them.
     granted: u64,
@@ -56,14 +56,15 @@ unsafe impl Send for SenderSlots {}
 
 impl SenderSlots {
     fn new(port: &mut Port, sender: Peer) -> Result<SenderSlots> {
-        let memory = vec![0_u8; BERTHS as usize * (CELL + REMOTE_BOUNCE_BYTES)].into_boxed_slice();
+        let memory =
+            vec![0_u8; SLOTS_PER_SENDER as usize * (CELL + REMOTE_BOUNCE_BYTES)].into_boxed_slice();
         let memory = RegionMut::of(Box::leak(memory));
         let name = |place| NAME | u64::from(sender.0) << PLACE_BITS | place;
         let mut pier = SenderSlots {
             memory,
             registration: Registration::NONE,
-            contexts: (0..BERTHS).map(|place| Context::new(name(place))).collect(),
-            come: [None; BERTHS as usize],
+            contexts: (0..SLOTS_PER_SENDER).map(|place| Context::new(name(place))).collect(),
+            come: [None; SLOTS_PER_SENDER as usize],
             granted: 0,
             emptied: 0,
             told: 0,
@@ -81,8 +82,8 @@ impl SenderSlots {
 
     /// Grants what can be granted: posts receives in empty places. The error is the network's.
     fn grant(&mut self, port: &mut Port, sender: Peer) -> std::result::Result<(), i32> {
-        while self.granted < self.emptied + BERTHS {
-            let place = (self.granted % BERTHS) as usize;
+        while self.granted < self.emptied + SLOTS_PER_SENDER {
+            let place = (self.granted % SLOTS_PER_SENDER) as usize;
             let (into, tag) = (self.memory(place), tag(sender, self.granted));
             let context: *mut Context = &mut self.contexts[place];
             // SAFETY: memory and context stay until the port has closed, and nobody looks at them
@@ -100,8 +101,8 @@ impl SenderSlots {
     fn empty(&mut self, place: usize) {
         self.come[place] = None;
         self.ahead |= 1 << place;
-        while self.ahead >> (self.emptied % BERTHS) & 1 != 0 {
-            self.ahead &= !(1 << (self.emptied % BERTHS));
+        while self.ahead >> (self.emptied % SLOTS_PER_SENDER) & 1 != 0 {
+            self.ahead &= !(1 << (self.emptied % SLOTS_PER_SENDER));
             self.emptied += 1;
         }
     }
@@ -152,7 +153,7 @@ impl BounceCredits {
     pub(super) fn grant(&mut self, port: &mut Port, to: Peer) -> std::result::Result<(), i32> {
         let Some(pier) = self.piers.get_mut(&to) else { return Ok(()) };
         pier.grant(port, to)?;
-        if pier.granted < pier.emptied + BERTHS {
+        if pier.granted < pier.emptied + SLOTS_PER_SENDER {
             self.waiting.push(to);
         }
         if pier.granted - pier.told >= UNTOLD && !self.untold.contains(&to) {
@@ -215,7 +216,7 @@ impl BounceCredits {
 
     /// The message in a berth; none if there is not one of this length.
     pub(super) fn contents(&self, from: Peer, berth: u64, bytes: usize) -> Option<RegionMut> {
-        let (pier, place) = (self.piers.get(&from)?, (berth % BERTHS) as usize);
+        let (pier, place) = (self.piers.get(&from)?, (berth % SLOTS_PER_SENDER) as usize);
         let is_whole = (pier.emptied..pier.granted).contains(&berth)
             && pier.come[place] == Some(bytes)
             && bytes <= REMOTE_BOUNCE_BYTES;
@@ -230,7 +231,7 @@ impl BounceCredits {
         berth: u64,
     ) -> std::result::Result<(), i32> {
         if let Some(pier) = self.piers.get_mut(&from) {
-            pier.empty((berth % BERTHS) as usize);
+            pier.empty((berth % SLOTS_PER_SENDER) as usize);
         }
         self.grant(port, from)
     }
@@ -258,7 +259,7 @@ mod tests {
         for (sender, berth) in [(0, 0), (7, 5), (u32::MAX >> PLACE_BITS, 3)] {
             let tag = tag(Peer(sender), berth);
             let name = NAME | (tag & !TAG);
-            assert_eq!(place_of(name), (Peer(sender), (berth % BERTHS) as usize));
+            assert_eq!(place_of(name), (Peer(sender), (berth % SLOTS_PER_SENDER) as usize));
             assert_eq!(tag >> 32, 3);
         }
     }
@@ -269,8 +270,8 @@ mod tests {
             memory: RegionMut::of(Box::leak(Box::default())),
             registration: Registration::NONE,
             contexts: Box::default(),
-            come: [None; BERTHS as usize],
-            granted: BERTHS,
+            come: [None; SLOTS_PER_SENDER as usize],
+            granted: SLOTS_PER_SENDER,
             emptied: 0,
             told: 0,
             ahead: 0,
