@@ -18,7 +18,7 @@ const SLOTS_PER_SENDER: u64 = 4;
 /// Senders that may have some.
 const SENDERS: usize = 32;
 /// Granted berths of which their sender does not know, and is told in a packet of its own.
-const UNTOLD: u64 = SLOTS_PER_SENDER / 2;
+const UNADVERTISED_MAX: u64 = SLOTS_PER_SENDER / 2;
 /// The tag of what comes into a berth: this, then its sender, then its place.
 const TAG: u64 = 3 << 32;
 /// The name of a receive in a berth is made the same way.
@@ -156,7 +156,7 @@ impl BounceCredits {
         if pier.granted < pier.emptied + SLOTS_PER_SENDER {
             self.waiting.push(to);
         }
-        if pier.granted - pier.told >= UNTOLD && !self.untold.contains(&to) {
+        if pier.granted - pier.told >= UNADVERTISED_MAX && !self.untold.contains(&to) {
             self.untold.push(to);
         }
         Ok(())
