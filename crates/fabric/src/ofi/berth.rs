@@ -172,7 +172,7 @@ impl BounceCredits {
     }
 
     /// Senders that are to be told how many are granted to them.
-    pub(super) fn untold(&self) -> &[Peer] {
+    pub(super) fn unadvertised(&self) -> &[Peer] {
         &self.untold
     }
 

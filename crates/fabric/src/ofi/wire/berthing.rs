@@ -54,7 +54,7 @@ impl Wire {
 
     /// Ranks that are to be told how many berths are granted to them.
     pub(crate) fn untold_of_berths(&self) -> Vec<Peer> {
-        self.berths.untold().to_vec()
+        self.berths.unadvertised().to_vec()
     }
 
     /// How many berths have been granted to a rank, which is told of that now.
