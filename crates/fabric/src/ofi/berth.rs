@@ -163,7 +163,7 @@ impl BounceCredits {
     }
 
     /// How many berths have been granted to a rank, which is told of that now.
-    pub(super) fn tell(&mut self, to: Peer) -> u64 {
+    pub(super) fn advertise(&mut self, to: Peer) -> u64 {
         self.untold.retain(|untold| *untold != to);
         self.piers.get_mut(&to).map_or(0, |pier| {
             pier.told = pier.granted;

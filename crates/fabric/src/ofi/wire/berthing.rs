@@ -59,7 +59,7 @@ impl Wire {
 
     /// How many berths have been granted to a rank, which is told of that now.
     pub(crate) fn tell_granted(&mut self, to: Peer) -> u64 {
-        self.berths.tell(to)
+        self.berths.advertise(to)
     }
 
     /// A rank tells how many berths it has granted.
