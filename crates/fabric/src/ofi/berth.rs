@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use super::port::{Access, Begun, Context, Event, Port, Registration};
+use super::port::{Access, Begun, Context, Event, FiEndpoint, Registration};
 use crate::layout::LINE;
 use crate::{Peer, RegionMut, Result};
 
@@ -55,7 +55,7 @@ struct SenderSlots {
 unsafe impl Send for SenderSlots {}
 
 impl SenderSlots {
-    fn new(port: &mut Port, sender: Peer) -> Result<SenderSlots> {
+    fn new(port: &mut FiEndpoint, sender: Peer) -> Result<SenderSlots> {
         let memory =
             vec![0_u8; SLOTS_PER_SENDER as usize * (CELL + REMOTE_BOUNCE_BYTES)].into_boxed_slice();
         let memory = RegionMut::of(Box::leak(memory));
@@ -81,7 +81,7 @@ impl SenderSlots {
     }
 
     /// Grants what can be granted: posts receives in empty places. The error is the network's.
-    fn grant(&mut self, port: &mut Port, sender: Peer) -> std::result::Result<(), i32> {
+    fn grant(&mut self, port: &mut FiEndpoint, sender: Peer) -> std::result::Result<(), i32> {
         while self.granted < self.emptied + SLOTS_PER_SENDER {
             let place = (self.granted % SLOTS_PER_SENDER) as usize;
             let (into, tag) = (self.memory(place), tag(sender, self.granted));
@@ -137,7 +137,11 @@ pub(super) struct BounceCredits {
 
 impl BounceCredits {
     /// Gives berths to a sender, unless it has some or too many others have.
-    pub(super) fn offer(&mut self, port: &mut Port, to: Peer) -> std::result::Result<(), i32> {
+    pub(super) fn offer(
+        &mut self,
+        port: &mut FiEndpoint,
+        to: Peer,
+    ) -> std::result::Result<(), i32> {
         if self.piers.contains_key(&to) || self.piers.len() >= SENDERS {
             return Ok(());
         }
@@ -150,7 +154,11 @@ impl BounceCredits {
     }
 
     /// Grants what can be granted to a sender, and has it told if that is worth a packet.
-    pub(super) fn grant(&mut self, port: &mut Port, to: Peer) -> std::result::Result<(), i32> {
+    pub(super) fn grant(
+        &mut self,
+        port: &mut FiEndpoint,
+        to: Peer,
+    ) -> std::result::Result<(), i32> {
         let Some(pier) = self.piers.get_mut(&to) else { return Ok(()) };
         pier.grant(port, to)?;
         if pier.granted < pier.emptied + SLOTS_PER_SENDER {
@@ -226,7 +234,7 @@ impl BounceCredits {
     /// What lies in a berth is not needed any more.
     pub(super) fn empty(
         &mut self,
-        port: &mut Port,
+        port: &mut FiEndpoint,
         from: Peer,
         berth: u64,
     ) -> std::result::Result<(), i32> {
@@ -242,7 +250,7 @@ impl BounceCredits {
     }
 
     /// Forgets what the port knows, before it is closed.
-    pub(super) fn clear(&mut self, port: &mut Port) {
+    pub(super) fn clear(&mut self, port: &mut FiEndpoint) {
         for pier in self.piers.values_mut() {
             port.forget(std::mem::replace(&mut pier.registration, Registration::NONE));
         }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::names::{self, CELL, Note, ROOM, whole, word};
-use super::port::{Access, Begun, Context, Port, Registration, RmaRegion, Spot, Target};
+use super::port::{Access, Begun, Context, FiEndpoint, Registration, RmaRegion, Spot, Target};
 use super::volley::Volley;
 use super::zero_copy::ZeroCopyTransfers;
 use crate::endpoint::Header;
@@ -74,7 +74,7 @@ unsafe impl Send for Conduit {}
 impl Conduit {
     /// The conduit to a rank, over rings that start at this position.
     pub(super) fn new(
-        port: &mut Port,
+        port: &mut FiEndpoint,
         (target, window): (Target, Option<RmaRegion>),
         (me, peer): (Peer, Peer),
         segment: &Arc<SharedSegment>,
@@ -123,7 +123,7 @@ impl Conduit {
     }
 
     /// Ends the registration of its memory.
-    pub(super) fn forget(&mut self, port: &mut Port) {
+    pub(super) fn forget(&mut self, port: &mut FiEndpoint) {
         port.forget(std::mem::replace(&mut self.registration, Registration::NONE));
     }
 
@@ -198,7 +198,7 @@ impl Conduit {
     /// `leaves`, only to a sender that has no room. The error is that of the network.
     pub(super) fn push(
         &mut self,
-        port: &mut Port,
+        port: &mut FiEndpoint,
         straights: &mut ZeroCopyTransfers,
         leaves: bool,
     ) -> std::result::Result<(), i32> {
@@ -220,7 +220,7 @@ impl Conduit {
     }
 
     /// Sends the next cell, or several.
-    fn push_next(&mut self, port: &mut Port, straights: &mut ZeroCopyTransfers) -> Begun {
+    fn push_next(&mut self, port: &mut FiEndpoint, straights: &mut ZeroCopyTransfers) -> Begun {
         let read = self.into.consumed().load(Ordering::Acquire).max(self.told);
         let begun = self.push_convoy(port, read);
         begun.unwrap_or_else(|| self.push_cell(port, straights, read))
@@ -239,7 +239,7 @@ impl Conduit {
 
     fn push_cell(
         &mut self,
-        port: &mut Port,
+        port: &mut FiEndpoint,
         straights: &mut ZeroCopyTransfers,
         read: u64,
     ) -> Begun {
@@ -282,7 +282,7 @@ impl Conduit {
     /// Sends the next cell as a message, perhaps with one for a berth.
     fn send_cell(
         &mut self,
-        port: &mut Port,
+        port: &mut FiEndpoint,
         berthing: Option<&mut ZeroCopyTransfers>,
         data: Region,
     ) -> Begun {
@@ -304,7 +304,7 @@ impl Conduit {
     }
 
     /// Writes the next cell, but for its stamp, to where the other side reads it.
-    fn write_cell(&mut self, port: &mut Port, copy: Spot, cell: Region, read: u64) -> Begun {
+    fn write_cell(&mut self, port: &mut FiEndpoint, copy: Spot, cell: Region, read: u64) -> Begun {
         let (index, data) = (self.index(), cell.part(STAMP, cell.bytes() - STAMP));
         let note = Note { from: self.me, cell: index, read: read as u16 };
         let offset = copy.offset + index * self.out.ring.cell_bytes + STAMP;
@@ -324,7 +324,7 @@ impl Conduit {
     /// Sends a cell together with the message of which it tells.
     fn push_berthed(
         &mut self,
-        port: &mut Port,
+        port: &mut FiEndpoint,
         straights: &mut ZeroCopyTransfers,
         cell: Region,
         index: usize,
@@ -359,7 +359,7 @@ impl Conduit {
 
     /// Tells the sender how far we have read, if it has not been told, and no cell that would tell
     /// it has gone there for some looks.
-    fn give_room(&mut self, port: &mut Port, leaves: bool) -> std::result::Result<(), i32> {
+    fn give_room(&mut self, port: &mut FiEndpoint, leaves: bool) -> std::result::Result<(), i32> {
         let read = self.into.consumed().load(Ordering::Acquire);
         if read <= self.told || self.has_left {
             self.looks = 0;

@@ -56,7 +56,7 @@ impl Registration {
         Registration { memory: ptr::null_mut(), handle: ptr::null_mut() };
 }
 
-pub(super) struct Port {
+pub(super) struct FiEndpoint {
     library: Arc<Library>,
     fabric: *mut Fabric,
     domain: *mut Domain,
@@ -81,9 +81,9 @@ pub(super) struct Port {
 
 // SAFETY: one thread uses a port at a time (`&mut`, or the lock of the rank), and that is what the
 // provider was asked to bear.
-unsafe impl Send for Port {}
+unsafe impl Send for FiEndpoint {}
 
-impl Port {
+impl FiEndpoint {
     /// Opens a port. `waits` if somebody will sleep in [`Port::wait`]; others write at most so much
     /// before that is looked at.
     pub(super) fn open(
@@ -91,11 +91,11 @@ impl Port {
         choice: &Choice,
         waits: bool,
         written: usize,
-    ) -> Result<Port> {
+    ) -> Result<FiEndpoint> {
         let info = choice.info.first();
         // SAFETY: the library gives an information all its parts, which live as long as it.
         let attributes = unsafe { Attributes::of(info) };
-        let mut port = Port {
+        let mut port = FiEndpoint {
             library: Arc::clone(library),
             fabric: library.open_fabric(attributes.fabric)?,
             domain: ptr::null_mut(),
@@ -398,7 +398,7 @@ impl Port {
     }
 }
 
-impl Drop for Port {
+impl Drop for FiEndpoint {
     fn drop(&mut self) {
         self.close();
     }
@@ -435,14 +435,14 @@ mod tests {
     use crate::ofi::choose;
 
     /// Two ports that know each other; nothing where there is no libfabric.
-    fn pair(waits: bool) -> Option<[(Port, Target); 2]> {
+    fn pair(waits: bool) -> Option<[(FiEndpoint, Target); 2]> {
         let Ok(library) = Library::open() else {
             eprintln!("not tested: libfabric cannot be opened");
             return None;
         };
         let choice = choose(&library, None).unwrap().with_writes(&library).unwrap();
         let [mut first, mut second] =
-            [(); 2].map(|()| Port::open(&library, &choice, waits, 0).unwrap());
+            [(); 2].map(|()| FiEndpoint::open(&library, &choice, waits, 0).unwrap());
         let (to_first, to_second) = (first.address().unwrap(), second.address().unwrap());
         let to_second = first.know(&to_second).unwrap();
         let to_first = second.know(&to_first).unwrap();
@@ -450,7 +450,7 @@ mod tests {
     }
 
     /// Polls until there is an event.
-    fn event(first: &mut Port, second: &mut Port) -> Event {
+    fn event(first: &mut FiEndpoint, second: &mut FiEndpoint) -> Event {
         let (mut events, begun) = (Vec::new(), Instant::now());
         while events.is_empty() {
             first.poll(&mut events);

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use super::port::{Access, Begun, Bell, Context, Event, Port, Registration, Target};
+use super::port::{Access, Begun, Bell, Context, Event, FiEndpoint, Registration, Target};
 use crate::{Peer, RegionMut, Result};
 
 /// Bytes of a word on its way.
@@ -56,7 +56,7 @@ impl Word {
 
 /// The port of a pulse.
 pub(super) struct Post {
-    port: Port,
+    port: FiEndpoint,
     me: Peer,
     addresses: Vec<Vec<u8>>,
     targets: Vec<Option<Target>>,
@@ -76,7 +76,7 @@ impl Post {
     ///
     /// # Errors
     /// That of the provider, which may not want the memory.
-    pub(super) fn new(port: Port, me: Peer, addresses: Vec<Vec<u8>>) -> Result<Post> {
+    pub(super) fn new(port: FiEndpoint, me: Peer, addresses: Vec<Vec<u8>>) -> Result<Post> {
         let mut post = Post {
             port,
             me,

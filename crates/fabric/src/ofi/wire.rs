@@ -12,7 +12,7 @@ use std::sync::Arc;
 use super::berth::BounceCredits;
 use super::conduit::Conduit;
 use super::names::{self, ANY, BUFFER, Name, Note};
-use super::port::{Access, Begun, Context, Event, Port, Registration, RmaRegion};
+use super::port::{Access, Begun, Context, Event, FiEndpoint, Registration, RmaRegion};
 use super::post::Post;
 use super::pulse::{self, Pulse};
 use super::zero_copy::ZeroCopyTransfers;
@@ -29,7 +29,7 @@ pub(super) const BUFFERS: usize = 128;
 
 /// What a rank has for ranks on other hosts.
 pub struct Wire {
-    port: Port,
+    port: FiEndpoint,
     me: Peer,
     pulse: Pulse,
     /// The segment of this host.
@@ -119,7 +119,7 @@ impl Wire {
     }
 
     fn over(
-        (mut port, pulse): (Port, Pulse),
+        (mut port, pulse): (FiEndpoint, Pulse),
         (segment, window): (SharedSegment, Registration),
         text: String,
         me: Peer,

@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use super::port::{Access, Begun, Context, Event, Port, Registration, Target};
+use super::port::{Access, Begun, Context, Event, FiEndpoint, Registration, Target};
 use crate::slab::Id;
 use crate::{Peer, Region, RegionMut, Result};
 
@@ -114,7 +114,7 @@ impl ZeroCopyTransfer {
     }
 
     /// Posts what may be posted. Says whether the network had room for all of that.
-    fn post(&mut self, port: &mut Port) -> std::result::Result<bool, i32> {
+    fn post(&mut self, port: &mut FiEndpoint) -> std::result::Result<bool, i32> {
         while self.posted < self.allowed.min(self.segments) {
             let place = ZeroCopyTransfer::place(self.posted);
             if self.busy >> place & 1 != 0 {
@@ -131,7 +131,7 @@ impl ZeroCopyTransfer {
         Ok(true)
     }
 
-    fn post_one(&mut self, port: &mut Port, place: usize) -> Begun {
+    fn post_one(&mut self, port: &mut FiEndpoint, place: usize) -> Begun {
         let from = self.posted as usize * SEGMENT;
         let memory = RegionMut::new(self.start, self.bytes).part(from, self.length(self.posted));
         let tag = TAG | u64::from(self.course.first.wrapping_add(self.posted));
@@ -168,7 +168,7 @@ impl ZeroCopyTransfer {
     }
 
     /// There will be no more segments than these: receives that wait for others are cancelled.
-    fn shorten(&mut self, port: &mut Port, segments: u32) {
+    fn shorten(&mut self, port: &mut FiEndpoint, segments: u32) {
         self.segments = self.segments.min(segments);
         let TransferDirection::In { .. } = self.way else { return };
         for segment in self.segments..self.posted {
@@ -241,7 +241,7 @@ impl ZeroCopyTransfers {
     /// Until there is news of its end, or the port is closed, nobody else uses the memory.
     pub(super) unsafe fn land(
         &mut self,
-        port: &mut Port,
+        port: &mut FiEndpoint,
         (peer, send, landing): (Peer, u64, Id),
         into: RegionMut,
     ) -> Result<u64> {
@@ -262,7 +262,7 @@ impl ZeroCopyTransfers {
     /// As [`ZeroCopyTransfers::land`]; nobody writes the memory.
     pub(super) unsafe fn send(
         &mut self,
-        port: &mut Port,
+        port: &mut FiEndpoint,
         (peer, target): (Peer, Target),
         course: TransferIds,
         data: Region,
@@ -285,7 +285,7 @@ impl ZeroCopyTransfers {
     /// As [`ZeroCopyTransfers::send`].
     pub(super) unsafe fn send_to_berth(
         &mut self,
-        port: &mut Port,
+        port: &mut FiEndpoint,
         (peer, target, tag): (Peer, Target, u64),
         send: Id,
         data: Region,
@@ -306,7 +306,7 @@ impl ZeroCopyTransfers {
     /// So does the memory of the cell, which is written and has this registration.
     pub(super) unsafe fn send_berthed(
         &mut self,
-        port: &mut Port,
+        port: &mut FiEndpoint,
         name: u64,
         cell: (Region, &Registration),
     ) -> Begun {
@@ -337,7 +337,7 @@ impl ZeroCopyTransfers {
     /// have been sent by that; the error is that of the network, with the rank.
     pub(super) fn go_on(
         &mut self,
-        port: &mut Port,
+        port: &mut FiEndpoint,
         name: u64,
     ) -> std::result::Result<Option<(Peer, u32)>, (Peer, i32)> {
         let Some(straight) = self.all.get_mut(&name) else { return Ok(None) };
@@ -357,7 +357,7 @@ impl ZeroCopyTransfers {
         Ok(sent)
     }
 
-    fn end_if_over(&mut self, port: &mut Port, name: u64) {
+    fn end_if_over(&mut self, port: &mut FiEndpoint, name: u64) {
         if !self.all.get(&name).is_some_and(ZeroCopyTransfer::is_over) {
             return;
         }
@@ -392,7 +392,7 @@ impl ZeroCopyTransfers {
     }
 
     /// The network has lost some of a message.
-    pub(super) fn fail(&mut self, port: &mut Port, name: u64) {
+    pub(super) fn fail(&mut self, port: &mut FiEndpoint, name: u64) {
         if let Some(straight) = self.all.get_mut(&name) {
             straight.shorten(port, straight.posted);
             straight.stop();
@@ -401,7 +401,7 @@ impl ZeroCopyTransfers {
     }
 
     /// The sender of a message stops after so many segments.
-    pub(super) fn stop(&mut self, port: &mut Port, name: u64, sent: u32) {
+    pub(super) fn stop(&mut self, port: &mut FiEndpoint, name: u64, sent: u32) {
         if let Some(straight) = self.all.get_mut(&name) {
             straight.shorten(port, sent);
             straight.stop();
@@ -411,7 +411,7 @@ impl ZeroCopyTransfers {
 
     /// The receiver of a message wants no more of it than it has said it was ready for, and has
     /// got that.
-    pub(super) fn cut_short(&mut self, port: &mut Port, name: u64) {
+    pub(super) fn cut_short(&mut self, port: &mut FiEndpoint, name: u64) {
         if let Some(straight) = self.all.get_mut(&name) {
             straight.segments = straight.posted;
         }
@@ -420,7 +420,11 @@ impl ZeroCopyTransfers {
 
     /// A message is taken back: no more of it is posted, and what the other side does not know of
     /// does not come. If it is one that is sent: how much of it has been.
-    pub(super) fn withdraw(&mut self, port: &mut Port, name: u64) -> Option<(TransferIds, u32)> {
+    pub(super) fn withdraw(
+        &mut self,
+        port: &mut FiEndpoint,
+        name: u64,
+    ) -> Option<(TransferIds, u32)> {
         let straight = self.all.get_mut(&name)?;
         let (end, sent) = match straight.way {
             TransferDirection::In { told, .. } => (told, None),
@@ -438,7 +442,7 @@ impl ZeroCopyTransfers {
     }
 
     /// Forgets all, before the port is closed.
-    pub(super) fn clear(&mut self, port: &mut Port) {
+    pub(super) fn clear(&mut self, port: &mut FiEndpoint) {
         for (_, straight) in self.all.drain() {
             port.forget(straight.registration);
         }

@@ -10,7 +10,7 @@ use super::Conduit;
 use crate::Region;
 use crate::lane::Ring;
 use crate::ofi::names::word;
-use crate::ofi::port::{Begun, Port};
+use crate::ofi::port::{Begun, FiEndpoint};
 use crate::ofi::volley::{Given, Limit};
 
 /// Bytes of the longest cell that goes with others: longer ones came hardly sooner together.
@@ -57,7 +57,7 @@ impl Conduit {
     }
 
     /// Sends the cells that wait, if there are several that go in one message.
-    pub(super) fn push_convoy(&mut self, port: &mut Port, read: u64) -> Option<Begun> {
+    pub(super) fn push_convoy(&mut self, port: &mut FiEndpoint, read: u64) -> Option<Begun> {
         let convoy = self.load_convoy(read)?;
         let (first, cell) = (self.sent, self.out.cell(self.sent));
         self.out.stamp(first).store(word(first + 1, read), Ordering::Relaxed);

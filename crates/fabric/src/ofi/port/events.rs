@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use std::{mem, ptr};
 
-use super::{Context, Event, Port, WRITTEN};
+use super::{Context, Event, FiEndpoint, WRITTEN};
 use crate::ofi::binding::{Cq, CqEntry, CqError, ERROR_AVAILABLE, REMOTE_WORD};
 
 /// Completions that are taken at once.
@@ -58,7 +58,7 @@ impl Bell {
     }
 }
 
-impl Port {
+impl FiEndpoint {
     /// What wakes who waits at this port.
     pub(in crate::ofi) fn bell(&self) -> Bell {
         if self.can_wait {

@@ -3,7 +3,7 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
-use super::{Access, Begun, Context, Port, Registration, Target, begun};
+use super::{Access, Begun, Context, FiEndpoint, Registration, Target, begun};
 use crate::{Region, RegionMut, Result};
 
 /// Memory of another port.
@@ -44,7 +44,7 @@ impl Spot {
     }
 }
 
-impl Port {
+impl FiEndpoint {
     /// Whether it can write into windows of others, and they into its own.
     pub(in crate::ofi) fn writes(&self) -> bool {
         self.writes

@@ -5,7 +5,7 @@
 use super::BUFFERS;
 use crate::layout::Layout;
 use crate::ofi::library::Library;
-use crate::ofi::port::{Port, Registration, RmaRegion};
+use crate::ofi::port::{FiEndpoint, Registration, RmaRegion};
 use crate::ofi::provider::{self, PROVIDER};
 use crate::ofi::pulse;
 use crate::{Error, RegionMut, Result, SharedSegment};
@@ -40,8 +40,8 @@ pub struct Reach<'a> {
 
 /// The ports of a rank, with what others must know of them.
 pub(super) struct Ports {
-    pub(super) main: Port,
-    pub(super) pulse: Port,
+    pub(super) main: FiEndpoint,
+    pub(super) pulse: FiEndpoint,
     addresses: [Vec<u8>; 2],
     /// The lanes to and from ranks elsewhere, and the part of them that others write into.
     pub(super) segment: SharedSegment,
@@ -62,14 +62,14 @@ impl Ports {
         } else {
             provider::choose(&library, named.as_deref())?
         };
-        let mut pulse = Port::open(&library, &choice, true, 0)?;
+        let mut pulse = FiEndpoint::open(&library, &choice, true, 0)?;
         if reach.writes.map_or_else(remote_writes, Ok)? {
             choice = choice.with_writes(&library)?;
         }
         let segment = SharedSegment::private_as(Layout::elsewhere(reach.hosts.len(), BUFFERS)?)?;
         let layout = segment.layout();
         let written = reach.hosts.len() * layout.lane_at(0, false).cells;
-        let mut main = Port::open(&library, &choice, false, written)?;
+        let mut main = FiEndpoint::open(&library, &choice, false, written)?;
         let addresses = [main.address()?, pulse.address()?];
         let lanes = layout.lanes();
         let lanes = RegionMut::new(segment.at(lanes.start).as_ptr(), lanes.len());
