@@ -233,7 +233,7 @@ impl FiEndpoint {
     }
 
     /// Makes another port known by its address.
-    pub(super) fn know(&mut self, address: &[u8]) -> Result<Target> {
+    pub(super) fn insert_address(&mut self, address: &[u8]) -> Result<Target> {
         let (mut target, null) = (ANY_ADDRESS, ptr::null_mut());
         // SAFETY: open as long as the port.
         let insert = unsafe { &*self.addresses }.ops.insert.expect("tables take addresses");
@@ -444,8 +444,8 @@ mod tests {
         let [mut first, mut second] =
             [(); 2].map(|()| FiEndpoint::open(&library, &choice, waits, 0).unwrap());
         let (to_first, to_second) = (first.address().unwrap(), second.address().unwrap());
-        let to_second = first.know(&to_second).unwrap();
-        let to_first = second.know(&to_first).unwrap();
+        let to_second = first.insert_address(&to_second).unwrap();
+        let to_first = second.insert_address(&to_first).unwrap();
         Some([(first, to_second), (second, to_first)])
     }
 

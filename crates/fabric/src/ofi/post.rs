@@ -122,7 +122,9 @@ impl Post {
         let target = match self.targets[to.index()] {
             Some(target) => target,
             None => {
-                let Ok(target) = self.port.know(&self.addresses[to.index()]) else { return false };
+                let Ok(target) = self.port.insert_address(&self.addresses[to.index()]) else {
+                    return false;
+                };
                 *self.targets[to.index()].insert(target)
             }
         };

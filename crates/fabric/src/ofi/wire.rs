@@ -327,7 +327,7 @@ impl Wire {
     /// Makes the conduit to a rank.
     fn connect(&mut self, peer: Peer) -> bool {
         let address = std::mem::take(&mut self.addresses[peer.index()]);
-        let made = self.port.know(&address).and_then(|target| {
+        let made = self.port.insert_address(&address).and_then(|target| {
             let (to, between) = ((target, self.windows[peer.index()]), (self.me, peer));
             Conduit::new(&mut self.port, to, between, &self.segment, self.first)
         });
