@@ -10,7 +10,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::names::{self, CELL, Note, ROOM, whole, word};
-use super::port::{Access, Begun, Context, FiEndpoint, Registration, RmaRegion, Spot, Target};
+use super::port::{
+    Access, Begun, Context, FiEndpoint, Registration, RemoteAddr, RmaRegion, Target,
+};
 use super::volley::Volley;
 use super::zero_copy::ZeroCopyTransfers;
 use crate::endpoint::Header;
@@ -35,7 +37,7 @@ pub(super) struct Conduit {
     /// The ring that this rank reads.
     into: MappedRing,
     /// Where the other side has its copy of `out`, if cells are written there.
-    copy: Option<Spot>,
+    copy: Option<RemoteAddr>,
     /// One for each cell of `out`.
     contexts: Box<[Context]>,
     /// Positions below this one have been handed to the network.
@@ -94,7 +96,7 @@ impl Conduit {
         let contexts = (0..cells).map(context).collect();
         // The layouts of all ranks are the same.
         let offset = layout.lane_from(me.index()) + LANE_HEAD - layout.lanes().start;
-        let copy = window.map(|window| Spot { target, window, offset });
+        let copy = window.map(|window| RemoteAddr { target, window, offset });
         let (sent, released, heard, told) = (first, first, first, first);
         let (flying, arrived, segments, looks) = (0, 0, 0, 0);
         Ok(Conduit {
@@ -304,11 +306,17 @@ impl Conduit {
     }
 
     /// Writes the next cell, but for its stamp, to where the other side reads it.
-    fn write_cell(&mut self, port: &mut FiEndpoint, copy: Spot, cell: Region, read: u64) -> Begun {
+    fn write_cell(
+        &mut self,
+        port: &mut FiEndpoint,
+        copy: RemoteAddr,
+        cell: Region,
+        read: u64,
+    ) -> Begun {
         let (index, data) = (self.index(), cell.part(STAMP, cell.bytes() - STAMP));
         let note = Note { from: self.me, cell: index, read: read as u16 };
         let offset = copy.offset + index * self.out.ring.cell_bytes + STAMP;
-        let spot = Spot { offset, ..copy };
+        let spot = RemoteAddr { offset, ..copy };
         if data.bytes() <= port.longest_inject() {
             // SAFETY: as in `send_cell`.
             let data = unsafe { std::slice::from_raw_parts(data.start(), data.bytes()) };

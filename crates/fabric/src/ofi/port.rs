@@ -24,7 +24,7 @@ use super::provider::{Attributes, Choice};
 pub(super) use super::transfer::{Begun, Context, Event, Target, WRITTEN};
 use crate::{Region, RegionMut, Result};
 pub(super) use events::Bell;
-pub(super) use window::{RmaRegion, Spot};
+pub(super) use window::{RemoteAddr, RmaRegion};
 
 /// Completions that a queue has room for, beside those of what others write.
 const COMPLETIONS: usize = 4096;
@@ -497,7 +497,7 @@ mod tests {
         let (start, mut context) = (Instant::now(), Box::new(Context::new(9)));
         let data = vec![7; 3000];
         for (at, bytes) in [(0, 5), (1000, data.len())] {
-            let place = Spot { target: to_second, window, offset: at };
+            let place = RemoteAddr { target: to_second, window, offset: at };
             let word = 0xfedc_ba98 - at as u32;
             loop {
                 let begun = if bytes <= first.longest_inject() {

@@ -32,13 +32,13 @@ impl RmaRegion {
 
 /// Where something is written: so many bytes behind the start of a window.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::ofi) struct Spot {
+pub(in crate::ofi) struct RemoteAddr {
     pub(in crate::ofi) target: Target,
     pub(in crate::ofi) window: RmaRegion,
     pub(in crate::ofi) offset: usize,
 }
 
-impl Spot {
+impl RemoteAddr {
     fn address(&self) -> u64 {
         self.window.start + self.offset as u64
     }
@@ -69,7 +69,12 @@ impl FiEndpoint {
 
     /// Writes bytes that are copied now, and tells a word when they are in place. No event will
     /// tell it here.
-    pub(in crate::ofi) fn inject_write(&mut self, spot: Spot, word: u32, data: &[u8]) -> Begun {
+    pub(in crate::ofi) fn inject_write(
+        &mut self,
+        spot: RemoteAddr,
+        word: u32,
+        data: &[u8],
+    ) -> Begun {
         debug_assert!(data.len() <= self.inject);
         let inject = self.of_endpoint().rma.and_then(|remote| remote.injectdata);
         let inject = inject.expect("endpoints that write inject");
@@ -87,7 +92,7 @@ impl FiEndpoint {
     /// unchanged.
     pub(in crate::ofi) unsafe fn write(
         &mut self,
-        spot: Spot,
+        spot: RemoteAddr,
         word: u32,
         data: Region,
         registration: &Registration,
