@@ -28,7 +28,7 @@ const PATIENCE: u32 = 8;
 pub(super) struct Damaged;
 
 /// Both lanes between this rank and one elsewhere.
-pub(super) struct Conduit {
+pub(super) struct PeerLink {
     target: Target,
     me: Peer,
     /// The ring that this rank fills, and the handle for its memory.
@@ -71,9 +71,9 @@ pub(super) struct Conduit {
 }
 
 // SAFETY: the state of one owner, and mappings that may be used from any thread.
-unsafe impl Send for Conduit {}
+unsafe impl Send for PeerLink {}
 
-impl Conduit {
+impl PeerLink {
     /// The conduit to a rank, over rings that start at this position.
     pub(super) fn new(
         port: &mut FiEndpoint,
@@ -81,7 +81,7 @@ impl Conduit {
         (me, peer): (Peer, Peer),
         segment: &Arc<SharedSegment>,
         first: u64,
-    ) -> Result<Conduit> {
+    ) -> Result<PeerLink> {
         let layout = segment.layout();
         let ring = |offset| MappedRing::new(segment.clone(), layout.lane_at(offset, false));
         let out = ring(layout.lane_to(peer.index()));
@@ -99,7 +99,7 @@ impl Conduit {
         let copy = window.map(|window| RemoteAddr { target, window, offset });
         let (sent, released, heard, told) = (first, first, first, first);
         let (flying, arrived, segments, looks) = (0, 0, 0, 0);
-        Ok(Conduit {
+        Ok(PeerLink {
             target,
             me,
             out,

@@ -10,7 +10,7 @@ mod volleys;
 use std::sync::Arc;
 
 use super::berth::BounceCredits;
-use super::conduit::Conduit;
+use super::conduit::PeerLink;
 use super::names::{self, ANY, BUFFER, Name, Note};
 use super::port::{Access, Begun, Context, Event, FiEndpoint, Registration, RmaRegion};
 use super::post::Post;
@@ -50,7 +50,7 @@ pub struct Wire {
     conveyed: u64,
     /// What is held back, to go with what comes behind it.
     holding: Holding,
-    conduits: Vec<Option<Box<Conduit>>>,
+    conduits: Vec<Option<Box<PeerLink>>>,
     /// Those that have a conduit.
     active: Vec<Peer>,
     /// One for each buffer.
@@ -329,7 +329,7 @@ impl Wire {
         let address = std::mem::take(&mut self.addresses[peer.index()]);
         let made = self.port.insert_address(&address).and_then(|target| {
             let (to, between) = ((target, self.windows[peer.index()]), (self.me, peer));
-            Conduit::new(&mut self.port, to, between, &self.segment, self.first)
+            PeerLink::new(&mut self.port, to, between, &self.segment, self.first)
         });
         match made {
             Ok(conduit) => {

@@ -6,7 +6,7 @@ use std::ptr;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use super::Conduit;
+use super::PeerLink;
 use crate::Region;
 use crate::lane::Ring;
 use crate::ofi::names::word;
@@ -29,7 +29,7 @@ struct Convoy {
     has_farewell: bool,
 }
 
-impl Conduit {
+impl PeerLink {
     /// Whether something is held back.
     pub(in crate::ofi) fn holds(&self) -> bool {
         self.volley.held() > 0
