@@ -23,7 +23,7 @@ const PART_OF_CELL: usize = 2;
 
 /// Cells that have been put into the first one of them.
 #[derive(Clone, Copy, Debug)]
-struct Convoy {
+struct CoalescedFrame {
     cells: u64,
     bytes: usize,
     has_farewell: bool,
@@ -73,12 +73,12 @@ impl PeerLink {
 
     /// Copies those behind the next cell into that one, as they are to be sent. Nothing if there
     /// are none, or not for this.
-    fn load_convoy(&self, read: u64) -> Option<Convoy> {
+    fn load_convoy(&self, read: u64) -> Option<CoalescedFrame> {
         let (most, room) = ((self.out.ring.cells / PART) as u64, self.out.ring.cell_bytes);
         let is_filled = |position: &u64| self.is_filled(*position);
         let ready = (self.sent..self.sent + most).take_while(is_filled);
         ready.clone().nth(1)?;
-        let mut convoy = Convoy { cells: 0, bytes: 0, has_farewell: false };
+        let mut convoy = CoalescedFrame { cells: 0, bytes: 0, has_farewell: false };
         for position in ready {
             let (header, bytes) = self.content(position);
             if header.is_berthed() || bytes > LONGEST || convoy.bytes + bytes > room {
