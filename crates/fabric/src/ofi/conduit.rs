@@ -224,7 +224,7 @@ impl PeerLink {
     /// Sends the next cell, or several.
     fn push_next(&mut self, port: &mut FiEndpoint, straights: &mut ZeroCopyTransfers) -> Begun {
         let read = self.into.consumed().load(Ordering::Acquire).max(self.told);
-        let begun = self.push_convoy(port, read);
+        let begun = self.push_frame(port, read);
         begun.unwrap_or_else(|| self.push_cell(port, straights, read))
     }
 

@@ -57,7 +57,7 @@ impl PeerLink {
     }
 
     /// Sends the cells that wait, if there are several that go in one message.
-    pub(super) fn push_convoy(&mut self, port: &mut FiEndpoint, read: u64) -> Option<Begun> {
+    pub(super) fn push_frame(&mut self, port: &mut FiEndpoint, read: u64) -> Option<Begun> {
         let convoy = self.load_convoy(read)?;
         let (first, cell) = (self.sent, self.out.cell(self.sent));
         self.out.stamp(first).store(word(first + 1, read), Ordering::Relaxed);
