@@ -58,7 +58,7 @@ impl PeerLink {
 
     /// Sends the cells that wait, if there are several that go in one message.
     pub(super) fn push_frame(&mut self, port: &mut FiEndpoint, read: u64) -> Option<Begun> {
-        let convoy = self.load_convoy(read)?;
+        let convoy = self.load_frame(read)?;
         let (first, cell) = (self.sent, self.out.cell(self.sent));
         self.out.stamp(first).store(word(first + 1, read), Ordering::Relaxed);
         let begun = self.send_cell(port, None, Region::new(cell.as_ptr(), convoy.bytes));
@@ -73,7 +73,7 @@ impl PeerLink {
 
     /// Copies those behind the next cell into that one, as they are to be sent. Nothing if there
     /// are none, or not for this.
-    fn load_convoy(&self, read: u64) -> Option<CoalescedFrame> {
+    fn load_frame(&self, read: u64) -> Option<CoalescedFrame> {
         let (most, room) = ((self.out.ring.cells / PART) as u64, self.out.ring.cell_bytes);
         let is_filled = |position: &u64| self.is_filled(*position);
         let ready = (self.sent..self.sent + most).take_while(is_filled);
