@@ -141,7 +141,7 @@ impl PeerLink {
     }
 
     /// The next packet that tells of a message in a berth tells of this transfer.
-    pub(super) fn will_berth(&mut self, name: u64) {
+    pub(super) fn begin_remote_bounce(&mut self, name: u64) {
         self.berthing.push_back(name);
     }
 

@@ -85,7 +85,7 @@ impl Wire {
         let sent = unsafe { self.straights.send_to_berth(&mut self.port, how, send, data) };
         // If the memory cannot be registered, the message is announced.
         let name = sent.ok()?;
-        conduit.will_berth(name);
+        conduit.begin_remote_bounce(name);
         self.berths.note_used(to);
         Some((name, berth))
     }
