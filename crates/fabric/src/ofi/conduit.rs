@@ -146,7 +146,7 @@ impl PeerLink {
     }
 
     /// A transfer is over. If it was into a berth, its cell is free.
-    pub(super) fn note_berthed(&mut self, name: u64) {
+    pub(super) fn note_remote_bounced(&mut self, name: u64) {
         if let Some(at) = self.berthed.iter().position(|berthed| berthed.0 == name) {
             let (_, cell) = self.berthed.swap_remove(at);
             self.landed(cell);

@@ -16,7 +16,7 @@ impl Wire {
     pub(super) fn note_segment(&mut self, event: &Event) {
         let Some((name, peer, has_come)) = self.straights.note(event) else { return };
         if let Some(conduit) = &mut self.conduits[peer.index()] {
-            conduit.note_berthed(name);
+            conduit.note_remote_bounced(name);
             if has_come {
                 conduit.note_landed();
                 self.pulse.shared.note_arrived(peer, conduit.arrived());
