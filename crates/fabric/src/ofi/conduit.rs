@@ -290,7 +290,7 @@ impl PeerLink {
     ) -> Begun {
         let (index, tag) = (self.index(), CELL | u64::from(self.me.0));
         if let Some(straights) = berthing {
-            return self.push_berthed(port, straights, data, index);
+            return self.push_remote_bounced(port, straights, data, index);
         }
         if data.bytes() <= port.longest_inject() {
             // SAFETY: that part of the cell has been written, and nobody writes it now.
@@ -330,7 +330,7 @@ impl PeerLink {
     }
 
     /// Sends a cell together with the message of which it tells.
-    fn push_berthed(
+    fn push_remote_bounced(
         &mut self,
         port: &mut FiEndpoint,
         straights: &mut ZeroCopyTransfers,
