@@ -419,7 +419,10 @@ impl PeerLink {
     }
 
     /// A cell has come that tells of the message behind it.
-    pub(super) fn accept_berthed(&mut self, cell: &[u8]) -> std::result::Result<(), Damaged> {
+    pub(super) fn accept_remote_bounced(
+        &mut self,
+        cell: &[u8],
+    ) -> std::result::Result<(), Damaged> {
         self.accept_cells(cell).map(drop)
     }
 

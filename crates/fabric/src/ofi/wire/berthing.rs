@@ -19,7 +19,7 @@ impl Wire {
             (Some(cell), Some(conduit)) => {
                 // SAFETY: that many bytes have come into the berth, where nobody writes now.
                 let cell = unsafe { std::slice::from_raw_parts(cell.start(), cell.bytes()) };
-                let accepted = conduit.accept_berthed(cell);
+                let accepted = conduit.accept_remote_bounced(cell);
                 self.pulse.shared.note_arrived(from, conduit.arrived());
                 accepted.is_ok()
             }
