@@ -13,7 +13,7 @@ use super::names::{self, CELL, Note, ROOM, whole, word};
 use super::port::{
     Access, Begun, Context, FiEndpoint, Registration, RemoteAddr, RmaRegion, Target,
 };
-use super::volley::Volley;
+use super::volley::Burst;
 use super::zero_copy::ZeroCopyTransfers;
 use crate::endpoint::Header;
 use crate::lane::{MappedRing, Ring, STAMP};
@@ -65,7 +65,7 @@ pub(super) struct PeerLink {
     berthing: VecDeque<u64>,
     berthed: Vec<(u64, usize)>,
     /// What was given without a look at what has come.
-    volley: Volley,
+    volley: Burst,
     /// Whether something waits in `out`, as the courier was told.
     waits: bool,
 }
@@ -119,7 +119,7 @@ impl PeerLink {
             segments,
             berthing: VecDeque::new(),
             berthed: Vec::new(),
-            volley: Volley::default(),
+            volley: Burst::default(),
             waits: false,
         })
     }

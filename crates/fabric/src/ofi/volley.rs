@@ -13,7 +13,7 @@ const QUICK: Duration = Duration::from_micros(10);
 
 /// Cells that are given to one rank, one right after the other, without a look at what has come.
 #[derive(Debug, Default)]
-pub(super) struct Volley {
+pub(super) struct Burst {
     is_under_way: bool,
     /// Cells that have been given since this rank looked.
     cells: u32,
@@ -38,7 +38,7 @@ pub(super) struct Limit {
     pub(super) bytes: usize,
 }
 
-impl Volley {
+impl Burst {
     /// Cells that are held back.
     pub(super) fn held(&self) -> u64 {
         self.held
@@ -87,7 +87,7 @@ mod tests {
     const LIMIT: Limit = Limit { cells: 15, bytes: 1000 };
 
     /// Gives some cells of 50 bytes, and says of each whether it was held back.
-    fn given(volley: &mut Volley, cells: usize, away: Duration) -> Vec<bool> {
+    fn given(volley: &mut Burst, cells: usize, away: Duration) -> Vec<bool> {
         let give = |_| {
             let holds = volley.give() == Given::InVolley && volley.hold(50, away, LIMIT);
             if !holds {
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn the_first_ones_go_at_once_and_then_all_but_one_of_sixteen_wait() {
-        let mut volley = Volley::default();
+        let mut volley = Burst::default();
         let held = given(&mut volley, 16 + 2 * 16, Duration::ZERO);
         assert!(held[..16].iter().all(|&held| !held));
         for convoy in held[16..].chunks_exact(16) {
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn nothing_is_held_back_by_who_looks_now_and_then() {
-        let mut volley = Volley::default();
+        let mut volley = Burst::default();
         for _ in 0..100 {
             assert!(given(&mut volley, 15, Duration::ZERO).iter().all(|&held| !held));
             volley.look();
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn who_waits_for_room_goes_on_and_who_waits_for_an_answer_does_not() {
-        let mut volley = Volley::default();
+        let mut volley = Burst::default();
         given(&mut volley, 20, Duration::ZERO);
         for _ in 0..100 {
             (0..10).for_each(|_| volley.look());
@@ -135,13 +135,13 @@ mod tests {
 
     #[test]
     fn nothing_is_held_back_by_who_comes_seldom() {
-        let mut volley = Volley::default();
+        let mut volley = Burst::default();
         assert!(given(&mut volley, 1000, QUICK * 2).iter().all(|&held| !held));
     }
 
     #[test]
     fn no_more_bytes_are_held_back_than_may_be() {
-        let mut volley = Volley::default();
+        let mut volley = Burst::default();
         given(&mut volley, 16, Duration::ZERO);
         assert!(volley.hold(900, Duration::ZERO, LIMIT));
         assert!(!volley.hold(101, Duration::ZERO, LIMIT));
