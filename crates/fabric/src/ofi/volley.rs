@@ -24,7 +24,7 @@ pub(super) struct Burst {
 
 /// What a cell is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Given {
+pub(super) enum SendClass {
     Alone,
     /// It begins a volley.
     First,
@@ -45,13 +45,13 @@ impl Burst {
     }
 
     /// A cell is given.
-    pub(super) fn give(&mut self) -> Given {
+    pub(super) fn give(&mut self) -> SendClass {
         self.cells = self.cells.saturating_add(1);
         if self.is_under_way {
-            return Given::InVolley;
+            return SendClass::InVolley;
         }
         self.is_under_way = self.cells >= LONG;
-        if self.is_under_way { Given::First } else { Given::Alone }
+        if self.is_under_way { SendClass::First } else { SendClass::Alone }
     }
 
     /// The rank looks at what has come. It may do so many times for what lets it go on.
@@ -89,7 +89,7 @@ mod tests {
     /// Gives some cells of 50 bytes, and says of each whether it was held back.
     fn given(volley: &mut Burst, cells: usize, away: Duration) -> Vec<bool> {
         let give = |_| {
-            let holds = volley.give() == Given::InVolley && volley.hold(50, away, LIMIT);
+            let holds = volley.give() == SendClass::InVolley && volley.hold(50, away, LIMIT);
             if !holds {
                 volley.let_go();
             }

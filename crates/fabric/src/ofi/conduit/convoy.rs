@@ -11,7 +11,7 @@ use crate::Region;
 use crate::lane::Ring;
 use crate::ofi::names::word;
 use crate::ofi::port::{Begun, FiEndpoint};
-use crate::ofi::volley::{Given, Limit};
+use crate::ofi::volley::{Limit, SendClass};
 
 /// Bytes of the longest cell that goes with others: longer ones came hardly sooner together.
 const LONGEST: usize = 2048;
@@ -41,7 +41,7 @@ impl PeerLink {
     }
 
     /// A cell may have been put into the lane. Says what it is, if there is one.
-    pub(in crate::ofi) fn take_given(&mut self) -> Option<Given> {
+    pub(in crate::ofi) fn take_given(&mut self) -> Option<SendClass> {
         self.is_filled(self.sent + self.volley.held()).then(|| self.volley.give())
     }
 

@@ -7,7 +7,7 @@ use std::time::Instant;
 use super::Wire;
 use crate::Peer;
 use crate::ofi::HeldBack;
-use crate::ofi::volley::Given;
+use crate::ofi::volley::SendClass;
 
 /// What waits in the lanes of one rank, held back or not taken by the network yet.
 #[derive(Debug)]
@@ -62,13 +62,13 @@ impl Wire {
     fn holds_back(&mut self, peer: Peer) -> bool {
         let Some(conduit) = &mut self.conduits[peer.index()] else { return false };
         let given = conduit.take_given();
-        if self.is_closed || !matches!(given, Some(Given::First | Given::InVolley)) {
+        if self.is_closed || !matches!(given, Some(SendClass::First | SendClass::InVolley)) {
             return false;
         }
         let holding = &mut self.holding;
         let now = Instant::now();
         let away = now - mem::replace(&mut holding.seen, now);
-        if given == Some(Given::First) || !holding.held_back.is_served() {
+        if given == Some(SendClass::First) || !holding.held_back.is_served() {
             return false;
         }
         let holds = conduit.hold(away);
