@@ -20,7 +20,7 @@ use crate::bootstrap::{Board, tell_all};
 use crate::{Failure, How, Peer, RegionMut, Result, SharedSegment};
 use ports::{Card, Ports, refusal};
 pub use ports::{REMOTE_WRITES, Reach, remote_writes};
-use volleys::Holding;
+use volleys::PendingSends;
 
 /// The name under which ranks put their addresses.
 const ADDRESS: &str = "address";
@@ -49,7 +49,7 @@ pub struct Wire {
     /// Cells that have come together with others.
     conveyed: u64,
     /// What is held back, to go with what comes behind it.
-    holding: Holding,
+    holding: PendingSends,
     conduits: Vec<Option<Box<PeerLink>>>,
     /// Those that have a conduit.
     active: Vec<Peer>,
@@ -154,7 +154,7 @@ impl Wire {
             window,
             written: 0,
             conveyed: 0,
-            holding: Holding::new(),
+            holding: PendingSends::new(),
             active: Vec::new(),
             contexts: (0..BUFFERS).map(context).collect(),
             registration,

@@ -11,7 +11,7 @@ use crate::ofi::volley::SendClass;
 
 /// What waits in the lanes of one rank, held back or not taken by the network yet.
 #[derive(Debug)]
-pub(super) struct Holding {
+pub(super) struct PendingSends {
     held_back: Arc<HeldBack>,
     /// What the courier was told last.
     number: u64,
@@ -21,9 +21,9 @@ pub(super) struct Holding {
     seen: Instant,
 }
 
-impl Holding {
-    pub(super) fn new() -> Holding {
-        Holding { held_back: Arc::default(), number: 0, conduits: 0, seen: Instant::now() }
+impl PendingSends {
+    pub(super) fn new() -> PendingSends {
+        PendingSends { held_back: Arc::default(), number: 0, conduits: 0, seen: Instant::now() }
     }
 
     /// Something waits in a lane, or not, and so it was before or not.
