@@ -303,7 +303,7 @@ impl Wire {
         for at in 0..self.active.len() {
             self.push(self.active[at]);
         }
-        self.end_volleys();
+        self.end_bursts();
         was_told
     }
 

@@ -79,7 +79,7 @@ impl Wire {
     }
 
     /// This rank has looked at what has come.
-    pub(super) fn end_volleys(&mut self) {
+    pub(super) fn end_bursts(&mut self) {
         for peer in &self.active {
             if let Some(conduit) = &mut self.conduits[peer.index()] {
                 conduit.look();
