@@ -284,7 +284,7 @@ impl Wire {
         if self.is_closed {
             return false;
         }
-        self.send_held_back();
+        self.flush_pending();
         let mut events = std::mem::take(&mut self.events);
         self.port.poll(&mut events);
         self.pulse.shared.note_look();

@@ -89,7 +89,7 @@ impl Wire {
     }
 
     /// Sends what is held back.
-    pub(super) fn send_held_back(&mut self) {
+    pub(super) fn flush_pending(&mut self) {
         if self.holding.conduits == 0 {
             return;
         }
