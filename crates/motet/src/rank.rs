@@ -194,7 +194,7 @@ impl RankContext {
         let patience = WaitPolicy::with(habits.waiting, segment.local_ranks(), segment.cores());
         let patience = patience.in_groups(segment.spans_scheduling_groups());
         let is_wired = wire.is_some();
-        let held_back = wire.as_ref().map(|wire| Arc::clone(wire.held_back()));
+        let held_back = wire.as_ref().map(|wire| Arc::clone(wire.flush_signal()));
         let patience = if is_wired { patience.wired() } else { patience };
         let placement = CoreAffinity::new(Arc::clone(&segment), me, place);
         placement.begin();

@@ -31,7 +31,7 @@ pub(crate) fn in_order_and_whole(kind: Kind) {
         let world = rank.world();
         assert!(FAR < world);
         if rank.me() == 0 {
-            rank.endpoint().network().unwrap().held_back().serve();
+            rank.endpoint().network().unwrap().flush_signal().serve();
             for round in 0..5 {
                 let sent: Vec<_> = (0..MANY)
                     .map(|message| {
@@ -63,7 +63,7 @@ pub(crate) fn somebody_else_sends_them(kind: Kind) {
     let (held, done) = (AtomicU64::new(0), AtomicBool::new(false));
     run(kind, 4, |rank| {
         if rank.me() == 0 {
-            let held_back = rank.endpoint().network().unwrap().held_back().clone();
+            let held_back = rank.endpoint().network().unwrap().flush_signal().clone();
             held_back.serve();
             let count = fill_until_held(rank, &held_back);
             while held_back.newest().is_some() {
@@ -133,7 +133,7 @@ pub(crate) fn nothing_is_held_back_without_a_courier(kind: Kind) {
             rank.wait(heard);
             for message in 0..FEW {
                 rank.send(FAR, label(0), pattern(message, 8));
-                assert!(rank.endpoint().network().unwrap().held_back().newest().is_none());
+                assert!(rank.endpoint().network().unwrap().flush_signal().newest().is_none());
             }
         } else if rank.me() == FAR {
             let first = rank.recv(from(0, 1), 0);

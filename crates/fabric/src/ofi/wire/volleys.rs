@@ -48,7 +48,7 @@ impl PendingSends {
 
 impl Wire {
     /// What this rank tells its courier.
-    pub fn held_back(&self) -> &Arc<HeldBack> {
+    pub fn flush_signal(&self) -> &Arc<HeldBack> {
         &self.holding.held_back
     }
 
