@@ -18,7 +18,7 @@ mod wire;
 mod zero_copy;
 
 pub(crate) use berth::REMOTE_BOUNCE_BYTES;
-pub use held_back::HeldBack;
+pub use held_back::FlushSignal;
 pub use library::{LIBRARY, Library};
 pub use provider::{Choice, Offer, PROVIDER, choose};
 pub use pulse::{PEER_TIMEOUT, peer_timeout};

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// What a rank tells its courier.
 #[derive(Debug, Default)]
-pub struct HeldBack {
+pub struct FlushSignal {
     /// 0 while nothing waits, else a number that it never was before.
     newest: AtomicU64,
     courier: OnceLock<Thread>,
@@ -17,7 +17,7 @@ pub struct HeldBack {
     is_ending: AtomicBool,
 }
 
-impl HeldBack {
+impl FlushSignal {
     /// A number that changes when the rank gives something or looks, if anything waits.
     pub fn newest(&self) -> Option<u64> {
         Some(self.newest.load(Ordering::Relaxed)).filter(|&newest| newest != 0)
@@ -98,7 +98,7 @@ mod tests {
     /// Had a call been lost, the courier would rest for ever, and the test with it.
     #[test]
     fn a_courier_that_rests_is_called() {
-        let held_back = Arc::new(HeldBack::default());
+        let held_back = Arc::new(FlushSignal::default());
         let (seen, sees) = std::sync::mpsc::channel();
         let courier = {
             let held_back = Arc::clone(&held_back);
@@ -129,7 +129,7 @@ mod tests {
     /// Had it waited for what waits, or for the time, the test would not end.
     #[test]
     fn a_courier_ends_though_something_waits() {
-        let held_back = Arc::new(HeldBack::default());
+        let held_back = Arc::new(FlushSignal::default());
         let courier = {
             let held_back = Arc::clone(&held_back);
             thread::spawn(move || {
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn a_courier_that_comes_late_ends_at_once() {
-        let held_back = HeldBack::default();
+        let held_back = FlushSignal::default();
         held_back.end();
         held_back.serve();
         assert!(!held_back.rest());

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use motet_fabric::ofi::HeldBack;
+use motet_fabric::ofi::FlushSignal;
 
 use super::{from, label, pattern};
 use crate::support::{Kind, Rank, run};
@@ -94,7 +94,7 @@ pub(crate) fn somebody_else_sends_them(kind: Kind) {
 
 /// Sends messages until one is held back, and says how many. Who is kept from its core between two
 /// of them says too little at once; then it begins again.
-fn fill_until_held(rank: &mut Rank, held_back: &HeldBack) -> u64 {
+fn fill_until_held(rank: &mut Rank, held_back: &FlushSignal) -> u64 {
     for _ in 0..1000 {
         // The first time, a connection is made.
         rank.send(FAR, label(AGAIN), Vec::new());

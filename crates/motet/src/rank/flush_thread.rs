@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use motet_fabric::ofi::HeldBack;
+use motet_fabric::ofi::FlushSignal;
 
 use super::Shared;
 
@@ -29,14 +29,14 @@ const IDLE: u32 = 10;
 /// The courier of a rank, and what the rank tells it.
 #[derive(Debug)]
 pub(super) struct FlushThread {
-    held_back: Arc<HeldBack>,
+    held_back: Arc<FlushSignal>,
     /// None if no thread could be started: then nothing is held back.
     thread: Option<JoinHandle<()>>,
 }
 
 impl FlushThread {
     /// Starts the courier of a rank.
-    pub(super) fn start(shared: &Arc<Shared>, held_back: Arc<HeldBack>) -> FlushThread {
+    pub(super) fn start(shared: &Arc<Shared>, held_back: Arc<FlushSignal>) -> FlushThread {
         let thread = {
             let (shared, held_back) = (Arc::clone(shared), Arc::clone(&held_back));
             let name = format!("motet courier {}", shared.me);
@@ -96,13 +96,13 @@ impl Looks {
 
 impl Shared {
     /// The courier. Should it panic, the rank dies.
-    fn carry(&self, held_back: &HeldBack) {
+    fn carry(&self, held_back: &FlushSignal) {
         if panic::catch_unwind(AssertUnwindSafe(|| self.serve_as_courier(held_back))).is_err() {
             self.die();
         }
     }
 
-    fn serve_as_courier(&self, held_back: &HeldBack) {
+    fn serve_as_courier(&self, held_back: &FlushSignal) {
         held_back.serve();
         while held_back.rest() {
             let mut looks = Looks::new();

@@ -6,13 +6,13 @@ use std::time::Instant;
 
 use super::Wire;
 use crate::Peer;
-use crate::ofi::HeldBack;
+use crate::ofi::FlushSignal;
 use crate::ofi::volley::SendClass;
 
 /// What waits in the lanes of one rank, held back or not taken by the network yet.
 #[derive(Debug)]
 pub(super) struct PendingSends {
-    held_back: Arc<HeldBack>,
+    held_back: Arc<FlushSignal>,
     /// What the courier was told last.
     number: u64,
     /// Conduits in whose lanes something waits.
@@ -48,7 +48,7 @@ impl PendingSends {
 
 impl Wire {
     /// What this rank tells its courier.
-    pub fn flush_signal(&self) -> &Arc<HeldBack> {
+    pub fn flush_signal(&self) -> &Arc<FlushSignal> {
         &self.holding.held_back
     }
 
