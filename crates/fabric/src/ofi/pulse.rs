@@ -94,7 +94,7 @@ impl Shared {
 }
 
 /// The pulse of a rank. Dropping it ends it.
-pub(super) struct Pulse {
+pub(super) struct FailureDetector {
     pub(super) shared: Arc<Shared>,
     timeout: Duration,
     last_said: Option<Instant>,
@@ -103,7 +103,7 @@ pub(super) struct Pulse {
     thread: Option<JoinHandle<()>>,
 }
 
-impl Pulse {
+impl FailureDetector {
     /// Begins to answer, by a port of its own.
     ///
     /// # Errors
@@ -114,7 +114,7 @@ impl Pulse {
         home: Arc<SharedSegment>,
         elsewhere: Vec<Peer>,
         timeout: Duration,
-    ) -> Result<Pulse> {
+    ) -> Result<FailureDetector> {
         let ranks = home.ranks();
         let shared = Arc::new(Shared {
             home,
@@ -138,7 +138,7 @@ impl Pulse {
             .name(format!("motet pulse {me}"))
             .spawn(move || heart.beat())
             .map_err(|error| Error::system("start the pulse of a rank", error))?;
-        Ok(Pulse { shared, timeout, last_said: None, bell, thread: Some(thread) })
+        Ok(FailureDetector { shared, timeout, last_said: None, bell, thread: Some(thread) })
     }
 
     /// Waits until all elsewhere have been told of a failure, but not for long.
@@ -164,7 +164,7 @@ impl Pulse {
     }
 }
 
-impl Drop for Pulse {
+impl Drop for FailureDetector {
     fn drop(&mut self) {
         self.shared.is_over.store(true, Ordering::Release);
         self.bell.ring();

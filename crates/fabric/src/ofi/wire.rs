@@ -14,7 +14,7 @@ use super::conduit::PeerLink;
 use super::names::{self, ANY, BUFFER, Name, Note};
 use super::port::{Access, Begun, Context, Event, FiEndpoint, Registration, RmaRegion};
 use super::post::Post;
-use super::pulse::{self, Pulse};
+use super::pulse::{self, FailureDetector};
 use super::zero_copy::ZeroCopyTransfers;
 use crate::bootstrap::{Board, tell_all};
 use crate::{Failure, How, Peer, RegionMut, Result, SharedSegment};
@@ -31,7 +31,7 @@ pub(super) const BUFFERS: usize = 128;
 pub struct Wire {
     port: FiEndpoint,
     me: Peer,
-    pulse: Pulse,
+    pulse: FailureDetector,
     /// The segment of this host.
     home: Arc<SharedSegment>,
     /// The lanes to and from ranks elsewhere, what is known of those ranks, and the buffers.
@@ -114,12 +114,12 @@ impl Wire {
         let of_pulses = cards.iter().map(|card| card.addresses[1].clone()).collect();
         let post = Post::new(pulse, me, of_pulses)?;
         let timeout = pulse::peer_timeout()?;
-        let pulse = Pulse::begin(post, me, home.clone(), elsewhere, timeout)?;
+        let pulse = FailureDetector::begin(post, me, home.clone(), elsewhere, timeout)?;
         Wire::over((main, pulse), (segment, window), text, me, home.clone(), (cards, hosts))
     }
 
     fn over(
-        (mut port, pulse): (FiEndpoint, Pulse),
+        (mut port, pulse): (FiEndpoint, FailureDetector),
         (segment, window): (SharedSegment, Registration),
         text: String,
         me: Peer,
