@@ -125,7 +125,7 @@ impl FailureDetector {
             peers: (0..ranks).map(|_| Counts::default()).collect(),
         });
         let bell = post.bell();
-        let heart = Heart {
+        let heart = HeartbeatThread {
             post,
             shared: Arc::clone(&shared),
             timeout,
@@ -212,7 +212,7 @@ impl Lag {
 }
 
 /// The thread of a pulse.
-struct Heart {
+struct HeartbeatThread {
     post: Post,
     shared: Arc<Shared>,
     timeout: Duration,
@@ -224,7 +224,7 @@ struct Heart {
     is_told: bool,
 }
 
-impl Heart {
+impl HeartbeatThread {
     fn beat(mut self) {
         let look = look(self.timeout);
         let mut last = Instant::now();
