@@ -55,7 +55,7 @@ impl Word {
 }
 
 /// The port of a pulse.
-pub(super) struct Post {
+pub(super) struct ControlChannel {
     port: FiEndpoint,
     me: Peer,
     addresses: Vec<Vec<u8>>,
@@ -69,15 +69,19 @@ pub(super) struct Post {
 }
 
 // SAFETY: one thread has it, with the memory.
-unsafe impl Send for Post {}
+unsafe impl Send for ControlChannel {}
 
-impl Post {
+impl ControlChannel {
     /// Over an open port, to those who have these addresses.
     ///
     /// # Errors
     /// That of the provider, which may not want the memory.
-    pub(super) fn new(port: FiEndpoint, me: Peer, addresses: Vec<Vec<u8>>) -> Result<Post> {
-        let mut post = Post {
+    pub(super) fn new(
+        port: FiEndpoint,
+        me: Peer,
+        addresses: Vec<Vec<u8>>,
+    ) -> Result<ControlChannel> {
+        let mut post = ControlChannel {
             port,
             me,
             targets: vec![None; addresses.len()],
@@ -157,7 +161,7 @@ impl Post {
     }
 }
 
-impl Drop for Post {
+impl Drop for ControlChannel {
     fn drop(&mut self) {
         self.port.forget(std::mem::replace(&mut self.registration, Registration::NONE));
         self.port.close();

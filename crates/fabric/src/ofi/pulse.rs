@@ -7,7 +7,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use super::port::Bell;
-use super::post::{Post, Word};
+use super::post::{ControlChannel, Word};
 use crate::segment::{pack, unpack};
 use crate::{Error, Failure, How, Peer, Result, SharedSegment};
 
@@ -109,7 +109,7 @@ impl FailureDetector {
     /// # Errors
     /// [`Error::System`] if there can be no thread.
     pub(super) fn begin(
-        post: Post,
+        post: ControlChannel,
         me: Peer,
         home: Arc<SharedSegment>,
         elsewhere: Vec<Peer>,
@@ -213,7 +213,7 @@ impl Lag {
 
 /// The thread of a pulse.
 struct HeartbeatThread {
-    post: Post,
+    post: ControlChannel,
     shared: Arc<Shared>,
     timeout: Duration,
     watches: Vec<Option<Watch>>,

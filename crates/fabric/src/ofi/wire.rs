@@ -13,7 +13,7 @@ use super::berth::BounceCredits;
 use super::conduit::PeerLink;
 use super::names::{self, ANY, BUFFER, Name, Note};
 use super::port::{Access, Begun, Context, Event, FiEndpoint, Registration, RmaRegion};
-use super::post::Post;
+use super::post::ControlChannel;
 use super::pulse::{self, FailureDetector};
 use super::zero_copy::ZeroCopyTransfers;
 use crate::bootstrap::{Board, tell_all};
@@ -112,7 +112,7 @@ impl Wire {
         let elsewhere = elsewhere.map(|rank| Peer(rank as u32)).collect();
         let Ports { main, pulse, segment, window, text, .. } = ports;
         let of_pulses = cards.iter().map(|card| card.addresses[1].clone()).collect();
-        let post = Post::new(pulse, me, of_pulses)?;
+        let post = ControlChannel::new(pulse, me, of_pulses)?;
         let timeout = pulse::peer_timeout()?;
         let pulse = FailureDetector::begin(post, me, home.clone(), elsewhere, timeout)?;
         Wire::over((main, pulse), (segment, window), text, me, home.clone(), (cards, hosts))
