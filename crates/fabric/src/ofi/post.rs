@@ -16,7 +16,7 @@ const ANY: u64 = u32::MAX as u64;
 
 /// What pulses say to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Word {
+pub(super) enum ControlMessage {
     /// Are you there?
     Ask,
     /// Yes: so often has the rank looked at the network, so many cells has it for the one that
@@ -26,12 +26,12 @@ pub(super) enum Word {
     Death { failure: u64 },
 }
 
-impl Word {
+impl ControlMessage {
     fn write(self) -> [u8; BYTES] {
         let words = match self {
-            Word::Ask => [1, 0, 0, 0],
-            Word::Answer { looks, offered, arrived } => [2, looks, offered, arrived],
-            Word::Death { failure } => [3, failure, 0, 0],
+            ControlMessage::Ask => [1, 0, 0, 0],
+            ControlMessage::Answer { looks, offered, arrived } => [2, looks, offered, arrived],
+            ControlMessage::Death { failure } => [3, failure, 0, 0],
         };
         let mut bytes = [0; BYTES];
         for (into, word) in bytes.chunks_exact_mut(8).zip(words) {
@@ -40,15 +40,15 @@ impl Word {
         bytes
     }
 
-    fn read(bytes: &[u8]) -> Option<Word> {
+    fn read(bytes: &[u8]) -> Option<ControlMessage> {
         let word = |at: usize| {
             let bytes = bytes.get(8 * at..8 * at + 8)?;
             Some(u64::from_le_bytes(bytes.try_into().ok()?))
         };
         Some(match word(0)? {
-            1 => Word::Ask,
-            2 => Word::Answer { looks: word(1)?, offered: word(2)?, arrived: word(3)? },
-            3 => Word::Death { failure: word(1)? },
+            1 => ControlMessage::Ask,
+            2 => ControlMessage::Answer { looks: word(1)?, offered: word(2)?, arrived: word(3)? },
+            3 => ControlMessage::Death { failure: word(1)? },
             _ => return None,
         })
     }
@@ -122,7 +122,7 @@ impl ControlChannel {
     }
 
     /// Says something. `false` if that cannot be done now.
-    pub(super) fn send(&mut self, to: Peer, word: Word) -> bool {
+    pub(super) fn send(&mut self, to: Peer, word: ControlMessage) -> bool {
         let target = match self.targets[to.index()] {
             Some(target) => target,
             None => {
@@ -136,7 +136,7 @@ impl ControlChannel {
     }
 
     /// What has come, or comes within this time: the first of it ends the wait.
-    pub(super) fn collect(&mut self, time: Duration) -> Vec<(Peer, Word)> {
+    pub(super) fn collect(&mut self, time: Duration) -> Vec<(Peer, ControlMessage)> {
         let mut events = std::mem::take(&mut self.events);
         if time.is_zero() {
             self.port.poll(&mut events);
@@ -151,7 +151,7 @@ impl ControlChannel {
             if event.error == 0 && event.bytes == BYTES {
                 // SAFETY: so many bytes have come into the buffer, which is not posted now.
                 let bytes = unsafe { std::slice::from_raw_parts(bytes.start(), BYTES) };
-                let word = Word::read(bytes).map(|word| (Peer(event.tag as u32), word));
+                let word = ControlMessage::read(bytes).map(|word| (Peer(event.tag as u32), word));
                 words.extend(word);
             }
         }
@@ -176,11 +176,11 @@ mod tests {
 
     #[test]
     fn words_come_back() {
-        let answer = Word::Answer { looks: 1, offered: u64::MAX, arrived: 3 };
-        for word in [Word::Ask, answer, Word::Death { failure: 77 }] {
-            assert_eq!(Word::read(&word.write()), Some(word));
+        let answer = ControlMessage::Answer { looks: 1, offered: u64::MAX, arrived: 3 };
+        for word in [ControlMessage::Ask, answer, ControlMessage::Death { failure: 77 }] {
+            assert_eq!(ControlMessage::read(&word.write()), Some(word));
         }
-        assert_eq!(Word::read(&[0; BYTES]), None);
-        assert_eq!(Word::read(&[1, 0]), None);
+        assert_eq!(ControlMessage::read(&[0; BYTES]), None);
+        assert_eq!(ControlMessage::read(&[1, 0]), None);
     }
 }

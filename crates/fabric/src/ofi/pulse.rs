@@ -7,7 +7,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use super::port::Bell;
-use super::post::{ControlChannel, Word};
+use super::post::{ControlChannel, ControlMessage};
 use crate::segment::{pack, unpack};
 use crate::{Error, Failure, How, Peer, Result, SharedSegment};
 
@@ -262,17 +262,17 @@ impl HeartbeatThread {
         }
     }
 
-    fn handle(&mut self, from: Peer, word: Word) {
+    fn handle(&mut self, from: Peer, word: ControlMessage) {
         let Some(counts) = self.shared.peers.get(from.index()) else { return };
         match word {
-            Word::Ask => {
+            ControlMessage::Ask => {
                 let looks = self.shared.looks.load(Ordering::Relaxed);
                 let offered = counts.offered.load(Ordering::Relaxed);
                 let arrived = counts.arrived.load(Ordering::Relaxed);
                 // If it cannot be sent now, the next question will be answered.
-                let _ = self.post.send(from, Word::Answer { looks, offered, arrived });
+                let _ = self.post.send(from, ControlMessage::Answer { looks, offered, arrived });
             }
-            Word::Answer { looks, offered, arrived } => {
+            ControlMessage::Answer { looks, offered, arrived } => {
                 let Some(watch) = &mut self.watches[from.index()] else { return };
                 watch.heard = Instant::now();
                 let ours = counts.offered.load(Ordering::Relaxed);
@@ -284,7 +284,7 @@ impl HeartbeatThread {
                     self.lose(from, How::Cut);
                 }
             }
-            Word::Death { failure } => {
+            ControlMessage::Death { failure } => {
                 if let Some(failure) = unpack(failure)
                     && self.shared.home.failure().is_none()
                 {
@@ -320,7 +320,7 @@ impl HeartbeatThread {
                 let seconds = self.timeout.as_secs().clamp(1, 255) as u8;
                 return self.lose(peer, How::Silent(seconds));
             }
-            let _ = self.post.send(peer, Word::Ask);
+            let _ = self.post.send(peer, ControlMessage::Ask);
         }
     }
 
@@ -339,7 +339,7 @@ impl HeartbeatThread {
             self.untold = self.elsewhere.clone();
             self.untold.retain(|&peer| peer != failure.rank);
         }
-        let word = Word::Death { failure: pack(failure) };
+        let word = ControlMessage::Death { failure: pack(failure) };
         let post = &mut self.post;
         self.untold.retain(|&peer| !post.send(peer, word));
         self.shared.is_told.store(self.untold.is_empty(), Ordering::Release);
