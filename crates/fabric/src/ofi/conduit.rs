@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::names::{self, CELL, Note, ROOM, whole, word};
+use super::names::{self, CELL, ImmData, ROOM, whole, word};
 use super::port::{
     Access, Begun, Context, FiEndpoint, Registration, RemoteAddr, RmaRegion, Target,
 };
@@ -314,7 +314,7 @@ impl PeerLink {
         read: u64,
     ) -> Begun {
         let (index, data) = (self.index(), cell.part(STAMP, cell.bytes() - STAMP));
-        let note = Note { from: self.me, cell: index, read: read as u16 };
+        let note = ImmData { from: self.me, cell: index, read: read as u16 };
         let offset = copy.offset + index * self.out.ring.cell_bytes + STAMP;
         let spot = RemoteAddr { offset, ..copy };
         if data.bytes() <= port.longest_inject() {
@@ -427,7 +427,7 @@ impl PeerLink {
     }
 
     /// A cell has been written into its place, but for its stamp.
-    pub(super) fn accept_written(&mut self, note: Note) -> std::result::Result<(), Damaged> {
+    pub(super) fn accept_written(&mut self, note: ImmData) -> std::result::Result<(), Damaged> {
         let read = self.into.consumed().load(Ordering::Acquire).max(self.told);
         let cells = self.into.ring.cells as u64;
         // It is the one that comes next in this cell: who sends the one after that has heard that

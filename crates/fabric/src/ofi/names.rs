@@ -59,25 +59,27 @@ pub(super) fn word(stamp: u64, read: u64) -> u64 {
 /// What is told of a cell that is written into its place: who has written it, which one it is, and
 /// how far its sender has read the other lane, as far as that goes into a half of this.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Note {
+pub(super) struct ImmData {
     pub(super) from: Peer,
     pub(super) cell: usize,
     pub(super) read: u16,
 }
 
-impl Note {
+impl ImmData {
     const CELL_AT: u32 = u16::BITS;
-    const FROM_AT: u32 = Note::CELL_AT + u64::BITS.ilog2();
+    const FROM_AT: u32 = ImmData::CELL_AT + u64::BITS.ilog2();
     /// So many bits are left for the rank.
-    const RANKS: usize = 1 << (u32::BITS - Note::FROM_AT);
+    const RANKS: usize = 1 << (u32::BITS - ImmData::FROM_AT);
 
     pub(super) fn word(self) -> u32 {
-        self.from.0 << Note::FROM_AT | (self.cell as u32) << Note::CELL_AT | u32::from(self.read)
+        self.from.0 << ImmData::FROM_AT
+            | (self.cell as u32) << ImmData::CELL_AT
+            | u32::from(self.read)
     }
 
-    pub(super) fn of(word: u32) -> Note {
-        let cell = (word >> Note::CELL_AT) as usize % u64::BITS as usize;
-        Note { from: Peer(word >> Note::FROM_AT), cell, read: word as u16 }
+    pub(super) fn of(word: u32) -> ImmData {
+        let cell = (word >> ImmData::CELL_AT) as usize % u64::BITS as usize;
+        ImmData { from: Peer(word >> ImmData::FROM_AT), cell, read: word as u16 }
     }
 
     /// The number that ends in what is told of it here, and is not below this one.
@@ -86,7 +88,7 @@ impl Note {
     }
 }
 
-const _: () = assert!(crate::layout::MAX_RANKS <= Note::RANKS);
+const _: () = assert!(crate::layout::MAX_RANKS <= ImmData::RANKS);
 
 /// The number that ends in this half, and is not below that one.
 pub(super) fn whole(half: u32, least: u64) -> u64 {
@@ -123,10 +125,10 @@ mod tests {
     #[test]
     fn a_note_comes_back() {
         for (from, cell, read) in [(0, 0, 0), (1023, 63, u16::MAX), (5, 31, 1)] {
-            let note = Note { from: Peer(from), cell, read };
-            assert_eq!(Note::of(note.word()), note);
+            let note = ImmData { from: Peer(from), cell, read };
+            assert_eq!(ImmData::of(note.word()), note);
         }
-        let note = |read: u64| Note { from: Peer(0), cell: 0, read: read as u16 };
+        let note = |read: u64| ImmData { from: Peer(0), cell: 0, read: read as u16 };
         for read in [0_u64, 5, 1 << 16, (7 << 32) + 65_535] {
             for before in [0, 1, 64].map(|before| read.saturating_sub(before)) {
                 assert_eq!(note(read).whole(before), read);

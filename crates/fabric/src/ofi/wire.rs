@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use super::berth::BounceCredits;
 use super::conduit::PeerLink;
-use super::names::{self, ANY, BUFFER, Name, Note};
+use super::names::{self, ANY, BUFFER, ImmData, Name};
 use super::port::{Access, Begun, Context, Event, FiEndpoint, Registration, RmaRegion};
 use super::post::ControlChannel;
 use super::pulse::{self, FailureDetector};
@@ -363,7 +363,7 @@ impl Wire {
             }
             Name::Segment => self.note_segment(&event),
             Name::Berth => self.note_berth(&event),
-            Name::Written => self.accept_written(Note::of(event.tag as u32)),
+            Name::Written => self.accept_written(ImmData::of(event.tag as u32)),
         }
     }
 
@@ -409,7 +409,7 @@ impl Wire {
     }
 
     /// A cell has been written into its place.
-    fn accept_written(&mut self, note: Note) {
+    fn accept_written(&mut self, note: ImmData) {
         let peer = note.from;
         if !self.hears_from(peer) {
             return;
