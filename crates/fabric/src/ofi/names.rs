@@ -21,7 +21,7 @@ const PEER_AT: u32 = 16;
 
 /// The name of a transfer, read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Name {
+pub(super) enum ContextId {
     /// A cell that is sent.
     Cell(Peer, usize),
     /// A buffer into which something comes.
@@ -34,20 +34,20 @@ pub(super) enum Name {
     Written,
 }
 
-pub(super) fn read(name: u64) -> Name {
+pub(super) fn read(name: u64) -> ContextId {
     if name & WRITTEN != 0 {
-        return Name::Written;
+        return ContextId::Written;
     }
     if name & berth::NAME != 0 {
-        return Name::Berth;
+        return ContextId::Berth;
     }
     if name & zero_copy::NAME != 0 {
-        return Name::Segment;
+        return ContextId::Segment;
     }
     if name & BUFFER != 0 {
-        return Name::Buffer((name & !BUFFER) as usize);
+        return ContextId::Buffer((name & !BUFFER) as usize);
     }
-    Name::Cell(Peer((name >> PEER_AT) as u32), (name & ((1 << PEER_AT) - 1)) as usize)
+    ContextId::Cell(Peer((name >> PEER_AT) as u32), (name & ((1 << PEER_AT) - 1)) as usize)
 }
 
 /// The word before a cell on its way: its stamp, and how far its sender has read the other lane,
@@ -140,10 +140,10 @@ mod tests {
 
     #[test]
     fn names_come_back() {
-        assert_eq!(read(WRITTEN), Name::Written);
-        assert_eq!(read(BUFFER | 77), Name::Buffer(77));
+        assert_eq!(read(WRITTEN), ContextId::Written);
+        assert_eq!(read(BUFFER | 77), ContextId::Buffer(77));
         let name = cell(Peer(u32::MAX), 31);
-        assert_eq!(read(name), Name::Cell(Peer(u32::MAX), 31));
+        assert_eq!(read(name), ContextId::Cell(Peer(u32::MAX), 31));
         assert_eq!(source(ROOM | 5), Peer(5));
         assert_eq!(source(CELL | 6), Peer(6));
         assert_eq!((ROOM | CELL | u64::from(u32::MAX)) & !ANY, 0);

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use super::berth::BounceCredits;
 use super::conduit::PeerLink;
-use super::names::{self, ANY, BUFFER, ImmData, Name};
+use super::names::{self, ANY, BUFFER, ContextId, ImmData};
 use super::port::{Access, Begun, Context, Event, FiEndpoint, Registration, RmaRegion};
 use super::post::ControlChannel;
 use super::pulse::{self, FailureDetector};
@@ -347,7 +347,7 @@ impl Wire {
 
     fn handle(&mut self, event: Event) {
         match names::read(event.name) {
-            Name::Cell(peer, cell) => {
+            ContextId::Cell(peer, cell) => {
                 if event.error != 0 {
                     self.lose(peer, event.error);
                 }
@@ -355,15 +355,15 @@ impl Wire {
                     conduit.landed(cell);
                 }
             }
-            Name::Buffer(buffer) => {
+            ContextId::Buffer(buffer) => {
                 if event.error == 0 {
                     self.accept(buffer, event);
                 }
                 self.unposted.push(buffer);
             }
-            Name::Segment => self.note_segment(&event),
-            Name::Berth => self.note_berth(&event),
-            Name::Written => self.accept_written(ImmData::of(event.tag as u32)),
+            ContextId::Segment => self.note_segment(&event),
+            ContextId::Berth => self.note_berth(&event),
+            ContextId::Written => self.accept_written(ImmData::of(event.tag as u32)),
         }
     }
 
