@@ -47,7 +47,7 @@ pub use pmix::LIBRARY as PMIX_LIBRARY;
 pub use roster::{Card, Roster};
 pub use simulated_hosts::{RANKS_PER_SEGMENT, ranks_per_segment, threads_apart};
 
-use crate::ofi::Wire;
+use crate::ofi::Network;
 use crate::{Error, Peer, Result, SharedSegment};
 
 /// The variable that says which rank a process is.
@@ -111,7 +111,7 @@ pub struct Seat {
     /// Whether this process is the rank, and no other one.
     pub is_process: bool,
     /// The way to ranks on other hosts, if there are any.
-    pub wire: Option<Box<Wire>>,
+    pub wire: Option<Box<Network>>,
     /// The launcher of another library, if one has started this process.
     pub launched: Option<Arc<Launched>>,
 }

@@ -43,7 +43,7 @@ use crate::claims::{LeaseTable, ReadLease};
 use crate::heap::SharedHeap;
 use crate::lane::{Ring, RingReader};
 use crate::matching::{Matching, Ticket};
-use crate::ofi::Wire;
+use crate::ofi::Network;
 use crate::single_copy::{SingleCopy, allow_peers};
 use crate::slab::Slab;
 use crate::{
@@ -240,7 +240,7 @@ pub struct Endpoint {
     /// The structures that this rank and its peers have told each other.
     introductions: Introductions,
     /// The way to ranks on other hosts, if there are any.
-    network: Option<Box<Wire>>,
+    network: Option<Box<Network>>,
     /// Per peer: whether it knows that this rank has left, if it is on another host.
     has_seen: Vec<bool>,
     departure: Disconnect,
@@ -251,7 +251,7 @@ pub struct Endpoint {
 }
 
 /// A wire whose first message of each lane has this position.
-fn starting_at(mut wire: Box<Wire>, first: u64) -> Box<Wire> {
+fn starting_at(mut wire: Box<Network>, first: u64) -> Box<Network> {
     wire.start_at(first);
     wire
 }
@@ -266,7 +266,7 @@ impl Endpoint {
     /// others by a wire.
     pub fn reaching(
         segment: Arc<SharedSegment>,
-        wire: Option<Box<Wire>>,
+        wire: Option<Box<Network>>,
         me: Peer,
         options: Options,
     ) -> Endpoint {

@@ -12,7 +12,7 @@ use super::local;
 use super::roster::{Card, Roster};
 use super::simulated_hosts::ranks_per_segment;
 use super::vigil::Vigil;
-use crate::ofi::{Reach, Wire};
+use crate::ofi::{Network, Reach};
 use crate::{Peer, Result, SharedSegment, forking};
 
 /// How long who aborts waits for another thread that talks to the launcher.
@@ -62,7 +62,7 @@ struct Ties {
 struct PeerSetup {
     roster: Roster,
     segment: Arc<SharedSegment>,
-    wire: Option<Box<Wire>>,
+    wire: Option<Box<Network>>,
     vigil: Option<Vigil>,
 }
 
@@ -77,7 +77,7 @@ impl PeerSetup {
             let hosts: Vec<_> = (0..roster.ranks()).map(|rank| roster.host(rank)).collect();
             let leaves_host = roster.leaves_host();
             let reach = Reach { hosts: &hosts, leaves_host, writes: None };
-            Wire::open(board, &segment, reach).map(Box::new)
+            Network::open(board, &segment, reach).map(Box::new)
         });
         let wire = wire.transpose()?;
         let process = |rank: usize| {

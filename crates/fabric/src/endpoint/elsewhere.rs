@@ -1,7 +1,7 @@
 //! Ranks on other hosts: who they are, how they hear of news, and whose end this rank must hear of.
 
 use super::Endpoint;
-use crate::ofi::Wire;
+use crate::ofi::Network;
 use crate::{Peer, SharedSegment};
 
 impl Endpoint {
@@ -12,7 +12,7 @@ impl Endpoint {
     }
 
     /// The way to ranks on other hosts, if there are any.
-    pub fn network(&self) -> Option<&Wire> {
+    pub fn network(&self) -> Option<&Network> {
         self.network.as_deref()
     }
 

@@ -28,7 +28,7 @@ const ADDRESS: &str = "address";
 pub(super) const BUFFERS: usize = 128;
 
 /// What a rank has for ranks on other hosts.
-pub struct Wire {
+pub struct Network {
     port: FiEndpoint,
     me: Peer,
     pulse: FailureDetector,
@@ -71,13 +71,13 @@ pub struct Wire {
     text: String,
 }
 
-impl std::fmt::Debug for Wire {
+impl std::fmt::Debug for Network {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(out, "Wire of rank {} ({})", self.me, self.text)
     }
 }
 
-impl Wire {
+impl Network {
     /// Opens the way to ranks on other hosts. All ranks call this. `home` is the segment of this
     /// one's host.
     ///
@@ -88,7 +88,7 @@ impl Wire {
         board: &mut dyn Board,
         home: &Arc<SharedSegment>,
         reach: Reach<'_>,
-    ) -> Result<Wire> {
+    ) -> Result<Network> {
         let (me, hosts) = (Peer(board.rank() as u32), reach.hosts);
         let opened = Ports::open(reach);
         // Who has failed says so, or all others would wait for it.
@@ -115,7 +115,7 @@ impl Wire {
         let post = ControlChannel::new(pulse, me, of_pulses)?;
         let timeout = pulse::peer_timeout()?;
         let pulse = FailureDetector::begin(post, me, home.clone(), elsewhere, timeout)?;
-        Wire::over((main, pulse), (segment, window), text, me, home.clone(), (cards, hosts))
+        Network::over((main, pulse), (segment, window), text, me, home.clone(), (cards, hosts))
     }
 
     fn over(
@@ -125,7 +125,7 @@ impl Wire {
         me: Peer,
         home: Arc<SharedSegment>,
         (cards, hosts): (Vec<Card>, &[usize]),
-    ) -> Result<Wire> {
+    ) -> Result<Network> {
         let mut seat = 0..;
         let here = hosts[me.index()];
         let seats = hosts.iter().map(|&host| if host == here { seat.next() } else { None });
@@ -140,7 +140,7 @@ impl Wire {
             (address, card.window.filter(|_| port.writes()))
         };
         let (addresses, windows): (Vec<_>, Vec<_>) = cards.into_iter().map(of_each).unzip();
-        let mut wire = Wire {
+        let mut wire = Network {
             port,
             me,
             pulse,
@@ -477,7 +477,7 @@ fn own_lack(error: i32) -> Option<u8> {
         .map(|it| it as u8)
 }
 
-impl Drop for Wire {
+impl Drop for Network {
     fn drop(&mut self) {
         // Before the memory that it may be using.
         self.close();

@@ -2,13 +2,13 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
-use super::Wire;
+use super::Network;
 use crate::ofi::berth;
 use crate::ofi::port::Event;
 use crate::slab::Id;
 use crate::{Peer, Region};
 
-impl Wire {
+impl Network {
     /// A cell and its message have come into a berth, or its receive has ended.
     pub(super) fn note_berth(&mut self, event: &Event) {
         let (from, cell) = self.berths.note(event);

@@ -4,14 +4,14 @@
 
 use std::time::Duration;
 
-use super::Wire;
+use super::Network;
 use crate::ofi::port::Event;
 use crate::ofi::zero_copy::{News, TransferIds};
 use crate::segment::State;
 use crate::slab::Id;
 use crate::{Failure, How, Peer, Region, RegionMut};
 
-impl Wire {
+impl Network {
     /// A segment of a large message is over.
     pub(super) fn note_segment(&mut self, event: &Event) {
         let Some((name, peer, has_come)) = self.straights.note(event) else { return };

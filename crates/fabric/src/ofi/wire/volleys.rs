@@ -4,7 +4,7 @@ use std::mem;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::Wire;
+use super::Network;
 use crate::Peer;
 use crate::ofi::FlushSignal;
 use crate::ofi::volley::SendClass;
@@ -46,7 +46,7 @@ impl PendingSends {
     }
 }
 
-impl Wire {
+impl Network {
     /// What this rank tells its courier.
     pub fn flush_signal(&self) -> &Arc<FlushSignal> {
         &self.holding.held_back
