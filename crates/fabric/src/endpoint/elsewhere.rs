@@ -20,7 +20,7 @@ impl Endpoint {
     /// looks at none of it.
     pub fn progress_network(&mut self) {
         if let Some(wire) = &mut self.network {
-            wire.carry();
+            wire.progress();
         }
     }
 

@@ -258,7 +258,7 @@ impl Endpoint {
         if let Some(wire) = &mut self.network
             && wire.reaches(from)
         {
-            wire.carry();
+            wire.progress();
         }
     }
 

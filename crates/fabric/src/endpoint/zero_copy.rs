@@ -25,7 +25,7 @@ impl Endpoint {
     fn carry(&mut self, done: &mut Vec<Completion>) -> bool {
         done.append(&mut self.late);
         let Some(wire) = &mut self.network else { return false };
-        let was_told = wire.carry();
+        let was_told = wire.progress();
         self.notify_remaining();
         let Some(wire) = &mut self.network else { return false };
         (wire.has_news() && self.handle_news(done)) || was_told

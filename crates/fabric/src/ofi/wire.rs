@@ -280,7 +280,7 @@ impl Network {
 
     /// Takes what has come, and sends what waits in lanes. Says whether the network has told of
     /// anything.
-    pub(crate) fn carry(&mut self) -> bool {
+    pub(crate) fn progress(&mut self) -> bool {
         if self.is_closed {
             return false;
         }
