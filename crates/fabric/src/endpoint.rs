@@ -272,7 +272,7 @@ impl Endpoint {
     ) -> Endpoint {
         let layout = *segment.layout();
         let seat = |rank: usize| match &wire {
-            Some(wire) => wire.seat(Peer(rank as u32)),
+            Some(wire) => wire.local_index(Peer(rank as u32)),
             None => Some(rank),
         };
         let own = seat(me.index()).expect("a rank is on its own host");

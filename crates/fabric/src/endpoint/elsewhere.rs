@@ -34,7 +34,7 @@ impl Endpoint {
     #[inline]
     pub(super) fn local_index(&self, peer: Peer) -> Option<usize> {
         match &self.network {
-            Some(wire) => wire.seat(peer),
+            Some(wire) => wire.local_index(peer),
             None => Some(peer.index()),
         }
     }

@@ -192,7 +192,7 @@ impl Network {
     }
 
     /// The seat of a rank, if it is on this host.
-    pub(crate) fn seat(&self, peer: Peer) -> Option<usize> {
+    pub(crate) fn local_index(&self, peer: Peer) -> Option<usize> {
         self.seats[peer.index()].map(|seat| seat as usize)
     }
 
