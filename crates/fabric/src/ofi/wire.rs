@@ -362,7 +362,7 @@ impl Network {
                 self.unposted.push(buffer);
             }
             ContextId::Segment => self.note_segment(&event),
-            ContextId::Berth => self.note_berth(&event),
+            ContextId::Berth => self.note_credit_event(&event),
             ContextId::Written => self.accept_written(ImmData::of(event.tag as u32)),
         }
     }

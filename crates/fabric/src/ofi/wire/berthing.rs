@@ -10,7 +10,7 @@ use crate::{Peer, Region};
 
 impl Network {
     /// A cell and its message have come into a berth, or its receive has ended.
-    pub(super) fn note_berth(&mut self, event: &Event) {
+    pub(super) fn note_credit_event(&mut self, event: &Event) {
         let (from, cell) = self.berths.note(event);
         if event.error != 0 {
             return self.lose(from, event.error);
