@@ -299,7 +299,7 @@ impl Network {
         for name in self.straights.take_waiting() {
             self.go_on(name);
         }
-        self.grant_berths();
+        self.grant_credits();
         for at in 0..self.active.len() {
             self.push(self.active[at]);
         }

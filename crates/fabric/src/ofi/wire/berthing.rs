@@ -31,7 +31,7 @@ impl Network {
     }
 
     /// Grants the berths for which the network had no room before.
-    pub(super) fn grant_berths(&mut self) {
+    pub(super) fn grant_credits(&mut self) {
         for peer in self.berths.take_waiting() {
             let granted = self.berths.grant(&mut self.port, peer);
             self.mind(peer, granted);
