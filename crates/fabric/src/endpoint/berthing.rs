@@ -47,7 +47,7 @@ impl Endpoint {
     pub(super) fn request_remote_bounce(&mut self, to: Peer, bytes: usize) {
         let is_berthed = bytes > self.inline_max_bytes() && bytes <= REMOTE_BOUNCE_BYTES;
         if let Some(wire) = self.network.as_mut().filter(|wire| is_berthed && wire.reaches(to)) {
-            wire.offer_berths(to);
+            wire.request_remote_bounce(to);
         }
     }
 

@@ -45,7 +45,7 @@ impl Network {
     }
 
     /// A rank has announced a message that could have come into a berth.
-    pub(crate) fn offer_berths(&mut self, to: Peer) {
+    pub(crate) fn request_remote_bounce(&mut self, to: Peer) {
         if !self.is_closed {
             let offered = self.berths.offer(&mut self.port, to);
             self.mind(to, offered);
