@@ -106,7 +106,7 @@ impl Endpoint {
     /// that, and who has been told that we leave may be gone.
     pub(super) fn advertise_credits(&mut self) {
         let Some(wire) = &self.network else { return };
-        for to in wire.untold_of_berths() {
+        for to in wire.unadvertised_peers() {
             let Some(wire) = &mut self.network else { return };
             let words = [wire.tell_granted(to), 0, 0];
             if !self.departure.was_told() && !self.is_known_left(to) {

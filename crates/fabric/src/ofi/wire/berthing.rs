@@ -53,7 +53,7 @@ impl Network {
     }
 
     /// Ranks that are to be told how many berths are granted to them.
-    pub(crate) fn untold_of_berths(&self) -> Vec<Peer> {
+    pub(crate) fn unadvertised_peers(&self) -> Vec<Peer> {
         self.berths.unadvertised().to_vec()
     }
 
