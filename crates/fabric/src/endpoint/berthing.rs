@@ -33,7 +33,7 @@ impl Endpoint {
             self.rndv_sends.remove(send);
             return false;
         };
-        let words = [berth, wire.tell_granted(to), 0];
+        let words = [berth, wire.advertise_credits(to), 0];
         if let Some(large) = self.rndv_sends.get_mut(send) {
             large.straight = Some(name);
         }
@@ -108,7 +108,7 @@ impl Endpoint {
         let Some(wire) = &self.network else { return };
         for to in wire.unadvertised_peers() {
             let Some(wire) = &mut self.network else { return };
-            let words = [wire.tell_granted(to), 0, 0];
+            let words = [wire.advertise_credits(to), 0, 0];
             if !self.departure.was_told() && !self.is_known_left(to) {
                 self.send_control_words(to, Packet::Berths, words);
             }

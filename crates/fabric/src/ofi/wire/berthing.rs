@@ -58,7 +58,7 @@ impl Network {
     }
 
     /// How many berths have been granted to a rank, which is told of that now.
-    pub(crate) fn tell_granted(&mut self, to: Peer) -> u64 {
+    pub(crate) fn advertise_credits(&mut self, to: Peer) -> u64 {
         self.berths.advertise(to)
     }
 
