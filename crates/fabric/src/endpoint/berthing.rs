@@ -29,7 +29,7 @@ impl Endpoint {
             self.rndv_sends.insert(RndvSend { to, label, data, claim: None, token, straight });
         // SAFETY: memory of a posted send. Whoever takes the send back waits until the transfer
         // has ended (`await_withdrawn`).
-        let Some((name, berth)) = (unsafe { wire.send_to_berth(to, send, data) }) else {
+        let Some((name, berth)) = (unsafe { wire.send_remote_bounce(to, send, data) }) else {
             self.rndv_sends.remove(send);
             return false;
         };

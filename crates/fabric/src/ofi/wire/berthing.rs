@@ -72,7 +72,7 @@ impl Network {
     ///
     /// # Safety
     /// Until there is news of its end, or the wire is closed, nobody writes the memory.
-    pub(crate) unsafe fn send_to_berth(
+    pub(crate) unsafe fn send_remote_bounce(
         &mut self,
         to: Peer,
         send: Id,
