@@ -79,7 +79,7 @@ impl Endpoint {
         done: &mut Vec<Completion>,
     ) {
         let Some(wire) = &mut self.network else { return };
-        let data = wire.berthed(message.source, berth, message.bytes);
+        let data = wire.remote_bounced(message.source, berth, message.bytes);
         let mut outcome = message.fits(&receive, &self.introductions);
         match data {
             Some(data) if outcome.is_ok() => {

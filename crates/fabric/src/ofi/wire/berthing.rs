@@ -92,7 +92,12 @@ impl Network {
 
     /// What has come into a berth, which stays there until [`Wire::empty_berth`]. If it is not what
     /// has been told, the rank is lost.
-    pub(crate) fn berthed(&mut self, from: Peer, berth: u64, bytes: usize) -> Option<Region> {
+    pub(crate) fn remote_bounced(
+        &mut self,
+        from: Peer,
+        berth: u64,
+        bytes: usize,
+    ) -> Option<Region> {
         let memory = self.berths.contents(from, berth, bytes);
         if memory.is_none() {
             self.lose(from, libc::EBADMSG);
