@@ -91,14 +91,14 @@ impl Endpoint {
             Some(_) => {}
             None => outcome = Err(TransferError::Revoked(message.source)),
         }
-        wire.empty_berth(message.source, berth);
+        wire.release_remote_bounce(message.source, berth);
         done.push(message.completion(receive.token(), outcome));
     }
 
     /// Nobody wants the message in a berth.
     pub(super) fn release_remote_bounce(&mut self, from: Peer, berth: u64) {
         if let Some(wire) = &mut self.network {
-            wire.empty_berth(from, berth);
+            wire.release_remote_bounce(from, berth);
         }
     }
 

@@ -106,7 +106,7 @@ impl Network {
     }
 
     /// What lies in a berth is not needed any more.
-    pub(crate) fn empty_berth(&mut self, from: Peer, berth: u64) {
+    pub(crate) fn release_remote_bounce(&mut self, from: Peer, berth: u64) {
         if !self.is_closed {
             let emptied = self.berths.empty(&mut self.port, from, berth);
             self.mind(from, emptied);
