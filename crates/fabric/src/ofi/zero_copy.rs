@@ -283,7 +283,7 @@ impl ZeroCopyTransfers {
     ///
     /// # Safety
     /// As [`ZeroCopyTransfers::send`].
-    pub(super) unsafe fn send_to_berth(
+    pub(super) unsafe fn send_remote_bounce(
         &mut self,
         port: &mut FiEndpoint,
         (peer, target, tag): (Peer, Target, u64),

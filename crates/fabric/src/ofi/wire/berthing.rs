@@ -82,7 +82,7 @@ impl Network {
         let conduit = self.conduits[to.index()].as_mut()?;
         let how = (to, conduit.target(), berth::tag(self.me, berth));
         // SAFETY: passed on.
-        let sent = unsafe { self.straights.send_to_berth(&mut self.port, how, send, data) };
+        let sent = unsafe { self.straights.send_remote_bounce(&mut self.port, how, send, data) };
         // If the memory cannot be registered, the message is announced.
         let name = sent.ok()?;
         conduit.begin_remote_bounce(name);
