@@ -340,7 +340,8 @@ impl PeerLink {
         let Some(&name) = self.berthing.front() else { return Begun::Never(libc::EINVAL) };
         // SAFETY: as for other cells: it stays as it is until `released` has passed it, and that
         // waits until the transfer is over (`note_berthed`).
-        let begun = unsafe { straights.send_berthed(port, name, (cell, &self.registration)) };
+        let begun =
+            unsafe { straights.send_remote_bounced(port, name, (cell, &self.registration)) };
         if begun == Begun::Yes {
             self.berthing.pop_front();
             self.berthed.push((name, index));

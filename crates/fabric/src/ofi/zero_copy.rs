@@ -304,7 +304,7 @@ impl ZeroCopyTransfers {
     ///
     /// # Safety
     /// So does the memory of the cell, which is written and has this registration.
-    pub(super) unsafe fn send_berthed(
+    pub(super) unsafe fn send_remote_bounced(
         &mut self,
         port: &mut FiEndpoint,
         name: u64,
