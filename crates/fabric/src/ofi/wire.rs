@@ -18,7 +18,7 @@ use super::pulse::{self, FailureDetector};
 use super::zero_copy::ZeroCopyTransfers;
 use crate::bootstrap::{Board, tell_all};
 use crate::{Failure, How, Peer, RegionMut, Result, SharedSegment};
-use ports::{Card, Ports, refusal};
+use ports::{Card, FiEndpoints, refusal};
 pub use ports::{REMOTE_WRITES, Reach, remote_writes};
 use volleys::PendingSends;
 
@@ -90,7 +90,7 @@ impl Network {
         reach: Reach<'_>,
     ) -> Result<Network> {
         let (me, hosts) = (Peer(board.rank() as u32), reach.hosts);
-        let opened = Ports::open(reach);
+        let opened = FiEndpoints::open(reach);
         // Who has failed says so, or all others would wait for it.
         let card = match &opened {
             Ok(ports) => ports.card(),
@@ -110,7 +110,7 @@ impl Network {
         let here = hosts[me.index()];
         let elsewhere = (0..hosts.len()).filter(|&rank| hosts[rank] != here);
         let elsewhere = elsewhere.map(|rank| Peer(rank as u32)).collect();
-        let Ports { main, pulse, segment, window, text, .. } = ports;
+        let FiEndpoints { main, pulse, segment, window, text, .. } = ports;
         let of_pulses = cards.iter().map(|card| card.addresses[1].clone()).collect();
         let post = ControlChannel::new(pulse, me, of_pulses)?;
         let timeout = pulse::peer_timeout()?;

@@ -39,7 +39,7 @@ pub struct Reach<'a> {
 }
 
 /// The ports of a rank, with what others must know of them.
-pub(super) struct Ports {
+pub(super) struct FiEndpoints {
     pub(super) main: FiEndpoint,
     pub(super) pulse: FiEndpoint,
     addresses: [Vec<u8>; 2],
@@ -51,10 +51,10 @@ pub(super) struct Ports {
     pub(super) text: String,
 }
 
-impl Ports {
+impl FiEndpoints {
     /// Opens ports by the best provider. A link to other hosts may be down for as long as a rank
     /// may be silent.
-    pub(super) fn open(reach: Reach<'_>) -> Result<Ports> {
+    pub(super) fn open(reach: Reach<'_>) -> Result<FiEndpoints> {
         let library = Library::open()?;
         let named = std::env::var(PROVIDER).ok().filter(|name| !name.is_empty());
         let mut choice = if reach.leaves_host {
@@ -83,7 +83,15 @@ impl Ports {
             Some(Ok((registration, window))) => (registration, Some(window)),
             Some(Err(_)) | None => (Registration::NONE, None),
         };
-        Ok(Ports { main, pulse, addresses, segment, window, told, text: choice.offer.provider })
+        Ok(FiEndpoints {
+            main,
+            pulse,
+            addresses,
+            segment,
+            window,
+            told,
+            text: choice.offer.provider,
+        })
     }
 
     /// Closes what has been opened: the world does not begin.
