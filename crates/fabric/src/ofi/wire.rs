@@ -18,7 +18,7 @@ use super::pulse::{self, FailureDetector};
 use super::zero_copy::ZeroCopyTransfers;
 use crate::bootstrap::{Board, tell_all};
 use crate::{Failure, How, Peer, RegionMut, Result, SharedSegment};
-use ports::{Card, FiEndpoints, refusal};
+use ports::{FiEndpoints, PeerAddress, refusal};
 pub use ports::{REMOTE_WRITES, Reach, remote_writes};
 use volleys::PendingSends;
 
@@ -99,7 +99,7 @@ impl Network {
         let cards = tell_all(board, ADDRESS, &card)?;
         let ports = opened.map_err(|error| refusal(me.index(), &error))?;
         let each = cards.iter().enumerate();
-        let cards = each.map(|(rank, card)| Card::read(&ports.text, rank, card));
+        let cards = each.map(|(rank, card)| PeerAddress::read(&ports.text, rank, card));
         let cards = match cards.collect::<Result<Vec<_>>>() {
             Ok(cards) => cards,
             Err(error) => {
@@ -124,7 +124,7 @@ impl Network {
         text: String,
         me: Peer,
         home: Arc<SharedSegment>,
-        (cards, hosts): (Vec<Card>, &[usize]),
+        (cards, hosts): (Vec<PeerAddress>, &[usize]),
     ) -> Result<Network> {
         let mut seat = 0..;
         let here = hosts[me.index()];
@@ -135,7 +135,7 @@ impl Network {
         // SAFETY: the mapping stays as long as the wire, whose port is closed before.
         let registration = unsafe { port.register(buffers.as_region(), Access::Receive)? };
         let context = |buffer| Context::new(BUFFER | buffer as u64);
-        let of_each = |card: Card| {
+        let of_each = |card: PeerAddress| {
             let [address, _] = card.addresses;
             (address, card.window.filter(|_| port.writes()))
         };

@@ -121,16 +121,16 @@ pub(super) fn refusal(rank: usize, why: &dyn std::fmt::Display) -> Error {
 /// What a rank tells of its ports: the name of its provider, a line's end, and each part behind its
 /// length.
 #[derive(Debug)]
-pub(super) struct Card {
+pub(super) struct PeerAddress {
     /// Those of its two ports.
     pub(super) addresses: [Vec<u8>; 2],
     /// Where it lets others write, if it does.
     pub(super) window: Option<RmaRegion>,
 }
 
-impl Card {
+impl PeerAddress {
     /// Reads what a rank has told to one whose provider is `own`.
-    pub(super) fn read(own: &str, rank: usize, card: &[u8]) -> Result<Card> {
+    pub(super) fn read(own: &str, rank: usize, card: &[u8]) -> Result<PeerAddress> {
         if let Some(error) = card.strip_prefix(b"!") {
             return Err(refusal(rank, &String::from_utf8_lossy(error)));
         }
@@ -147,7 +147,7 @@ impl Card {
             let (pulse, rest) = part(rest)?;
             let (window, _) = part(rest)?;
             let addresses = [main.to_vec(), pulse.to_vec()];
-            Some(Card { addresses, window: RmaRegion::from_bytes(window) })
+            Some(PeerAddress { addresses, window: RmaRegion::from_bytes(window) })
         };
         let card = card.get(end + 1..).and_then(read);
         card.ok_or_else(|| Error::Network(format!("rank {rank} has told no address")))
@@ -166,13 +166,13 @@ mod tests {
 
     #[test]
     fn cards_must_agree() {
-        let card = Card::read("tcp", 1, b"tcp\n\x03\0abc\x02\0d\n\0\0").unwrap();
+        let card = PeerAddress::read("tcp", 1, b"tcp\n\x03\0abc\x02\0d\n\0\0").unwrap();
         assert_eq!(card.addresses, [b"abc".to_vec(), b"d\n".to_vec()]);
         assert_eq!(card.window, None);
         let window = RmaRegion::from_bytes(&[7; 16]).unwrap();
         let card = [b"tcp\n\0\0\0\0\x10\0".as_slice(), &window.to_bytes()].concat();
-        assert_eq!(Card::read("tcp", 1, &card).unwrap().window, Some(window));
-        let text = |card| Card::read("tcp", 1, card).unwrap_err().to_string();
+        assert_eq!(PeerAddress::read("tcp", 1, &card).unwrap().window, Some(window));
+        let text = |card| PeerAddress::read("tcp", 1, card).unwrap_err().to_string();
         assert!(text(b"tcp\n\x03\0ab").contains("has told no address"));
         assert!(text(b"verbs\nabc").contains("rank 1 would use verbs"));
         assert!(text(b"!no library").contains("rank 1: no library"));
