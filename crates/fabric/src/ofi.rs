@@ -22,5 +22,5 @@ pub use held_back::FlushSignal;
 pub use library::{LIBRARY, Library};
 pub use provider::{Choice, Offer, PROVIDER, choose};
 pub use pulse::{PEER_TIMEOUT, peer_timeout};
-pub use wire::{Network, REMOTE_WRITES, Reach, remote_writes};
+pub use wire::{Network, NetworkScope, REMOTE_WRITES, remote_writes};
 pub(crate) use zero_copy::{How, News, TransferIds};

@@ -12,7 +12,7 @@ use super::local;
 use super::roster::{Card, Roster};
 use super::simulated_hosts::ranks_per_segment;
 use super::vigil::Vigil;
-use crate::ofi::{Network, Reach};
+use crate::ofi::{Network, NetworkScope};
 use crate::{Peer, Result, SharedSegment, forking};
 
 /// How long who aborts waits for another thread that talks to the launcher.
@@ -76,7 +76,7 @@ impl PeerSetup {
         let wire = (roster.hosts() > 1).then(|| {
             let hosts: Vec<_> = (0..roster.ranks()).map(|rank| roster.host(rank)).collect();
             let leaves_host = roster.leaves_host();
-            let reach = Reach { hosts: &hosts, leaves_host, writes: None };
+            let reach = NetworkScope { hosts: &hosts, leaves_host, writes: None };
             Network::open(board, &segment, reach).map(Box::new)
         });
         let wire = wire.transpose()?;

@@ -7,7 +7,7 @@ use std::thread;
 
 use super::{Board, Seat};
 use crate::layout::Layout;
-use crate::ofi::{Network, Reach};
+use crate::ofi::{Network, NetworkScope};
 use crate::{Error, Peer, Result, SharedSegment};
 
 /// The variable that says how many ranks after each other share memory. All others are reached by
@@ -66,7 +66,7 @@ pub fn threads_apart(ranks: usize, per_host: usize, writes: Option<bool>) -> Res
             let mut board = Together { rank, common: Arc::clone(&common) };
             let (segment, hosts) = (Arc::clone(&segments[hosts[rank]]), &hosts);
             scope.spawn(move || {
-                let reach = Reach { hosts, leaves_host: false, writes };
+                let reach = NetworkScope { hosts, leaves_host: false, writes };
                 let wire = Some(Box::new(Network::open(&mut board, &segment, reach)?));
                 let (rank, place) = (Peer(rank as u32), rank);
                 segment.enter(rank, std::process::id());

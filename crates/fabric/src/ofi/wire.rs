@@ -19,7 +19,7 @@ use super::zero_copy::ZeroCopyTransfers;
 use crate::bootstrap::{Board, tell_all};
 use crate::{Failure, How, Peer, RegionMut, Result, SharedSegment};
 use ports::{FiEndpoints, PeerAddress, refusal};
-pub use ports::{REMOTE_WRITES, Reach, remote_writes};
+pub use ports::{NetworkScope, REMOTE_WRITES, remote_writes};
 use volleys::PendingSends;
 
 /// The name under which ranks put their addresses.
@@ -87,7 +87,7 @@ impl Network {
     pub fn open(
         board: &mut dyn Board,
         home: &Arc<SharedSegment>,
-        reach: Reach<'_>,
+        reach: NetworkScope<'_>,
     ) -> Result<Network> {
         let (me, hosts) = (Peer(board.rank() as u32), reach.hosts);
         let opened = FiEndpoints::open(reach);

@@ -28,7 +28,7 @@ pub fn remote_writes() -> Result<bool> {
 
 /// Where the ranks are, and how they may talk.
 #[derive(Clone, Copy, Debug)]
-pub struct Reach<'a> {
+pub struct NetworkScope<'a> {
     /// The host of each rank.
     pub hosts: &'a [usize],
     /// Whether the loopback of this host does not reach all of them.
@@ -54,7 +54,7 @@ pub(super) struct FiEndpoints {
 impl FiEndpoints {
     /// Opens ports by the best provider. A link to other hosts may be down for as long as a rank
     /// may be silent.
-    pub(super) fn open(reach: Reach<'_>) -> Result<FiEndpoints> {
+    pub(super) fn open(reach: NetworkScope<'_>) -> Result<FiEndpoints> {
         let library = Library::open()?;
         let named = std::env::var(PROVIDER).ok().filter(|name| !name.is_empty());
         let mut choice = if reach.leaves_host {
