@@ -11,7 +11,7 @@ use super::board::Board;
 use super::local;
 use super::roster::{Card, Roster};
 use super::simulated_hosts::ranks_per_segment;
-use super::vigil::Vigil;
+use super::vigil::ProcessWatch;
 use crate::ofi::{Network, NetworkScope};
 use crate::{Peer, Result, SharedSegment, forking};
 
@@ -55,7 +55,7 @@ pub struct Launched {
 struct Ties {
     segment: Arc<SharedSegment>,
     board: Box<dyn Board>,
-    vigil: Option<Vigil>,
+    vigil: Option<ProcessWatch>,
 }
 
 /// What a rank needs of the others.
@@ -63,7 +63,7 @@ struct PeerSetup {
     roster: Roster,
     segment: Arc<SharedSegment>,
     wire: Option<Box<Network>>,
-    vigil: Option<Vigil>,
+    vigil: Option<ProcessWatch>,
 }
 
 impl PeerSetup {
@@ -85,7 +85,7 @@ impl PeerSetup {
             (Peer(rank as u32), (card.process, card.started))
         };
         let processes = roster.neighbours().into_iter().map(process).collect();
-        let vigil = Vigil::begin(segment.clone(), Peer(roster.rank() as u32), processes)?;
+        let vigil = ProcessWatch::begin(segment.clone(), Peer(roster.rank() as u32), processes)?;
         Ok(PeerSetup { roster, segment, wire, vigil })
     }
 }

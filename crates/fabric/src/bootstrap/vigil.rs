@@ -32,12 +32,12 @@ const TO_BE_KILLED: Duration = Duration::from_secs(4);
 
 /// A rank's watch over another. Dropping it ends it.
 #[derive(Debug)]
-pub(super) struct Vigil {
+pub(super) struct ProcessWatch {
     is_over: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Vigil {
+impl ProcessWatch {
     /// Begins to watch over the processes of all ranks of this host, of which this is that of `me`.
     ///
     /// # Errors
@@ -46,7 +46,7 @@ impl Vigil {
         segment: Arc<SharedSegment>,
         me: Peer,
         processes: Vec<(Peer, Process)>,
-    ) -> Result<Option<Vigil>> {
+    ) -> Result<Option<ProcessWatch>> {
         if processes.len() < 2 {
             return Ok(None);
         }
@@ -57,11 +57,11 @@ impl Vigil {
             .stack_size(64 << 10)
             .spawn(move || watcher.watch_all(me, &processes))
             .map_err(|error| Error::system("start the thread that watches other ranks", error))?;
-        Ok(Some(Vigil { is_over, thread: Some(thread) }))
+        Ok(Some(ProcessWatch { is_over, thread: Some(thread) }))
     }
 }
 
-impl Drop for Vigil {
+impl Drop for ProcessWatch {
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::Release);
         if let Some(thread) = self.thread.take() {
@@ -191,7 +191,7 @@ mod tests {
     fn the_death_of_the_next_is_told() {
         let (segment, mut next, other) = (world(3), Idler::start(), Idler::start());
         let processes = in_order([other.process(), own(), next.process()]);
-        let vigil = Vigil::begin(segment.clone(), Peer(1), processes).unwrap();
+        let vigil = ProcessWatch::begin(segment.clone(), Peer(1), processes).unwrap();
         assert_eq!(failure_within(&segment, SHORT), None);
         next.kill();
         let failure = Failure { rank: Peer(2), how: How::Vanished };
@@ -203,7 +203,7 @@ mod tests {
     fn whom_one_that_has_left_has_watched_is_watched_by_another() {
         let (segment, next, mut last) = (world(3), Idler::start(), Idler::start());
         let processes = in_order([own(), next.process(), last.process()]);
-        let vigil = Vigil::begin(segment.clone(), Peer(0), processes).unwrap();
+        let vigil = ProcessWatch::begin(segment.clone(), Peer(0), processes).unwrap();
         // It has left, but lives on.
         segment.leave(Peer(1));
         last.kill();
@@ -216,7 +216,8 @@ mod tests {
     fn who_has_left_may_end() {
         let (segment, mut next) = (world(2), Idler::start());
         let vigil =
-            Vigil::begin(segment.clone(), Peer(0), in_order([own(), next.process()])).unwrap();
+            ProcessWatch::begin(segment.clone(), Peer(0), in_order([own(), next.process()]))
+                .unwrap();
         segment.leave(Peer(1));
         next.kill();
         assert_eq!(failure_within(&segment, 4 * SHORT), None);
@@ -228,7 +229,7 @@ mod tests {
         let (segment, next) = (world(2), Idler::start());
         let (process, start) = next.process();
         let processes = in_order([own(), (process, start - 1)]);
-        let vigil = Vigil::begin(segment.clone(), Peer(0), processes).unwrap();
+        let vigil = ProcessWatch::begin(segment.clone(), Peer(0), processes).unwrap();
         assert!(failure_within(&segment, LONG).is_some());
         drop(vigil);
     }
@@ -256,11 +257,12 @@ mod tests {
     fn a_vigil_ends_at_once_and_one_rank_needs_none() {
         let (segment, next) = (world(2), Idler::start());
         let vigil =
-            Vigil::begin(segment.clone(), Peer(0), in_order([own(), next.process()])).unwrap();
+            ProcessWatch::begin(segment.clone(), Peer(0), in_order([own(), next.process()]))
+                .unwrap();
         let begun = Instant::now();
         drop(vigil);
         assert!(begun.elapsed() < LOOK);
         assert_eq!(segment.failure(), None);
-        assert!(Vigil::begin(world(1), Peer(0), in_order([own()])).unwrap().is_none());
+        assert!(ProcessWatch::begin(world(1), Peer(0), in_order([own()])).unwrap().is_none());
     }
 }
