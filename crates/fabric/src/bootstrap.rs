@@ -39,7 +39,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-pub use board::{Board, LONGEST_NAME, LONGEST_VALUE, tell_all};
+pub use board::{KeyValueSpace, LONGEST_NAME, LONGEST_VALUE, tell_all};
 pub use launched::{Launched, abort};
 use offer::Offer;
 use place::LaunchEnv;
@@ -188,7 +188,7 @@ fn variable(name: &str) -> Option<OsString> {
 }
 
 /// Takes an offer up.
-fn connect(offer: &Offer) -> Result<Box<dyn Board>> {
+fn connect(offer: &Offer) -> Result<Box<dyn KeyValueSpace>> {
     let timeouts = Timeouts::of(variable)?;
     Ok(match offer {
         &Offer::First { descriptor, rank, ranks } => {

@@ -27,7 +27,7 @@ pub const LONGEST_NAME: usize = 24;
 /// **No call waits for ever.** It ends with an error when the launcher has gone or does not answer
 /// in time. A fence waits for the slowest rank, so it has more time than other calls
 /// ([`PATIENCE`](super::PATIENCE)).
-pub trait Board: Send + std::fmt::Debug {
+pub trait KeyValueSpace: Send + std::fmt::Debug {
     /// Which rank this process is.
     fn rank(&self) -> usize;
 
@@ -67,7 +67,7 @@ pub trait Board: Send + std::fmt::Debug {
 ///
 /// # Errors
 /// Those of the board.
-pub fn tell_all(board: &mut dyn Board, name: &str, value: &[u8]) -> Result<Vec<Vec<u8>>> {
+pub fn tell_all(board: &mut dyn KeyValueSpace, name: &str, value: &[u8]) -> Result<Vec<Vec<u8>>> {
     board.put(name, value)?;
     board.fence()?;
     (0..board.ranks()).map(|rank| board.get(rank, name)).collect()

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::Seat;
-use super::board::Board;
+use super::board::KeyValueSpace;
 use super::local;
 use super::roster::{Card, Roster};
 use super::simulated_hosts::ranks_per_segment;
@@ -54,7 +54,7 @@ pub struct Launched {
 #[derive(Debug)]
 struct Ties {
     segment: Arc<SharedSegment>,
-    board: Box<dyn Board>,
+    board: Box<dyn KeyValueSpace>,
     vigil: Option<ProcessWatch>,
 }
 
@@ -67,7 +67,7 @@ struct PeerSetup {
 }
 
 impl PeerSetup {
-    fn by(board: &mut dyn Board) -> Result<PeerSetup> {
+    fn by(board: &mut dyn KeyValueSpace) -> Result<PeerSetup> {
         let mut roster = Roster::gather(board, &Card::own())?;
         if let Some(share) = ranks_per_segment()? {
             roster.divide(share);
@@ -95,7 +95,7 @@ impl Launched {
     ///
     /// # Errors
     /// Those of the board, of the system, and of the network if ranks are on several hosts.
-    pub(super) fn seat(mut board: Box<dyn Board>) -> Result<Seat> {
+    pub(super) fn seat(mut board: Box<dyn KeyValueSpace>) -> Result<Seat> {
         IS_LAUNCHED.store(true, Ordering::Relaxed);
         let PeerSetup { roster, segment, wire, vigil } = match PeerSetup::by(&mut *board) {
             Ok(found) => found,
@@ -182,7 +182,7 @@ mod tests {
         }
     }
 
-    impl Board for Deaf {
+    impl KeyValueSpace for Deaf {
         fn rank(&self) -> usize {
             0
         }

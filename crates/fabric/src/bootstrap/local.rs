@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::{SealFlags, fcntl_get_seals};
 use rustix::process::{ForeignRawFd, Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 
-use super::board::Board;
+use super::board::KeyValueSpace;
 use super::roster::{Card, Roster};
 use crate::copy_bandwidth::CopyBandwidth;
 use crate::host;
@@ -33,7 +33,7 @@ const DESCRIPTOR: &str = "descriptor ";
 ///
 /// # Errors
 /// Memory is refused, or the system does not let ranks share it; and those of the board.
-pub(super) fn enter(board: &mut dyn Board, roster: &Roster) -> Result<Arc<SharedSegment>> {
+pub(super) fn enter(board: &mut dyn KeyValueSpace, roster: &Roster) -> Result<Arc<SharedSegment>> {
     let neighbours = roster.neighbours();
     let (leader, me) = (neighbours[0], Peer(roster.rank() as u32));
     let leads = roster.rank() == leader;

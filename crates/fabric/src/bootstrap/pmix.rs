@@ -12,7 +12,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::PATIENCE;
-use super::board::Board;
+use super::board::KeyValueSpace;
 use crate::{Error, Result};
 use library::Client;
 
@@ -95,7 +95,7 @@ fn late(problem: RecvTimeoutError) -> Error {
     })
 }
 
-impl Board for Pmix {
+impl KeyValueSpace for Pmix {
     fn rank(&self) -> usize {
         self.rank
     }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use super::{Board, Seat};
+use super::{KeyValueSpace, Seat};
 use crate::layout::Layout;
 use crate::ofi::{Network, NetworkScope};
 use crate::{Error, Peer, Result, SharedSegment};
@@ -106,7 +106,7 @@ impl Common {
     }
 }
 
-impl Board for Together {
+impl KeyValueSpace for Together {
     fn rank(&self) -> usize {
         self.rank
     }

@@ -16,7 +16,7 @@ use super::port::{Access, Begun, Context, Event, FiEndpoint, Registration, RmaRe
 use super::post::ControlChannel;
 use super::pulse::{self, FailureDetector};
 use super::zero_copy::ZeroCopyTransfers;
-use crate::bootstrap::{Board, tell_all};
+use crate::bootstrap::{KeyValueSpace, tell_all};
 use crate::{Failure, How, Peer, RegionMut, Result, SharedSegment};
 use ports::{FiEndpoints, PeerAddress, refusal};
 pub use ports::{NetworkScope, REMOTE_WRITES, remote_writes};
@@ -85,7 +85,7 @@ impl Network {
     /// [`Network`](crate::Error::Network) if there is no way, or not the same one for all; those of
     /// the board.
     pub fn open(
-        board: &mut dyn Board,
+        board: &mut dyn KeyValueSpace,
         home: &Arc<SharedSegment>,
         reach: NetworkScope<'_>,
     ) -> Result<Network> {

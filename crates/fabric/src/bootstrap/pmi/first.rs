@@ -6,7 +6,7 @@ use super::fields::Fields;
 use super::values;
 use super::wire::Wire;
 use crate::bootstrap::Timeouts;
-use crate::bootstrap::board::Board;
+use crate::bootstrap::board::KeyValueSpace;
 use crate::{Error, Result};
 
 /// What the server speaks.
@@ -95,7 +95,7 @@ fn word(request: &str) -> &str {
     request.split(' ').next().unwrap_or_default()
 }
 
-impl Board for First {
+impl KeyValueSpace for First {
     fn rank(&self) -> usize {
         self.rank
     }

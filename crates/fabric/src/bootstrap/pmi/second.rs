@@ -6,7 +6,7 @@ use super::fields::Fields;
 use super::values;
 use super::wire::Wire;
 use crate::bootstrap::Timeouts;
-use crate::bootstrap::board::Board;
+use crate::bootstrap::board::KeyValueSpace;
 use crate::{Error, Result};
 
 /// What the server speaks.
@@ -98,7 +98,7 @@ fn message(request: &str) -> String {
     format!("{:>LENGTH$}{text}", text.len())
 }
 
-impl Board for Second {
+impl KeyValueSpace for Second {
     fn rank(&self) -> usize {
         self.rank
     }

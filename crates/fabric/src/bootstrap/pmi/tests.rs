@@ -10,7 +10,7 @@ use super::wire::LONGEST_MESSAGE;
 use super::{First, Second, Wire};
 use crate::Error;
 use crate::bootstrap::Timeouts;
-use crate::bootstrap::board::Board;
+use crate::bootstrap::board::KeyValueSpace;
 
 /// Longer than any server here takes, and shorter than a watchdog.
 const LONG: Timeouts = Timeouts { fence: Duration::from_secs(20), answer: Duration::from_secs(20) };
@@ -60,7 +60,7 @@ fn serve_first(server: UnixStream) -> Vec<String> {
 }
 
 /// What every board must do, on a server that keeps what this one rank puts.
-fn use_board(board: &mut dyn Board) {
+fn use_board(board: &mut dyn KeyValueSpace) {
     let value: Vec<u8> = (0..=255).collect();
     let rank = board.rank();
     board.put("address", &value).unwrap();
@@ -305,7 +305,7 @@ impl Dice {
     }
 }
 
-fn try_all(board: crate::Result<Box<dyn Board>>) {
+fn try_all(board: crate::Result<Box<dyn KeyValueSpace>>) {
     let Ok(mut board) = board else { return };
     let _ = board.put("name", &[1; 100]);
     let _ = board.fence();
