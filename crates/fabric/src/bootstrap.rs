@@ -39,7 +39,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-pub use board::{KeyValueSpace, LONGEST_NAME, LONGEST_VALUE, tell_all};
+pub use board::{KeyValueSpace, LONGEST_NAME, LONGEST_VALUE, all_gather};
 pub use launched::{Launched, abort};
 use offer::Offer;
 use place::LaunchEnv;

@@ -67,7 +67,7 @@ pub trait KeyValueSpace: Send + std::fmt::Debug {
 ///
 /// # Errors
 /// Those of the board.
-pub fn tell_all(board: &mut dyn KeyValueSpace, name: &str, value: &[u8]) -> Result<Vec<Vec<u8>>> {
+pub fn all_gather(board: &mut dyn KeyValueSpace, name: &str, value: &[u8]) -> Result<Vec<Vec<u8>>> {
     board.put(name, value)?;
     board.fence()?;
     (0..board.ranks()).map(|rank| board.get(rank, name)).collect()

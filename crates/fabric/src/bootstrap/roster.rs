@@ -10,7 +10,7 @@ use std::fs;
 
 use rustix::process::{geteuid, getpid};
 
-use super::board::{KeyValueSpace, tell_all};
+use super::board::{KeyValueSpace, all_gather};
 use super::process::started;
 use super::simulated_hosts::divide;
 use crate::{Error, Result, host};
@@ -117,7 +117,7 @@ impl Roster {
     /// # Errors
     /// Those of the board; a rank of another version.
     pub fn gather(board: &mut dyn KeyValueSpace, own: &Card) -> Result<Roster> {
-        let texts = tell_all(board, CARD, own.text().as_bytes())?;
+        let texts = all_gather(board, CARD, own.text().as_bytes())?;
         let mut cards = Vec::with_capacity(texts.len());
         for (rank, text) in texts.iter().enumerate() {
             let text = String::from_utf8_lossy(text);

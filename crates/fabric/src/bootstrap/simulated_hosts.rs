@@ -165,7 +165,8 @@ mod tests {
                 scope.spawn(move || {
                     for round in 0..50_u8 {
                         let name = format!("round-{round}");
-                        let told = super::super::tell_all(&mut board, &name, &[round, rank as u8]);
+                        let told =
+                            super::super::all_gather(&mut board, &name, &[round, rank as u8]);
                         assert_eq!(told.unwrap()[2], [round, 2]);
                     }
                 });

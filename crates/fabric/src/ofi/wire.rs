@@ -16,7 +16,7 @@ use super::port::{Access, Begun, Context, Event, FiEndpoint, Registration, RmaRe
 use super::post::ControlChannel;
 use super::pulse::{self, FailureDetector};
 use super::zero_copy::ZeroCopyTransfers;
-use crate::bootstrap::{KeyValueSpace, tell_all};
+use crate::bootstrap::{KeyValueSpace, all_gather};
 use crate::{Failure, How, Peer, RegionMut, Result, SharedSegment};
 use ports::{FiEndpoints, PeerAddress, refusal};
 pub use ports::{NetworkScope, REMOTE_WRITES, remote_writes};
@@ -96,7 +96,7 @@ impl Network {
             Ok(ports) => ports.card(),
             Err(error) => format!("!{error}").into_bytes(),
         };
-        let cards = tell_all(board, ADDRESS, &card)?;
+        let cards = all_gather(board, ADDRESS, &card)?;
         let ports = opened.map_err(|error| refusal(me.index(), &error))?;
         let each = cards.iter().enumerate();
         let cards = each.map(|(rank, card)| PeerAddress::read(&ports.text, rank, card));
