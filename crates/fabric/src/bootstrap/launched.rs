@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::Seat;
 use super::board::KeyValueSpace;
 use super::local;
-use super::roster::{Card, Roster};
+use super::roster::{Card, HostMap};
 use super::simulated_hosts::ranks_per_segment;
 use super::vigil::ProcessWatch;
 use crate::ofi::{Network, NetworkScope};
@@ -43,7 +43,7 @@ const TO_BE_ENDED: Duration = Duration::from_secs(2);
 /// What a rank has of the launcher of another library: its [`Board`], and where all ranks are.
 #[derive(Debug)]
 pub struct Launched {
-    roster: Roster,
+    roster: HostMap,
     /// Nothing when the last word has been said.
     ties: Mutex<Option<Ties>>,
     /// Of the process that has been launched; its children by `fork` have another one.
@@ -60,7 +60,7 @@ struct Ties {
 
 /// What a rank needs of the others.
 struct PeerSetup {
-    roster: Roster,
+    roster: HostMap,
     segment: Arc<SharedSegment>,
     wire: Option<Box<Network>>,
     vigil: Option<ProcessWatch>,
@@ -68,7 +68,7 @@ struct PeerSetup {
 
 impl PeerSetup {
     fn by(board: &mut dyn KeyValueSpace) -> Result<PeerSetup> {
-        let mut roster = Roster::gather(board, &Card::own())?;
+        let mut roster = HostMap::gather(board, &Card::own())?;
         if let Some(share) = ranks_per_segment()? {
             roster.divide(share);
         }
@@ -117,7 +117,7 @@ impl Launched {
     }
 
     /// Where all ranks are.
-    pub fn roster(&self) -> &Roster {
+    pub fn roster(&self) -> &HostMap {
         &self.roster
     }
 

@@ -14,7 +14,7 @@ use rustix::fs::{SealFlags, fcntl_get_seals};
 use rustix::process::{ForeignRawFd, Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 
 use super::board::KeyValueSpace;
-use super::roster::{Card, Roster};
+use super::roster::{Card, HostMap};
 use crate::copy_bandwidth::CopyBandwidth;
 use crate::host;
 use crate::layout::Layout;
@@ -33,7 +33,7 @@ const DESCRIPTOR: &str = "descriptor ";
 ///
 /// # Errors
 /// Memory is refused, or the system does not let ranks share it; and those of the board.
-pub(super) fn enter(board: &mut dyn KeyValueSpace, roster: &Roster) -> Result<Arc<SharedSegment>> {
+pub(super) fn enter(board: &mut dyn KeyValueSpace, roster: &HostMap) -> Result<Arc<SharedSegment>> {
     let neighbours = roster.neighbours();
     let (leader, me) = (neighbours[0], Peer(roster.rank() as u32));
     let leads = roster.rank() == leader;
@@ -88,7 +88,7 @@ fn wait_for_all(segment: &SharedSegment, neighbours: &[usize]) -> Result<()> {
 
 /// On how many cores the ranks of this host may run at once. Each may be bound to cores of its own,
 /// while a control group grants time to all of them.
-fn cores(roster: &Roster) -> usize {
+fn cores(roster: &HostMap) -> usize {
     let own = host::cores();
     let granted = own.allowed.filter(|&allowed| own.usable < allowed).map(|_| own.usable);
     granted.map_or(roster.cores(), |granted| granted.min(roster.cores()))

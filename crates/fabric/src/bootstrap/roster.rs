@@ -104,19 +104,19 @@ fn surroundings(place: String, namespaces: &[&str], process: u32) -> String {
 
 /// Where all ranks of a world are.
 #[derive(Debug)]
-pub struct Roster {
+pub struct HostMap {
     rank: usize,
     cards: Vec<Card>,
     /// The host of each rank. Hosts are numbered as ranks come to them.
     hosts: Vec<usize>,
 }
 
-impl Roster {
+impl HostMap {
     /// All ranks show each other their cards.
     ///
     /// # Errors
     /// Those of the board; a rank of another version.
-    pub fn gather(board: &mut dyn KeyValueSpace, own: &Card) -> Result<Roster> {
+    pub fn gather(board: &mut dyn KeyValueSpace, own: &Card) -> Result<HostMap> {
         let texts = all_gather(board, CARD, own.text().as_bytes())?;
         let mut cards = Vec::with_capacity(texts.len());
         for (rank, text) in texts.iter().enumerate() {
@@ -132,17 +132,17 @@ impl Roster {
             let text = || Error::Environment(format!("rank {rank} tells nothing about itself"));
             cards.push(card.ok_or_else(text)?);
         }
-        Ok(Roster::new(board.rank(), cards))
+        Ok(HostMap::new(board.rank(), cards))
     }
 
-    fn new(rank: usize, cards: Vec<Card>) -> Roster {
+    fn new(rank: usize, cards: Vec<Card>) -> HostMap {
         let mut known = std::collections::HashMap::new();
         let mut hosts = Vec::with_capacity(cards.len());
         for card in &cards {
             let next = known.len();
             hosts.push(*known.entry(card.host.as_str()).or_insert(next));
         }
-        Roster { rank, hosts, cards }
+        HostMap { rank, hosts, cards }
     }
 
     /// Takes only so many ranks after each other to be on one host.
@@ -251,7 +251,7 @@ mod tests {
     #[test]
     fn all_that_see_the_same_are_on_one_host() {
         let cards = ["b", "a", "b", "c", "a"].map(|host| card(host, 1, &[3]));
-        let roster = Roster::new(2, cards.to_vec());
+        let roster = HostMap::new(2, cards.to_vec());
         assert_eq!((roster.hosts(), roster.neighbours()), (3, vec![0, 2]));
         assert_eq!([0, 1, 2, 3, 4].map(|rank| roster.host(rank)), [0, 1, 0, 2, 1]);
         assert_eq!((roster.rank(), roster.ranks(), roster.card(4).process), (2, 5, 1));
@@ -260,19 +260,20 @@ mod tests {
     #[test]
     fn cores_of_a_host_are_those_of_all_its_ranks() {
         let cards = [card("a", 1, &[0b0011]), card("a", 2, &[0b0110, 1]), card("b", 3, &[!0])];
-        let mut roster = Roster::new(0, cards.to_vec());
+        let mut roster = HostMap::new(0, cards.to_vec());
         assert_eq!((roster.cores(), roster.company()), (4, 2));
         roster.divide(1);
         assert_eq!((roster.cores(), roster.company(), roster.neighbours()), (4, 2, vec![0]));
-        assert_eq!(Roster::new(0, vec![card("a", 1, &[])]).cores(), 1);
-        let places: Vec<_> = (0..3).map(|rank| Roster::new(rank, cards.to_vec()).place()).collect();
+        assert_eq!(HostMap::new(0, vec![card("a", 1, &[])]).cores(), 1);
+        let places: Vec<_> =
+            (0..3).map(|rank| HostMap::new(rank, cards.to_vec()).place()).collect();
         assert_eq!(places, [0, 1, 0]);
     }
 
     #[test]
     fn scheduling_groups_count_on_one_host_only() {
         let mut cards = ["a", "a", "b"].map(|host| card(host, 1, &[3]));
-        let spans = |cards: &[Card]| Roster::new(0, cards.to_vec()).spans_scheduling_groups();
+        let spans = |cards: &[Card]| HostMap::new(0, cards.to_vec()).spans_scheduling_groups();
         assert!(!spans(&cards), "no groups");
         cards[2].scheduling_group = "/autogroup-7".to_owned();
         assert!(!spans(&cards), "of another host");
