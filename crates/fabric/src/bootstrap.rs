@@ -44,7 +44,7 @@ pub use launched::{Launched, abort};
 use offer::Offer;
 use place::LaunchEnv;
 pub use pmix::LIBRARY as PMIX_LIBRARY;
-pub use roster::{Card, HostMap};
+pub use roster::{HostMap, RankInfo};
 pub use simulated_hosts::{RANKS_PER_SEGMENT, ranks_per_segment, threads_apart};
 
 use crate::ofi::Network;

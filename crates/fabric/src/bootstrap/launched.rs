@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::Seat;
 use super::board::KeyValueSpace;
 use super::local;
-use super::roster::{Card, HostMap};
+use super::roster::{HostMap, RankInfo};
 use super::simulated_hosts::ranks_per_segment;
 use super::vigil::ProcessWatch;
 use crate::ofi::{Network, NetworkScope};
@@ -68,7 +68,7 @@ struct PeerSetup {
 
 impl PeerSetup {
     fn by(board: &mut dyn KeyValueSpace) -> Result<PeerSetup> {
-        let mut roster = HostMap::gather(board, &Card::own())?;
+        let mut roster = HostMap::gather(board, &RankInfo::own())?;
         if let Some(share) = ranks_per_segment()? {
             roster.divide(share);
         }

@@ -14,7 +14,7 @@ use rustix::fs::{SealFlags, fcntl_get_seals};
 use rustix::process::{ForeignRawFd, Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 
 use super::board::KeyValueSpace;
-use super::roster::{Card, HostMap};
+use super::roster::{HostMap, RankInfo};
 use crate::copy_bandwidth::CopyBandwidth;
 use crate::host;
 use crate::layout::Layout;
@@ -95,7 +95,7 @@ fn cores(roster: &HostMap) -> usize {
 }
 
 /// Takes the descriptor over of which a leader has told.
-fn take_over(leader: &Card, text: &str) -> Result<OwnedFd> {
+fn take_over(leader: &RankInfo, text: &str) -> Result<OwnedFd> {
     let number = text.strip_prefix(DESCRIPTOR).and_then(|text| text.parse().ok());
     let Some(descriptor) = number else {
         let text = format!("the first rank of this host could make no segment: {text}");
@@ -136,8 +136,8 @@ fn by_name(process: u32, descriptor: RawFd) -> std::io::Result<OwnedFd> {
 mod tests {
     use super::*;
 
-    fn own_card() -> Card {
-        Card::own()
+    fn own_card() -> RankInfo {
+        RankInfo::own()
     }
 
     #[test]

@@ -22,7 +22,7 @@ const VERSION: &str = concat!("motet ", env!("CARGO_PKG_VERSION"));
 
 /// What one rank tells the others about itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Card {
+pub struct RankInfo {
     /// What all ranks of a host have in common, and nobody else.
     pub host: String,
     /// What all have in common that reach each other without leaving the kernel.
@@ -40,15 +40,15 @@ pub struct Card {
     pub scheduling_group: String,
 }
 
-impl Card {
+impl RankInfo {
     /// The card of this process.
-    pub fn own() -> Card {
+    pub fn own() -> RankInfo {
         let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
         let name: String = name.chars().filter(|letter| !letter.is_whitespace()).collect();
         let process = getpid().as_raw_nonzero().get() as u32;
         let started = started(process).unwrap_or_default();
         let place = format!("{}/{name}/{}", kernel(), geteuid().as_raw());
-        Card {
+        RankInfo {
             host: surroundings(place, &["mnt", "pid", "ipc", "user"], process),
             network: surroundings(kernel(), &["net"], process),
             name,
@@ -60,7 +60,7 @@ impl Card {
     }
 
     fn text(&self) -> String {
-        let Card { host, network, name, process, started, cores, scheduling_group } = self;
+        let RankInfo { host, network, name, process, started, cores, scheduling_group } = self;
         let mut text = format!("{VERSION}\n{host}\n{network}\n{name}\n{process} {started}\n");
         for word in cores {
             // Writing to a string does not fail.
@@ -70,7 +70,7 @@ impl Card {
         text
     }
 
-    fn read(text: &str) -> Option<Card> {
+    fn read(text: &str) -> Option<RankInfo> {
         let mut lines = text.lines().skip(1);
         let (host, network) = (lines.next()?.to_owned(), lines.next()?.to_owned());
         let name = lines.next()?.to_owned();
@@ -79,7 +79,7 @@ impl Card {
         let cores = words.map(|word| u64::from_str_radix(word, 16).ok()).collect::<Option<_>>()?;
         let (process, started) = (process.parse().ok()?, started.parse().ok()?);
         let scheduling_group = lines.next().unwrap_or_default().to_owned();
-        Some(Card { host, network, name, process, started, cores, scheduling_group })
+        Some(RankInfo { host, network, name, process, started, cores, scheduling_group })
     }
 }
 
@@ -106,7 +106,7 @@ fn surroundings(place: String, namespaces: &[&str], process: u32) -> String {
 #[derive(Debug)]
 pub struct HostMap {
     rank: usize,
-    cards: Vec<Card>,
+    cards: Vec<RankInfo>,
     /// The host of each rank. Hosts are numbered as ranks come to them.
     hosts: Vec<usize>,
 }
@@ -116,7 +116,7 @@ impl HostMap {
     ///
     /// # Errors
     /// Those of the board; a rank of another version.
-    pub fn gather(board: &mut dyn KeyValueSpace, own: &Card) -> Result<HostMap> {
+    pub fn gather(board: &mut dyn KeyValueSpace, own: &RankInfo) -> Result<HostMap> {
         let texts = all_gather(board, CARD, own.text().as_bytes())?;
         let mut cards = Vec::with_capacity(texts.len());
         for (rank, text) in texts.iter().enumerate() {
@@ -128,14 +128,14 @@ impl HostMap {
                      both with the same version"
                 )));
             }
-            let card = Card::read(&text);
+            let card = RankInfo::read(&text);
             let text = || Error::Environment(format!("rank {rank} tells nothing about itself"));
             cards.push(card.ok_or_else(text)?);
         }
         Ok(HostMap::new(board.rank(), cards))
     }
 
-    fn new(rank: usize, cards: Vec<Card>) -> HostMap {
+    fn new(rank: usize, cards: Vec<RankInfo>) -> HostMap {
         let mut known = std::collections::HashMap::new();
         let mut hosts = Vec::with_capacity(cards.len());
         for card in &cards {
@@ -161,7 +161,7 @@ impl HostMap {
     }
 
     /// The card of a rank.
-    pub fn card(&self, rank: usize) -> &Card {
+    pub fn card(&self, rank: usize) -> &RankInfo {
         &self.cards[rank]
     }
 
@@ -189,7 +189,7 @@ impl HostMap {
 
     /// The ranks that may want the same cores as this process: those on its host, even if they
     /// [share no memory](crate::bootstrap::RANKS_PER_SEGMENT) with it.
-    fn companions(&self) -> impl Iterator<Item = &Card> {
+    fn companions(&self) -> impl Iterator<Item = &RankInfo> {
         let own = &self.cards[self.rank].host;
         self.cards.iter().filter(move |card| card.host == *own)
     }
@@ -215,7 +215,7 @@ impl HostMap {
     /// On how many cores they may run.
     pub fn cores(&self) -> usize {
         let mut all: Vec<u64> = Vec::new();
-        for Card { cores, .. } in self.companions() {
+        for RankInfo { cores, .. } in self.companions() {
             all.resize(all.len().max(cores.len()), 0);
             all.iter_mut().zip(cores).for_each(|(all, own)| *all |= own);
         }
@@ -227,24 +227,24 @@ impl HostMap {
 mod tests {
     use super::*;
 
-    fn card(host: &str, process: u32, cores: &[u64]) -> Card {
+    fn card(host: &str, process: u32, cores: &[u64]) -> RankInfo {
         let (host, name) = (host.to_owned(), "node".to_owned());
         let network = format!("network of {host}");
         let (cores, scheduling_group) = (cores.to_vec(), String::new());
-        Card { host, network, name, process, started: 5, cores, scheduling_group }
+        RankInfo { host, network, name, process, started: 5, cores, scheduling_group }
     }
 
     #[test]
     fn cards_come_back_as_they_were() {
-        let own = Card::own();
-        assert_eq!(Card::read(&own.text()), Some(own));
+        let own = RankInfo::own();
+        assert_eq!(RankInfo::read(&own.text()), Some(own));
         let mut many = card("a", 7, &[u64::MAX, 0, 1]);
         many.scheduling_group = "/a group".to_owned();
-        assert_eq!(Card::read(&many.text()), Some(many));
+        assert_eq!(RankInfo::read(&many.text()), Some(many));
         for wrong in
             ["", "motet", "motet\na\nb\nc", "motet\na\nb\nc\n1\n", "motet\na\nb\nc\n1 2\nx\n"]
         {
-            assert_eq!(Card::read(wrong), None, "{wrong}");
+            assert_eq!(RankInfo::read(wrong), None, "{wrong}");
         }
     }
 
@@ -273,7 +273,7 @@ mod tests {
     #[test]
     fn scheduling_groups_count_on_one_host_only() {
         let mut cards = ["a", "a", "b"].map(|host| card(host, 1, &[3]));
-        let spans = |cards: &[Card]| HostMap::new(0, cards.to_vec()).spans_scheduling_groups();
+        let spans = |cards: &[RankInfo]| HostMap::new(0, cards.to_vec()).spans_scheduling_groups();
         assert!(!spans(&cards), "no groups");
         cards[2].scheduling_group = "/autogroup-7".to_owned();
         assert!(!spans(&cards), "of another host");
