@@ -40,7 +40,7 @@ pub(super) fn enter(board: &mut dyn KeyValueSpace, roster: &HostMap) -> Result<A
     let layout = Layout::of_host(roster.ranks(), neighbours.len())?;
     let made = leads.then(|| SharedSegment::shared_by(layout, cores(roster)));
     if let Some(Ok((segment, _))) = &made {
-        segment.set_local_ranks(roster.company());
+        segment.set_local_ranks(roster.local_ranks());
         segment.set_spans_scheduling_groups(roster.spans_scheduling_groups());
         segment.set_prefers_memcpy(CopyBandwidth::measure().prefers_memcpy());
     }

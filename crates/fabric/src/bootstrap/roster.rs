@@ -201,7 +201,7 @@ impl HostMap {
     }
 
     /// How many these are, this process included.
-    pub fn company(&self) -> usize {
+    pub fn local_ranks(&self) -> usize {
         self.companions().count()
     }
 
@@ -261,9 +261,9 @@ mod tests {
     fn cores_of_a_host_are_those_of_all_its_ranks() {
         let cards = [card("a", 1, &[0b0011]), card("a", 2, &[0b0110, 1]), card("b", 3, &[!0])];
         let mut roster = HostMap::new(0, cards.to_vec());
-        assert_eq!((roster.cores(), roster.company()), (4, 2));
+        assert_eq!((roster.cores(), roster.local_ranks()), (4, 2));
         roster.divide(1);
-        assert_eq!((roster.cores(), roster.company(), roster.neighbours()), (4, 2, vec![0]));
+        assert_eq!((roster.cores(), roster.local_ranks(), roster.neighbours()), (4, 2, vec![0]));
         assert_eq!(HostMap::new(0, vec![card("a", 1, &[])]).cores(), 1);
         let places: Vec<_> =
             (0..3).map(|rank| HostMap::new(rank, cards.to_vec()).place()).collect();
