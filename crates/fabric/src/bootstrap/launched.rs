@@ -81,7 +81,7 @@ impl PeerSetup {
         });
         let wire = wire.transpose()?;
         let process = |rank: usize| {
-            let card = roster.card(rank);
+            let card = roster.rank_info(rank);
             (Peer(rank as u32), (card.process, card.started))
         };
         let processes = roster.neighbours().into_iter().map(process).collect();

@@ -56,7 +56,7 @@ pub(super) fn enter(board: &mut dyn KeyValueSpace, roster: &HostMap) -> Result<A
         Some(made) => made,
         None => {
             let text = board.get(leader, SEGMENT)?;
-            take_over(roster.card(leader), &String::from_utf8_lossy(&text))
+            take_over(roster.rank_info(leader), &String::from_utf8_lossy(&text))
                 .and_then(|file| Ok((SharedSegment::attach_as(file.as_fd(), layout)?, file)))
         }
     };

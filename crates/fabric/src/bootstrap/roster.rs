@@ -161,7 +161,7 @@ impl HostMap {
     }
 
     /// The card of a rank.
-    pub fn card(&self, rank: usize) -> &RankInfo {
+    pub fn rank_info(&self, rank: usize) -> &RankInfo {
         &self.cards[rank]
     }
 
@@ -254,7 +254,7 @@ mod tests {
         let roster = HostMap::new(2, cards.to_vec());
         assert_eq!((roster.hosts(), roster.neighbours()), (3, vec![0, 2]));
         assert_eq!([0, 1, 2, 3, 4].map(|rank| roster.host(rank)), [0, 1, 0, 2, 1]);
-        assert_eq!((roster.rank(), roster.ranks(), roster.card(4).process), (2, 5, 1));
+        assert_eq!((roster.rank(), roster.ranks(), roster.rank_info(4).process), (2, 5, 1));
     }
 
     #[test]
