@@ -106,7 +106,7 @@ impl Launched {
                 return Err(error);
             }
         };
-        let (rank, place) = (Peer(roster.rank() as u32), roster.place());
+        let (rank, place) = (Peer(roster.rank() as u32), roster.local_rank());
         let ties = Ties { segment: segment.clone(), board, vigil };
         let generation = forking::generation();
         let launched = Arc::new(Launched { roster, ties: Mutex::new(Some(ties)), generation });

@@ -195,7 +195,7 @@ impl HostMap {
     }
 
     /// Which of them this process is.
-    pub fn place(&self) -> usize {
+    pub fn local_rank(&self) -> usize {
         let own = &self.cards[self.rank].host;
         self.cards[..self.rank].iter().filter(|card| card.host == *own).count()
     }
@@ -266,7 +266,7 @@ mod tests {
         assert_eq!((roster.cores(), roster.local_ranks(), roster.neighbours()), (4, 2, vec![0]));
         assert_eq!(HostMap::new(0, vec![card("a", 1, &[])]).cores(), 1);
         let places: Vec<_> =
-            (0..3).map(|rank| HostMap::new(rank, cards.to_vec()).place()).collect();
+            (0..3).map(|rank| HostMap::new(rank, cards.to_vec()).local_rank()).collect();
         assert_eq!(places, [0, 1, 0]);
     }
 
