@@ -41,7 +41,7 @@ use std::time::Duration;
 
 pub use board::{KeyValueSpace, LONGEST_NAME, LONGEST_VALUE, all_gather};
 pub use launched::{Launched, abort};
-use offer::Offer;
+use offer::DetectedLauncher;
 use place::LaunchEnv;
 pub use pmix::LIBRARY as PMIX_LIBRARY;
 pub use roster::{HostMap, RankInfo};
@@ -152,7 +152,7 @@ fn take(segment: &Arc<SharedSegment>, rank: usize) -> Seat {
 /// processes run, each for itself by mistake, is never what was meant.
 pub fn from_environment() -> Result<Option<Seat>> {
     let place = LaunchEnv::find(variable)?;
-    let offer = if place.is_none() { Offer::find(variable)? } else { None };
+    let offer = if place.is_none() { DetectedLauncher::find(variable)? } else { None };
     if place.is_none() && offer.is_none() {
         return Ok(None);
     }
@@ -179,7 +179,7 @@ pub fn begins_abort(code: u8) -> bool {
 
 /// Whether a launcher has started this process as a rank, or seems to have.
 pub fn is_launched() -> bool {
-    let offer = || !matches!(Offer::find(variable), Ok(None));
+    let offer = || !matches!(DetectedLauncher::find(variable), Ok(None));
     env::var_os(RANK).is_some() || offer()
 }
 
@@ -188,23 +188,23 @@ fn variable(name: &str) -> Option<OsString> {
 }
 
 /// Takes an offer up.
-fn connect(offer: &Offer) -> Result<Box<dyn KeyValueSpace>> {
+fn connect(offer: &DetectedLauncher) -> Result<Box<dyn KeyValueSpace>> {
     let timeouts = Timeouts::of(variable)?;
     Ok(match offer {
-        &Offer::First { descriptor, rank, ranks } => {
+        &DetectedLauncher::First { descriptor, rank, ranks } => {
             let wire = pmi::Wire::new(place::inherited_socket(descriptor)?);
             Box::new(pmi::First::new(wire, (rank, ranks), timeouts)?)
         }
-        Offer::FirstAtPort { place, id } => Box::new(pmi::First::at_port(
+        DetectedLauncher::FirstAtPort { place, id } => Box::new(pmi::First::at_port(
             pmi::Wire::connect(place, timeouts.answer)?,
             id,
             timeouts,
         )?),
-        Offer::Second { descriptor, rank, job } => {
+        DetectedLauncher::Second { descriptor, rank, job } => {
             let wire = pmi::Wire::new(place::inherited_socket(*descriptor)?);
             Box::new(pmi::Second::new(wire, *rank, job.as_deref(), timeouts)?)
         }
-        Offer::Pmix => Box::new(pmix::Pmix::new(timeouts.fence)?),
+        DetectedLauncher::Pmix => Box::new(pmix::Pmix::new(timeouts.fence)?),
     })
 }
 

@@ -8,7 +8,7 @@ use crate::{Error, Result};
 
 /// What a launcher of another library offers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Offer {
+pub(super) enum DetectedLauncher {
     /// A socket at whose other end a server speaks PMI-1.
     First { descriptor: RawFd, rank: usize, ranks: usize },
     /// A place where a server of PMI-1 listens, and what to say there.
@@ -19,7 +19,7 @@ pub(super) enum Offer {
     Pmix,
 }
 
-impl Offer {
+impl DetectedLauncher {
     /// What there is. Nothing if no launcher has been at work, or one that has started this process
     /// alone and offers nothing.
     ///
@@ -28,7 +28,9 @@ impl Offer {
     ///
     /// # Errors
     /// A launcher has started this process as one of several, but offers nothing that we know.
-    pub(super) fn find(variable: impl Fn(&str) -> Option<OsString>) -> Result<Option<Offer>> {
+    pub(super) fn find(
+        variable: impl Fn(&str) -> Option<OsString>,
+    ) -> Result<Option<DetectedLauncher>> {
         let text = |name: &str| variable(name).map(|text| text.to_string_lossy().into_owned());
         let choice = text(CHOICE).unwrap_or_default();
         let offers = [pmi2(&text), pmi1(&text), port(&text), pmix(&text)];
@@ -65,9 +67,9 @@ impl Offer {
 
     fn protocol(&self) -> &'static str {
         match self {
-            Offer::First { .. } | Offer::FirstAtPort { .. } => "pmi1",
-            Offer::Second { .. } => "pmi2",
-            Offer::Pmix => "pmix",
+            DetectedLauncher::First { .. } | DetectedLauncher::FirstAtPort { .. } => "pmi1",
+            DetectedLauncher::Second { .. } => "pmi2",
+            DetectedLauncher::Pmix => "pmix",
         }
     }
 }
@@ -81,31 +83,31 @@ trait Variable: Fn(&str) -> Option<String> {
 
 impl<F: Fn(&str) -> Option<String>> Variable for F {}
 
-fn pmi1(variable: &impl Variable) -> Option<Offer> {
+fn pmi1(variable: &impl Variable) -> Option<DetectedLauncher> {
     let (rank, ranks) = (variable.number("PMI_RANK")?, variable.number("PMI_SIZE")?);
     let descriptor = variable.number("PMI_FD")?;
-    (rank < ranks).then_some(Offer::First { descriptor, rank, ranks })
+    (rank < ranks).then_some(DetectedLauncher::First { descriptor, rank, ranks })
 }
 
 /// Slurm names the job by a variable of PMI-2, which hydra does not set; but a hydra that runs
 /// within a job of Slurm leaves it standing. Hydra speaks both, but its fences hold in PMI-1 only.
-fn pmi2(variable: &impl Variable) -> Option<Offer> {
+fn pmi2(variable: &impl Variable) -> Option<DetectedLauncher> {
     let is_slurm = variable("PMI_JOBID").is_some() && variable("HYDI_CONTROL_FD").is_none();
     second(variable).filter(|_| is_slurm)
 }
 
-fn second(variable: &impl Variable) -> Option<Offer> {
+fn second(variable: &impl Variable) -> Option<DetectedLauncher> {
     let (descriptor, rank) = (variable.number("PMI_FD")?, variable.number("PMI_RANK")?);
-    Some(Offer::Second { descriptor, rank, job: variable("PMI_JOBID") })
+    Some(DetectedLauncher::Second { descriptor, rank, job: variable("PMI_JOBID") })
 }
 
-fn port(variable: &impl Variable) -> Option<Offer> {
-    Some(Offer::FirstAtPort { place: variable("PMI_PORT")?, id: variable("PMI_ID")? })
+fn port(variable: &impl Variable) -> Option<DetectedLauncher> {
+    Some(DetectedLauncher::FirstAtPort { place: variable("PMI_PORT")?, id: variable("PMI_ID")? })
 }
 
-fn pmix(variable: &impl Variable) -> Option<Offer> {
+fn pmix(variable: &impl Variable) -> Option<DetectedLauncher> {
     let is_named = ["PMIX_NAMESPACE", "PMIX_RANK"].iter().all(|name| variable(name).is_some());
-    is_named.then_some(Offer::Pmix)
+    is_named.then_some(DetectedLauncher::Pmix)
 }
 
 /// Launchers by name, with the variable of the rank and those that give the number of ranks, of
@@ -148,12 +150,12 @@ fn refusal(Several { launcher, name, size }: &Several) -> String {
 mod tests {
     use super::*;
 
-    fn found(pairs: &[(&str, &str)]) -> std::result::Result<Option<Offer>, String> {
+    fn found(pairs: &[(&str, &str)]) -> std::result::Result<Option<DetectedLauncher>, String> {
         let pairs: Vec<_> = pairs.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
         let variable = |name: &str| {
             pairs.iter().find(|(key, _)| key == name).map(|(_, value)| OsString::from(value))
         };
-        Offer::find(variable).map_err(|error| error.to_string())
+        DetectedLauncher::find(variable).map_err(|error| error.to_string())
     }
 
     const HYDRA: [(&str, &str); 4] =
@@ -161,16 +163,16 @@ mod tests {
 
     #[test]
     fn each_launcher_is_known_by_what_it_sets() {
-        let first = Offer::First { descriptor: 9, rank: 1, ranks: 4 };
+        let first = DetectedLauncher::First { descriptor: 9, rank: 1, ranks: 4 };
         assert_eq!(found(&HYDRA), Ok(Some(first.clone())));
         let slurm = [("PMI_FD", "5"), ("PMI_RANK", "0"), ("PMI_SIZE", "2"), ("PMI_JOBID", "3.0")];
-        let second = Offer::Second { descriptor: 5, rank: 0, job: Some("3.0".into()) };
+        let second = DetectedLauncher::Second { descriptor: 5, rank: 0, job: Some("3.0".into()) };
         assert_eq!(found(&slurm), Ok(Some(second)));
         let port = [("PMI_PORT", "vm:45415"), ("PMI_ID", "0")];
-        let at_port = Offer::FirstAtPort { place: "vm:45415".into(), id: "0".into() };
+        let at_port = DetectedLauncher::FirstAtPort { place: "vm:45415".into(), id: "0".into() };
         assert_eq!(found(&port), Ok(Some(at_port)));
         let pmix = [("PMIX_NAMESPACE", "a@1"), ("PMIX_RANK", "0"), ("OMPI_COMM_WORLD_SIZE", "8")];
-        assert_eq!(found(&pmix), Ok(Some(Offer::Pmix)));
+        assert_eq!(found(&pmix), Ok(Some(DetectedLauncher::Pmix)));
         // One launcher within the job of another: what it gives comes first.
         let within = [&HYDRA[..], &slurm[3..], &pmix].concat();
         assert_eq!(found(&within), Ok(Some(first)));
@@ -180,8 +182,11 @@ mod tests {
     fn the_choice_of_the_user_comes_first() {
         let choose = |choice| found(&[&HYDRA[..], &[(CHOICE, choice)]].concat());
         assert_eq!(choose("alone"), Ok(None));
-        assert!(matches!(choose("pmi1"), Ok(Some(Offer::First { .. }))));
-        assert!(matches!(choose("pmi2"), Ok(Some(Offer::Second { rank: 1, job: None, .. }))));
+        assert!(matches!(choose("pmi1"), Ok(Some(DetectedLauncher::First { .. }))));
+        assert!(matches!(
+            choose("pmi2"),
+            Ok(Some(DetectedLauncher::Second { rank: 1, job: None, .. }))
+        ));
         assert!(choose("pmix").unwrap_err().contains("MOTET_BOOTSTRAP=pmix, which it does not"));
         assert!(choose("pmi3").unwrap_err().contains("not alone, pmi1, pmi2 or pmix"));
     }
