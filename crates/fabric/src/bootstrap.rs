@@ -40,7 +40,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 pub use board::{KeyValueSpace, LONGEST_NAME, LONGEST_VALUE, all_gather};
-pub use launched::{Launched, abort};
+pub use launched::{ForeignLauncher, abort};
 use offer::DetectedLauncher;
 use place::LaunchEnv;
 pub use pmix::LIBRARY as PMIX_LIBRARY;
@@ -113,7 +113,7 @@ pub struct Seat {
     /// The way to ranks on other hosts, if there are any.
     pub wire: Option<Box<Network>>,
     /// The launcher of another library, if one has started this process.
-    pub launched: Option<Arc<Launched>>,
+    pub launched: Option<Arc<ForeignLauncher>>,
 }
 
 /// A world of one.
@@ -161,7 +161,7 @@ pub fn from_environment() -> Result<Option<Seat>> {
     }
     let seat = match (place, offer) {
         (Some(place), _) => place.join().map(Some),
-        (None, Some(offer)) => connect(&offer).and_then(Launched::seat).map(Some),
+        (None, Some(offer)) => connect(&offer).and_then(ForeignLauncher::seat).map(Some),
         (None, None) => Ok(None),
     };
     if seat.is_err() {

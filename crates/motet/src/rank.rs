@@ -27,7 +27,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle};
 
-use motet_fabric::bootstrap::{Launched, Seat};
+use motet_fabric::bootstrap::{ForeignLauncher, Seat};
 use motet_fabric::heap::{SharedHeap, SharedHeapBlock};
 use motet_fabric::lock::{BiasedGuard, BiasedLock, Settle, is_excluded};
 use motet_fabric::placement::CoreAffinity;
@@ -67,7 +67,7 @@ pub(crate) struct RankContext {
     /// Whether this process is the rank, and no other one.
     is_process: bool,
     /// The launcher of another library, if one has started this rank.
-    launched: Option<Arc<Launched>>,
+    launched: Option<Arc<ForeignLauncher>>,
     /// Of the process that has made this: not that of a child.
     generation: u32,
     /// Whether the rank has left its world, although it is still held.

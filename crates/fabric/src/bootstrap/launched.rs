@@ -19,7 +19,7 @@ use crate::{Peer, Result, SharedSegment, forking};
 const TURN: Duration = Duration::from_millis(200);
 
 /// The one of this process: like its environment, its launcher belongs to the process.
-static OWN: OnceLock<Arc<Launched>> = OnceLock::new();
+static OWN: OnceLock<Arc<ForeignLauncher>> = OnceLock::new();
 
 /// Whether another library's launcher has started this process.
 static IS_LAUNCHED: AtomicBool = AtomicBool::new(false);
@@ -42,7 +42,7 @@ const TO_BE_ENDED: Duration = Duration::from_secs(2);
 
 /// What a rank has of the launcher of another library: its [`Board`], and where all ranks are.
 #[derive(Debug)]
-pub struct Launched {
+pub struct ForeignLauncher {
     roster: HostMap,
     /// Nothing when the last word has been said.
     ties: Mutex<Option<Ties>>,
@@ -90,7 +90,7 @@ impl PeerSetup {
     }
 }
 
-impl Launched {
+impl ForeignLauncher {
     /// Makes the acquaintance of all other ranks, and takes the seat among those of this host.
     ///
     /// # Errors
@@ -109,7 +109,8 @@ impl Launched {
         let (rank, place) = (Peer(roster.rank() as u32), roster.local_rank());
         let ties = Ties { segment: segment.clone(), board, vigil };
         let generation = forking::generation();
-        let launched = Arc::new(Launched { roster, ties: Mutex::new(Some(ties)), generation });
+        let launched =
+            Arc::new(ForeignLauncher { roster, ties: Mutex::new(Some(ties)), generation });
         // The process joins once, so this is the only one.
         let _ = OWN.set(launched.clone());
         let is_process = true;
@@ -214,7 +215,7 @@ mod tests {
     #[test]
     fn who_cannot_join_keeps_the_line_to_the_launcher() {
         let is_broken = Arc::new(AtomicBool::new(false));
-        let error = Launched::seat(Box::new(Deaf(is_broken.clone()))).unwrap_err();
+        let error = ForeignLauncher::seat(Box::new(Deaf(is_broken.clone()))).unwrap_err();
         assert!(error.to_string().contains("rank 1 does not come"), "{error}");
         assert!(!is_broken.load(Ordering::Relaxed));
     }
