@@ -118,7 +118,7 @@ impl ForeignLauncher {
     }
 
     /// Where all ranks are.
-    pub fn roster(&self) -> &HostMap {
+    pub fn host_map(&self) -> &HostMap {
         &self.roster
     }
 
