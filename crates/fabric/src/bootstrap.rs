@@ -192,16 +192,16 @@ fn connect(offer: &DetectedLauncher) -> Result<Box<dyn KeyValueSpace>> {
     let timeouts = Timeouts::of(variable)?;
     Ok(match offer {
         &DetectedLauncher::First { descriptor, rank, ranks } => {
-            let wire = pmi::Wire::new(place::inherited_socket(descriptor)?);
+            let wire = pmi::PmiSocket::new(place::inherited_socket(descriptor)?);
             Box::new(pmi::First::new(wire, (rank, ranks), timeouts)?)
         }
         DetectedLauncher::FirstAtPort { place, id } => Box::new(pmi::First::at_port(
-            pmi::Wire::connect(place, timeouts.answer)?,
+            pmi::PmiSocket::connect(place, timeouts.answer)?,
             id,
             timeouts,
         )?),
         DetectedLauncher::Second { descriptor, rank, job } => {
-            let wire = pmi::Wire::new(place::inherited_socket(*descriptor)?);
+            let wire = pmi::PmiSocket::new(place::inherited_socket(*descriptor)?);
             Box::new(pmi::Second::new(wire, *rank, job.as_deref(), timeouts)?)
         }
         DetectedLauncher::Pmix => Box::new(pmix::Pmix::new(timeouts.fence)?),

@@ -16,7 +16,7 @@ mod wire;
 
 pub(super) use first::First;
 pub(super) use second::Second;
-pub(super) use wire::Wire;
+pub(super) use wire::PmiSocket;
 
 #[cfg(test)]
 mod tests;

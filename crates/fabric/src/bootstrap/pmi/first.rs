@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::fields::Fields;
 use super::values;
-use super::wire::Wire;
+use super::wire::PmiSocket;
 use crate::bootstrap::Timeouts;
 use crate::bootstrap::board::KeyValueSpace;
 use crate::{Error, Result};
@@ -18,7 +18,7 @@ const UNASKED: usize = 16;
 /// A rank that a server of PMI-1 knows.
 #[derive(Debug)]
 pub(in crate::bootstrap) struct First {
-    wire: Wire,
+    wire: PmiSocket,
     rank: usize,
     ranks: usize,
     /// The name of the space in which keys of this job lie.
@@ -34,7 +34,7 @@ impl First {
     /// # Errors
     /// The server does not answer as one of PMI-1 does.
     pub(in crate::bootstrap) fn new(
-        wire: Wire,
+        wire: PmiSocket,
         (rank, ranks): (usize, usize),
         timeouts: Timeouts,
     ) -> Result<First> {
@@ -54,7 +54,7 @@ impl First {
     /// # Errors
     /// As [`First::new`].
     pub(in crate::bootstrap) fn at_port(
-        mut wire: Wire,
+        mut wire: PmiSocket,
         id: &str,
         timeouts: Timeouts,
     ) -> Result<First> {
@@ -71,7 +71,7 @@ impl First {
 }
 
 /// Sends a request and returns the answer, which must be a success.
-fn ask(wire: &mut Wire, request: &str, answer: &str, patience: Duration) -> Result<Fields> {
+fn ask(wire: &mut PmiSocket, request: &str, answer: &str, patience: Duration) -> Result<Fields> {
     let deadline = Instant::now() + patience;
     wire.send(format!("cmd={request}\n").as_bytes(), deadline)?;
     for _ in 0..UNASKED {

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::fields::Fields;
 use super::values;
-use super::wire::Wire;
+use super::wire::PmiSocket;
 use crate::bootstrap::Timeouts;
 use crate::bootstrap::board::KeyValueSpace;
 use crate::{Error, Result};
@@ -21,7 +21,7 @@ const ROOM: usize = 1023;
 /// A rank that a server of PMI-2 knows.
 #[derive(Debug)]
 pub(in crate::bootstrap) struct Second {
-    wire: Wire,
+    wire: PmiSocket,
     rank: usize,
     ranks: usize,
     /// The name of the job, by which keys are asked for.
@@ -35,7 +35,7 @@ impl Second {
     /// # Errors
     /// The server does not answer as one of PMI-2 does.
     pub(in crate::bootstrap) fn new(
-        mut wire: Wire,
+        mut wire: PmiSocket,
         rank: usize,
         job: Option<&str>,
         timeouts: Timeouts,
@@ -56,7 +56,7 @@ impl Second {
 }
 
 /// The one line at the beginning, in the form of PMI-1, by which both sides agree on PMI-2.
-fn choose_version(wire: &mut Wire, patience: Duration) -> Result<()> {
+fn choose_version(wire: &mut PmiSocket, patience: Duration) -> Result<()> {
     let deadline = Instant::now() + patience;
     wire.send(b"cmd=init pmi_version=2 pmi_subversion=0\n", deadline)?;
     let answer = Fields::parse(&wire.line(deadline)?, ' ').unwrap_or_default();
@@ -72,7 +72,7 @@ fn choose_version(wire: &mut Wire, patience: Duration) -> Result<()> {
 }
 
 /// Sends a request and returns the answer, which must be a success.
-fn ask(wire: &mut Wire, request: &str, patience: Duration) -> Result<Fields> {
+fn ask(wire: &mut PmiSocket, request: &str, patience: Duration) -> Result<Fields> {
     let deadline = Instant::now() + patience;
     wire.send(message(request).as_bytes(), deadline)?;
     let length = wire.bytes(LENGTH, deadline)?;

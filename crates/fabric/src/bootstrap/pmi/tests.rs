@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::fields::Fields;
 use super::wire::LONGEST_MESSAGE;
-use super::{First, Second, Wire};
+use super::{First, PmiSocket, Second};
 use crate::Error;
 use crate::bootstrap::Timeouts;
 use crate::bootstrap::board::KeyValueSpace;
@@ -18,10 +18,10 @@ const LONG: Timeouts = Timeouts { fence: Duration::from_secs(20), answer: Durati
 const SHORT: Timeouts =
     Timeouts { fence: Duration::from_millis(50), answer: Duration::from_millis(50) };
 
-fn pair() -> (Wire, UnixStream) {
+fn pair() -> (PmiSocket, UnixStream) {
     let (ours, theirs) = UnixStream::pair().unwrap();
     theirs.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
-    (Wire::new(ours.into()), theirs)
+    (PmiSocket::new(ours.into()), theirs)
 }
 
 /// A server of PMI-1 for one rank, which keeps what is put.

@@ -20,22 +20,22 @@ const CONNECT: Duration = Duration::from_secs(10);
 
 /// A connection to the server.
 #[derive(Debug)]
-pub(in crate::bootstrap) struct Wire {
+pub(in crate::bootstrap) struct PmiSocket {
     socket: OwnedFd,
     /// What has come and was not asked for yet; never more than a message and what came with it.
     pending: Vec<u8>,
 }
 
-impl Wire {
-    pub(in crate::bootstrap) fn new(socket: OwnedFd) -> Wire {
-        Wire { socket, pending: Vec::new() }
+impl PmiSocket {
+    pub(in crate::bootstrap) fn new(socket: OwnedFd) -> PmiSocket {
+        PmiSocket { socket, pending: Vec::new() }
     }
 
     /// Connects to a server of the form `host:port`.
     ///
     /// # Errors
     /// Nobody answers there.
-    pub(in crate::bootstrap) fn connect(place: &str, patience: Duration) -> Result<Wire> {
+    pub(in crate::bootstrap) fn connect(place: &str, patience: Duration) -> Result<PmiSocket> {
         let refused = |problem: String| {
             Error::Environment(format!(
                 "its PMI server at {place} does not answer: {problem}; \
@@ -49,7 +49,7 @@ impl Wire {
                 Ok(stream) => {
                     // Each request waits for its answer, so nothing is to be gathered.
                     let _ = stream.set_nodelay(true);
-                    return Ok(Wire::new(stream.into()));
+                    return Ok(PmiSocket::new(stream.into()));
                 }
                 Err(error) => problem = error.to_string(),
             }
