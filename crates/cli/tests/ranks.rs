@@ -7,7 +7,7 @@ use std::process::{Command, Output, exit};
 use std::thread::{sleep, spawn};
 use std::time::{Duration, Instant};
 
-use motet_fabric::bootstrap::{self, Seat};
+use motet_fabric::bootstrap::{self, JoinedRank};
 use motet_fabric::segment::State;
 use motet_fabric::{Failure, How, Peer, launcher};
 
@@ -205,7 +205,7 @@ fn part_of_a_rank() {
     }
 }
 
-fn join() -> Seat {
+fn join() -> JoinedRank {
     bootstrap::from_environment().expect("the launcher is right").expect("there is a launcher")
 }
 
@@ -227,12 +227,12 @@ fn wait_for(mut condition: impl FnMut() -> bool) {
     }
 }
 
-fn wait_for_all(seat: &Seat) {
+fn wait_for_all(seat: &JoinedRank) {
     let all = 0..seat.segment.ranks() as u32;
     wait_for(|| all.clone().all(|rank| seat.segment.state(Peer(rank)) != State::Absent));
 }
 
-fn wait_for_failure(seat: &Seat) -> Failure {
+fn wait_for_failure(seat: &JoinedRank) -> Failure {
     wait_for(|| seat.segment.failure().is_some());
     seat.segment.failure().expect("it was there, and it stays")
 }

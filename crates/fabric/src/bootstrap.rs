@@ -101,7 +101,7 @@ static JOINED: AtomicBool = AtomicBool::new(false);
 
 /// A place in a world.
 #[derive(Debug)]
-pub struct Seat {
+pub struct JoinedRank {
     /// The memory that the ranks share.
     pub segment: Arc<SharedSegment>,
     /// Which of them this is.
@@ -120,25 +120,25 @@ pub struct Seat {
 ///
 /// # Errors
 /// [`Error::System`] when memory is refused.
-pub fn alone() -> Result<Seat> {
+pub fn alone() -> Result<JoinedRank> {
     let segment = Arc::new(SharedSegment::private(1)?);
-    Ok(Seat { is_process: true, ..take(&segment, 0) })
+    Ok(JoinedRank { is_process: true, ..take(&segment, 0) })
 }
 
 /// All seats of a world whose ranks are threads of this process.
 ///
 /// # Errors
 /// [`Error::Ranks`] for an impossible number, [`Error::System`] when memory is refused.
-pub fn threads(ranks: usize) -> Result<Vec<Seat>> {
+pub fn threads(ranks: usize) -> Result<Vec<JoinedRank>> {
     let segment = Arc::new(SharedSegment::private(ranks)?);
     Ok((0..ranks).map(|rank| take(&segment, rank)).collect())
 }
 
-fn take(segment: &Arc<SharedSegment>, rank: usize) -> Seat {
+fn take(segment: &Arc<SharedSegment>, rank: usize) -> JoinedRank {
     let (rank, place) = (Peer(rank as u32), rank);
     segment.enter(rank, std::process::id());
     let (segment, is_process) = (Arc::clone(segment), segment.is_shared());
-    Seat { segment, rank, place, is_process, wire: None, launched: None }
+    JoinedRank { segment, rank, place, is_process, wire: None, launched: None }
 }
 
 /// The seat that a launcher has prepared for this process; nothing if there was no launcher.
@@ -150,7 +150,7 @@ fn take(segment: &Arc<SharedSegment>, rank: usize) -> Seat {
 /// [`Error::Environment`] if a launcher has been at work but this process cannot be one of its
 /// ranks: it already is, another process is, or no server answers. A program that several
 /// processes run, each for itself by mistake, is never what was meant.
-pub fn from_environment() -> Result<Option<Seat>> {
+pub fn from_environment() -> Result<Option<JoinedRank>> {
     let place = LaunchEnv::find(variable)?;
     let offer = if place.is_none() { DetectedLauncher::find(variable)? } else { None };
     if place.is_none() && offer.is_none() {

@@ -27,7 +27,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle};
 
-use motet_fabric::bootstrap::{ForeignLauncher, Seat};
+use motet_fabric::bootstrap::{ForeignLauncher, JoinedRank};
 use motet_fabric::heap::{SharedHeap, SharedHeapBlock};
 use motet_fabric::lock::{BiasedGuard, BiasedLock, Settle, is_excluded};
 use motet_fabric::placement::CoreAffinity;
@@ -181,11 +181,11 @@ impl Drop for AbandonOnUnwind<'_> {
 impl RankContext {
     /// Joins the world on this seat, with a tuning of its own.
     pub(crate) fn new(
-        seat: Seat,
+        seat: JoinedRank,
         settings: &Settings,
         tuning: Tuning,
     ) -> crate::Result<RankContext> {
-        let Seat { segment, rank: me, place, is_process, wire, launched } = seat;
+        let JoinedRank { segment, rank: me, place, is_process, wire, launched } = seat;
         let &Settings { options, watch, habits, .. } = settings;
         let nodes = match (&settings.nodes, &wire) {
             (Nodes::One, Some(wire)) => Nodes::Each(wire.hosts().into()),

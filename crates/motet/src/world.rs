@@ -7,7 +7,7 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 use std::thread;
 
-use motet_fabric::bootstrap::{self, Seat};
+use motet_fabric::bootstrap::{self, JoinedRank};
 use motet_fabric::{Failure, How, launcher};
 use motet_plan::select::Wisdom;
 
@@ -166,7 +166,7 @@ pub fn threads_with<T: Send>(
         }
         result
     };
-    let run = move |seat: Seat| {
+    let run = move |seat: JoinedRank| {
         let (segment, rank) = (seat.segment.clone(), seat.rank);
         panic::catch_unwind(AssertUnwindSafe(|| take_seat(seat, settings).map(play)))
             .inspect_err(|_| segment.fail(Failure { rank, how: How::Panic }))
@@ -190,7 +190,7 @@ pub fn threads_with<T: Send>(
     Ok(results)
 }
 
-fn take_seat(seat: Seat, settings: &Settings) -> Result<World> {
+fn take_seat(seat: JoinedRank, settings: &Settings) -> Result<World> {
     let Settings { tuning, source, save, .. } = settings;
     let mut tuning = tuning.clone();
     let ranks = seat.segment.ranks();

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, TryLockError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::Seat;
+use super::JoinedRank;
 use super::board::KeyValueSpace;
 use super::local;
 use super::roster::{HostMap, RankInfo};
@@ -95,7 +95,7 @@ impl ForeignLauncher {
     ///
     /// # Errors
     /// Those of the board, of the system, and of the network if ranks are on several hosts.
-    pub(super) fn seat(mut board: Box<dyn KeyValueSpace>) -> Result<Seat> {
+    pub(super) fn seat(mut board: Box<dyn KeyValueSpace>) -> Result<JoinedRank> {
         IS_LAUNCHED.store(true, Ordering::Relaxed);
         let PeerSetup { roster, segment, wire, vigil } = match PeerSetup::by(&mut *board) {
             Ok(found) => found,
@@ -114,7 +114,7 @@ impl ForeignLauncher {
         // The process joins once, so this is the only one.
         let _ = OWN.set(launched.clone());
         let is_process = true;
-        Ok(Seat { segment, rank, place, is_process, wire, launched: Some(launched) })
+        Ok(JoinedRank { segment, rank, place, is_process, wire, launched: Some(launched) })
     }
 
     /// Where all ranks are.

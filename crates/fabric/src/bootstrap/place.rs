@@ -15,7 +15,7 @@ use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 
 use super::simulated_hosts::{RANKS_PER_SEGMENT, ranks_per_segment};
-use super::{CHOICE, LAUNCHER, RANK, RANKS, SEGMENT, Seat, Timeouts, take, variable};
+use super::{CHOICE, JoinedRank, LAUNCHER, RANK, RANKS, SEGMENT, Timeouts, take, variable};
 use crate::segment::{Abort, State};
 use crate::single_copy::is_gone;
 use crate::{Error, Failure, How, Peer, Result, SharedSegment};
@@ -55,7 +55,7 @@ impl LaunchEnv {
         Ok(Some(place))
     }
 
-    pub(super) fn join(&self) -> Result<Seat> {
+    pub(super) fn join(&self) -> Result<JoinedRank> {
         if ranks_per_segment()?.is_some_and(|share| share < self.ranks) {
             return Err(Error::Environment(format!(
                 "`motet run` gives all ranks one segment, while {RANKS_PER_SEGMENT} asks for \

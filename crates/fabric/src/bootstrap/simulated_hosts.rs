@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use super::{KeyValueSpace, Seat};
+use super::{JoinedRank, KeyValueSpace};
 use crate::layout::Layout;
 use crate::ofi::{Network, NetworkScope};
 use crate::{Error, Peer, Result, SharedSegment};
@@ -49,7 +49,11 @@ pub(super) fn divide(hosts: &mut [usize], share: usize) {
 /// # Errors
 /// [`Error::Ranks`] for an impossible number, [`Error::Network`] if there is no network,
 /// [`Error::System`] when memory is refused.
-pub fn threads_apart(ranks: usize, per_host: usize, writes: Option<bool>) -> Result<Vec<Seat>> {
+pub fn threads_apart(
+    ranks: usize,
+    per_host: usize,
+    writes: Option<bool>,
+) -> Result<Vec<JoinedRank>> {
     let per_host = per_host.clamp(1, ranks.max(1));
     let hosts: Vec<usize> = (0..ranks).map(|rank| rank / per_host).collect();
     let segments = (0..ranks.div_ceil(per_host)).map(|host| {
@@ -70,7 +74,7 @@ pub fn threads_apart(ranks: usize, per_host: usize, writes: Option<bool>) -> Res
                 let wire = Some(Box::new(Network::open(&mut board, &segment, reach)?));
                 let (rank, place) = (Peer(rank as u32), rank);
                 segment.enter(rank, std::process::id());
-                Ok(Seat { segment, rank, place, is_process: false, wire, launched: None })
+                Ok(JoinedRank { segment, rank, place, is_process: false, wire, launched: None })
             })
         };
         let seats: Vec<_> = (0..ranks).map(sit).collect();

@@ -1164,7 +1164,7 @@ mod tests {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let ranks = (cores + 1).max(4);
         let seats = crate::bootstrap::threads_apart(ranks, ranks - 1, None).unwrap();
-        let rank = |seat: crate::bootstrap::Seat| {
+        let rank = |seat: crate::bootstrap::JoinedRank| {
             Endpoint::reaching(seat.segment, seat.wire, seat.rank, Options::default())
         };
         let mut world: Vec<_> = seats.into_iter().map(rank).collect();

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use motet_fabric::bootstrap::Seat;
+use motet_fabric::bootstrap::JoinedRank;
 use motet_fabric::{
     Completion, Endpoint, Failure, How, Label, Options, Peer, Posted, Received, Region, RegionMut,
     Selector, SharedSegment, Token, TransferError, TypeCode,
@@ -65,7 +65,7 @@ impl Rank {
         Rank::of(Endpoint::new(segment, me, options))
     }
 
-    pub(crate) fn reaching(seat: Seat, options: Options) -> Rank {
+    pub(crate) fn reaching(seat: JoinedRank, options: Options) -> Rank {
         Rank::of(Endpoint::reaching(seat.segment, seat.wire, seat.rank, options))
     }
 
