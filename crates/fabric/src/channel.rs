@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::lane::{Ring, RingReader, RingWriter, STAMP};
+use crate::lane::{Ring, RingReader, RingWriter, STAMP_BYTES};
 use crate::layout::{LINE, PAGE};
 use crate::memory::copy;
 use crate::{Region, RegionMut, SharedSegment};
@@ -29,7 +29,7 @@ const LONGEST_OF_MOST: usize = 1024;
 const LONGEST_OF_SWAP: usize = 512;
 
 /// What the addresses of messages in channels are a multiple of.
-pub const ALIGNMENT: usize = STAMP;
+pub const ALIGNMENT: usize = STAMP_BYTES;
 
 /// Messages of more than one line are copied before somebody reads them, up to this length.
 const LONGEST_COPIED: usize = 512;
@@ -37,7 +37,7 @@ const LONGEST_COPIED: usize = 512;
 /// Whether a message of so many bytes is read faster where it lies than it is copied. A sum of 128
 /// to 512 bytes takes 1.0 to 1.7 times as long there, one of 1 KiB 0.85 to 0.95 of the time.
 pub fn is_read_where_it_lies(bytes: usize) -> bool {
-    STAMP + bytes <= LINE || bytes > LONGEST_COPIED
+    STAMP_BYTES + bytes <= LINE || bytes > LONGEST_COPIED
 }
 
 /// Messages up to this length always go through a channel, whatever their receiver sends.
@@ -126,7 +126,7 @@ pub fn cells(messages: &[usize], ranks: u32, is_crowded: bool) -> Vec<usize> {
 /// which a processor likes to fetch together, does one belong to another message.
 fn cell_bytes(bytes: usize) -> usize {
     let apart = 2 * LINE;
-    if STAMP + bytes <= LINE { apart } else { bytes.next_power_of_two() + apart }
+    if STAMP_BYTES + bytes <= LINE { apart } else { bytes.next_power_of_two() + apart }
 }
 
 /// Where in its cell a message of this length begins: as far behind the stamp as a power of two
@@ -135,7 +135,7 @@ fn cell_bytes(bytes: usize) -> usize {
 #[inline]
 fn lead(bytes: usize) -> usize {
     match LINE - bytes % LINE {
-        0..STAMP => LINE,
+        0..STAMP_BYTES => LINE,
         room => 1 << room.ilog2(),
     }
 }
@@ -357,8 +357,11 @@ mod tests {
         let lines = |bytes: usize| bytes.div_ceil(LINE);
         for bytes in 0..=LONGEST {
             let lead = lead(bytes);
-            assert!(lead >= STAMP && lead.is_multiple_of(ALIGNMENT), "{lead} for {bytes} bytes");
-            assert_eq!(lines(lead + bytes), lines(STAMP + bytes), "{bytes} bytes");
+            assert!(
+                lead >= STAMP_BYTES && lead.is_multiple_of(ALIGNMENT),
+                "{lead} for {bytes} bytes"
+            );
+            assert_eq!(lines(lead + bytes), lines(STAMP_BYTES + bytes), "{bytes} bytes");
             assert!(lead + bytes <= cell_bytes(bytes), "{bytes} bytes fit their cell");
         }
         assert_eq!([LINE, 128, 1024, LONGEST].map(lead), [LINE; 4]);

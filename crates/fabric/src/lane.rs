@@ -32,7 +32,7 @@ use pages::Prefault;
 pub use ring::Ring;
 
 /// Bytes of a cell's stamp.
-pub const STAMP: usize = 8;
+pub const STAMP_BYTES: usize = 8;
 
 /// Who fills a cell asks for as many lines of the one that is filled so many messages later, or an
 /// eighth of the ring if that is less: what the receiver has read lies in its cache, and takes as
@@ -92,7 +92,7 @@ impl MappedRing {
 
     fn body(&self, position: u64) -> NonNull<u8> {
         // SAFETY: a cell is at least a line long, so its byte 8 lies inside.
-        unsafe { self.cell(position).add(STAMP) }
+        unsafe { self.cell(position).add(STAMP_BYTES) }
     }
 
     /// The annex for a position of the endless sequence, in a ring that has some.
@@ -169,7 +169,7 @@ impl RingWriter {
     /// # Panics
     /// If header and payload do not fit a cell.
     pub unsafe fn push<H: Copy>(&mut self, header: H, payload: Region) -> bool {
-        assert!(payload.bytes() <= self.payload::<H>() && align_of::<H>() <= STAMP);
+        assert!(payload.bytes() <= self.payload::<H>() && align_of::<H>() <= STAMP_BYTES);
         if payload.bytes() > self.place.ring.cell_payload(size_of::<H>()) {
             // SAFETY: passed on.
             return unsafe { self.push_long(header, payload) };
@@ -193,7 +193,7 @@ impl RingWriter {
         unsafe { body.cast::<H>().write(header) };
         // SAFETY: as for the rest.
         unsafe { copy(payload.start(), behind.as_ptr(), first) };
-        self.stamp_cell(STAMP + size_of::<H>() + payload.bytes());
+        self.stamp_cell(STAMP_BYTES + size_of::<H>() + payload.bytes());
         true
     }
 
@@ -206,7 +206,7 @@ impl RingWriter {
     /// # Panics
     /// If the payload does not fit the cell there, or would lie over the stamp.
     pub(crate) unsafe fn push_at(&mut self, lead: usize, payload: Region) -> bool {
-        assert!(lead >= STAMP && lead + payload.bytes() <= self.place.ring.cell_bytes);
+        assert!(lead >= STAMP_BYTES && lead + payload.bytes() <= self.place.ring.cell_bytes);
         if self.next == self.free_below && !self.find_room(self.next + 1) {
             return false;
         }
@@ -237,7 +237,7 @@ impl RingWriter {
         self.stamp();
         if self.ahead > 0 {
             let soon = self.next + self.ahead;
-            own_soon(self.place.cell(soon), STAMP + size_of::<H>());
+            own_soon(self.place.cell(soon), STAMP_BYTES + size_of::<H>());
             own_soon(self.place.overflow_slot(soon), payload.bytes());
         }
         true
@@ -265,7 +265,7 @@ impl RingWriter {
     /// What does not fit the first line goes before it: a receiver that waits for messages looks
     /// at that line all the time, and whoever writes to it in two goes waits for it twice.
     const fn first_bytes(header: usize) -> usize {
-        (LINE - STAMP).saturating_sub(header)
+        (LINE - STAMP_BYTES).saturating_sub(header)
     }
 
     /// Whether so many messages of the longest kind have room: at most half of what may ever have
@@ -377,7 +377,7 @@ impl RingReader {
     pub fn payload_of<H>(&self, bytes: usize) -> Region {
         assert!(self.has_news() && bytes <= self.place.ring.payload(size_of::<H>()));
         let annex = self.place.overflow_of(self.next, size_of::<H>(), bytes);
-        self.is_longer.set(STAMP + size_of::<H>() + bytes > LINE);
+        self.is_longer.set(STAMP_BYTES + size_of::<H>() + bytes > LINE);
         // SAFETY: the header lies inside the cell, and so does what follows it.
         let behind = unsafe { self.place.body(self.next).add(size_of::<H>()) };
         Region::new(annex.unwrap_or(behind).as_ptr(), bytes)

@@ -266,7 +266,10 @@ mod tests {
     #[test]
     fn headers_are_four_words_and_lose_nothing() {
         assert_eq!(size_of::<Header>(), 32);
-        assert_eq!(crate::lane::STAMP + size_of::<Header>() + WORDS_BYTES, crate::layout::LINE);
+        assert_eq!(
+            crate::lane::STAMP_BYTES + size_of::<Header>() + WORDS_BYTES,
+            crate::layout::LINE
+        );
         let label = Label { context: u64::MAX, tag: u64::MAX - 1, ordinal: u32::MAX };
         let element = TypeCode(200);
         for packet in [

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use super::STAMP;
+use super::STAMP_BYTES;
 use crate::SharedSegment;
 use crate::layout::{LANE_HEAD, LINE};
 
@@ -44,12 +44,12 @@ impl Ring {
 
     /// Bytes of the longest payload of one message, behind a header of `header` bytes.
     pub fn payload(&self, header: usize) -> usize {
-        self.cell_bytes.max(self.annex_bytes) - STAMP - header
+        self.cell_bytes.max(self.annex_bytes) - STAMP_BYTES - header
     }
 
     /// Bytes of payload that fit a cell behind a header of `header` bytes.
     pub(crate) fn cell_payload(&self, header: usize) -> usize {
-        self.cell_bytes - STAMP - header
+        self.cell_bytes - STAMP_BYTES - header
     }
 
     /// How many messages of the longest kind a sender may be ahead of its receiver.

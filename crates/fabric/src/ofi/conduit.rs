@@ -16,7 +16,7 @@ use super::port::{
 use super::volley::Burst;
 use super::zero_copy::ZeroCopyTransfers;
 use crate::endpoint::Header;
-use crate::lane::{MappedRing, Ring, STAMP};
+use crate::lane::{MappedRing, Ring, STAMP_BYTES};
 use crate::layout::LANE_HEAD;
 use crate::{Peer, Region, Result, SharedSegment};
 
@@ -231,12 +231,12 @@ impl PeerLink {
     /// What lies in a cell that is filled: its header, and the bytes of all that is used of it.
     fn content(&self, position: u64) -> (Header, usize) {
         // SAFETY: the header lies behind the stamp, inside the cell.
-        let header = unsafe { self.out.cell(position).add(STAMP) };
+        let header = unsafe { self.out.cell(position).add(STAMP_BYTES) };
         // SAFETY: the cell is published, so its sender has written a header and leaves it alone
         // until we say that it has been read (README, "Room").
         let header: Header = unsafe { header.cast().read() };
         let room = self.out.ring.payload(size_of::<Header>());
-        (header, STAMP + size_of::<Header>() + header.bytes_behind(room))
+        (header, STAMP_BYTES + size_of::<Header>() + header.bytes_behind(room))
     }
 
     fn push_cell(
@@ -313,9 +313,9 @@ impl PeerLink {
         cell: Region,
         read: u64,
     ) -> Begun {
-        let (index, data) = (self.index(), cell.part(STAMP, cell.bytes() - STAMP));
+        let (index, data) = (self.index(), cell.part(STAMP_BYTES, cell.bytes() - STAMP_BYTES));
         let note = ImmData { from: self.me, cell: index, read: read as u16 };
-        let offset = copy.offset + index * self.out.ring.cell_bytes + STAMP;
+        let offset = copy.offset + index * self.out.ring.cell_bytes + STAMP_BYTES;
         let spot = RemoteAddr { offset, ..copy };
         if data.bytes() <= port.longest_inject() {
             // SAFETY: as in `send_cell`.
@@ -479,7 +479,7 @@ impl PeerLink {
         }
         self.hear_told(whole((word >> 32) as u32, self.heard));
         // SAFETY: behind the stamp, inside the cell.
-        let into = unsafe { self.into.cell(position).add(STAMP) };
+        let into = unsafe { self.into.cell(position).add(STAMP_BYTES) };
         // SAFETY: the cell has been read for good, and is not stamped anew: it is ours to write.
         // The message lies in a buffer, not in the ring.
         unsafe { into.as_ptr().copy_from_nonoverlapping(body.as_ptr(), body.len()) };

@@ -13,14 +13,14 @@ pub(crate) mod waking;
 pub(crate) mod writes;
 pub(crate) mod zero_copy;
 
-use motet_fabric::lane::STAMP;
+use motet_fabric::lane::STAMP_BYTES;
 use motet_fabric::layout::{LINE, Layout};
 use motet_fabric::{Label, Peer, Selector};
 
 use crate::support::Rank;
 
 /// Bytes of a message that just fits a cell of a small world.
-const EAGER: usize = CELL - STAMP - HEADER;
+const EAGER: usize = CELL - STAMP_BYTES - HEADER;
 const CELL: usize = 8192 + LINE;
 const HEADER: usize = 32;
 /// A message that goes in a few cells.
