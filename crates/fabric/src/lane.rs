@@ -37,7 +37,7 @@ pub const STAMP_BYTES: usize = 8;
 /// Who fills a cell asks for as many lines of the one that is filled so many messages later, or an
 /// eighth of the ring if that is less: what the receiver has read lies in its cache, and takes as
 /// long as a message to come back.
-const AHEAD: u64 = 6;
+const PREFETCH_MESSAGES: u64 = 6;
 /// Not in rings with shorter cells: where each line is a cell the receiver's processor fetches the
 /// next ones by itself, before they are filled.
 const SPARSE: usize = 2 * LINE;
@@ -136,8 +136,11 @@ impl RingWriter {
     /// As [`Outlet::new`], with the position of the first message; the other end has the same.
     pub fn starting_at(segment: Arc<SharedSegment>, ring: Ring, first: u64) -> RingWriter {
         let place = MappedRing::new(segment, ring);
-        let ahead =
-            if ring.cell_bytes < SPARSE { 0 } else { (ring.long_cells() as u64 / 8).min(AHEAD) };
+        let ahead = if ring.cell_bytes < SPARSE {
+            0
+        } else {
+            (ring.long_cells() as u64 / 8).min(PREFETCH_MESSAGES)
+        };
         let pages = Prefault::of(&ring);
         let free_below = first + pages.cells();
         RingWriter { place, next: first, ahead, free_below, pages, first }
