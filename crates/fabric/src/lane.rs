@@ -40,7 +40,7 @@ pub const STAMP_BYTES: usize = 8;
 const PREFETCH_MESSAGES: u64 = 6;
 /// Not in rings with shorter cells: where each line is a cell the receiver's processor fetches the
 /// next ones by itself, before they are filled.
-const SPARSE: usize = 2 * LINE;
+const PREFETCH_MIN_SLOT_BYTES: usize = 2 * LINE;
 /// So many lines of a cell are asked for at most.
 const MOST_LINES: usize = 20;
 /// Who reads a cell of a sender that is ahead asks for the first line of the one so many messages
@@ -136,7 +136,7 @@ impl RingWriter {
     /// As [`Outlet::new`], with the position of the first message; the other end has the same.
     pub fn starting_at(segment: Arc<SharedSegment>, ring: Ring, first: u64) -> RingWriter {
         let place = MappedRing::new(segment, ring);
-        let ahead = if ring.cell_bytes < SPARSE {
+        let ahead = if ring.cell_bytes < PREFETCH_MIN_SLOT_BYTES {
             0
         } else {
             (ring.long_cells() as u64 / 8).min(PREFETCH_MESSAGES)
