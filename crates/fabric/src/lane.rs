@@ -42,7 +42,7 @@ const PREFETCH_MESSAGES: u64 = 6;
 /// next ones by itself, before they are filled.
 const PREFETCH_MIN_SLOT_BYTES: usize = 2 * LINE;
 /// So many lines of a cell are asked for at most.
-const MOST_LINES: usize = 20;
+const PREFETCH_MAX_LINES: usize = 20;
 /// Who reads a cell of a sender that is ahead asks for the first line of the one so many messages
 /// later: to come from the other core it takes longer than all else that a short message costs.
 const BEHIND: u64 = 2;
@@ -450,7 +450,7 @@ fn read_soon(cell: NonNull<u8>, is_longer: bool) {
 #[inline]
 fn own_soon(cell: NonNull<u8>, bytes: usize) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    for line in 0..bytes.div_ceil(LINE).min(MOST_LINES) {
+    for line in 0..bytes.div_ceil(LINE).min(PREFETCH_MAX_LINES) {
         let at = cell.as_ptr().wrapping_add(line * LINE);
         // SAFETY: a prefetch touches no memory that a program could tell, and does not fail
         // wherever it points; processors that do not know this one pass over it.
