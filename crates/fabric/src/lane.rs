@@ -45,7 +45,7 @@ const PREFETCH_MIN_SLOT_BYTES: usize = 2 * LINE;
 const PREFETCH_MAX_LINES: usize = 20;
 /// Who reads a cell of a sender that is ahead asks for the first line of the one so many messages
 /// later: to come from the other core it takes longer than all else that a short message costs.
-const BEHIND: u64 = 2;
+const READ_PREFETCH_MESSAGES: u64 = 2;
 /// After so many messages it is looked whether the sender is ahead. To ask for lines before they
 /// are filled would take them from a sender that is not.
 const LOOKS_EACH: u64 = 32;
@@ -408,11 +408,11 @@ impl RingReader {
     pub fn advance(&mut self) -> bool {
         self.next += 1;
         if self.next.is_multiple_of(LOOKS_EACH) {
-            let last = self.next + BEHIND - 1;
+            let last = self.next + READ_PREFETCH_MESSAGES - 1;
             self.is_behind = self.place.stamp(last).load(Ordering::Relaxed) == last + 1;
         }
         if self.is_behind {
-            read_soon(self.place.cell(self.next + BEHIND), self.is_longer.get());
+            read_soon(self.place.cell(self.next + READ_PREFETCH_MESSAGES), self.is_longer.get());
         }
         if self.next - self.published < self.told_each {
             return false;
@@ -545,7 +545,7 @@ mod tests {
                 let _ = inlet.advance();
             }
             // One that waits for us to answer has filled no more than the next cell.
-            assert_eq!(inlet.is_behind, ahead > BEHIND, "{ahead} cells ahead");
+            assert_eq!(inlet.is_behind, ahead > READ_PREFETCH_MESSAGES, "{ahead} cells ahead");
             while inlet.has_news() {
                 let _ = inlet.advance();
             }
