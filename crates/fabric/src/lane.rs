@@ -48,7 +48,7 @@ const PREFETCH_MAX_LINES: usize = 20;
 const READ_PREFETCH_MESSAGES: u64 = 2;
 /// After so many messages it is looked whether the sender is ahead. To ask for lines before they
 /// are filled would take them from a sender that is not.
-const LOOKS_EACH: u64 = 32;
+const LEAD_CHECK_MESSAGES: u64 = 32;
 
 /// What both ends know of a ring: its place in this process. Keeps the mapping alive.
 pub(crate) struct MappedRing {
@@ -407,7 +407,7 @@ impl RingReader {
     #[must_use]
     pub fn advance(&mut self) -> bool {
         self.next += 1;
-        if self.next.is_multiple_of(LOOKS_EACH) {
+        if self.next.is_multiple_of(LEAD_CHECK_MESSAGES) {
             let last = self.next + READ_PREFETCH_MESSAGES - 1;
             self.is_behind = self.place.stamp(last).load(Ordering::Relaxed) == last + 1;
         }
@@ -536,7 +536,7 @@ mod tests {
         let (mut outlet, mut inlet) = ends(8, 64);
         for ahead in [1, 3, 2, 4] {
             let mut sent = outlet.filled();
-            for received in inlet.next..inlet.next + 2 * LOOKS_EACH {
+            for received in inlet.next..inlet.next + 2 * LEAD_CHECK_MESSAGES {
                 while sent < received + ahead {
                     assert!(push(&mut outlet, sent, b"x"));
                     sent += 1;
