@@ -11,7 +11,7 @@ use super::{MappedRing, Ring};
 use crate::layout::{LANE_HEAD, PAGE};
 
 /// Bytes that are seen to at first.
-const FEWEST: usize = 4 * PAGE;
+const PREFAULT_MIN_BYTES: usize = 4 * PAGE;
 
 /// What of a ring has its pages.
 pub(super) struct Prefault {
@@ -37,7 +37,7 @@ impl Prefault {
     pub(super) fn prefault_cells(&mut self, place: &MappedRing, filled: u64) -> Option<u64> {
         let ring = &place.ring;
         if filled >= self.cells() && self.cells < ring.cells {
-            let more = self.cells.max(FEWEST.div_ceil(ring.cell_bytes));
+            let more = self.cells.max(PREFAULT_MIN_BYTES.div_ceil(ring.cell_bytes));
             let upto = ring.cells.min(self.cells + more);
             let at = |cell| ring.offset + LANE_HEAD + cell * ring.cell_bytes;
             place.segment.prepare(at(self.cells)..at(upto));
