@@ -19,7 +19,7 @@ use crate::memory::copy;
 use crate::{Region, RegionMut, SharedSegment};
 
 /// The longest message that goes through a channel; longer ones are worth a single copy.
-pub const LONGEST: usize = 8192;
+pub const CHANNEL_MAX_BYTES: usize = 8192;
 
 /// The same of a message to a rank that sends none in turn. So few longer ones may be ahead of
 /// their receiver in a ring that they do better in the lane of all messages.
@@ -60,7 +60,7 @@ pub fn longest(traffic: MessagePattern, is_crowded: bool) -> usize {
     match (traffic, is_crowded) {
         (MessagePattern::OneWay, _) | (MessagePattern::Exchange, false) => LONGEST_OF_MOST,
         (MessagePattern::Swap, false) => LONGEST_OF_SWAP,
-        (MessagePattern::Exchange | MessagePattern::Swap, true) => LONGEST,
+        (MessagePattern::Exchange | MessagePattern::Swap, true) => CHANNEL_MAX_BYTES,
     }
 }
 
@@ -90,7 +90,7 @@ const FEWEST: usize = 2;
 /// the shortest ring while there is one left.
 pub fn cells(messages: &[usize], ranks: u32, is_crowded: bool) -> Vec<usize> {
     let full = |&bytes: &usize| match cell_bytes(bytes) {
-        _ if bytes > LONGEST => 0,
+        _ if bytes > CHANNEL_MAX_BYTES => 0,
         short if is_crowded && short <= LONGEST_CROWDED => CROWDED * rounds(short),
         cell_bytes => rounds(cell_bytes),
     };
@@ -313,7 +313,7 @@ mod tests {
         arena.give_back(first);
         assert_ne!(arena.cut(56, 16), Some(first), "another size");
         assert_eq!(arena.cut(56, 32), Some(first), "a freed ring of the same size");
-        assert!(arena.cut(LONGEST, 4).is_none(), "no room left");
+        assert!(arena.cut(CHANNEL_MAX_BYTES, 4).is_none(), "no room left");
     }
 
     #[test]
@@ -346,7 +346,7 @@ mod tests {
         for is_crowded in [false, true] {
             for traffic in [MessagePattern::OneWay, MessagePattern::Exchange, MessagePattern::Swap]
             {
-                assert!((ALWAYS..=LONGEST).contains(&longest(traffic, is_crowded)));
+                assert!((ALWAYS..=CHANNEL_MAX_BYTES).contains(&longest(traffic, is_crowded)));
             }
         }
     }
@@ -355,7 +355,7 @@ mod tests {
     fn a_message_takes_no_more_lines_than_right_behind_the_stamp_and_begins_at_a_border_if_it_can()
     {
         let lines = |bytes: usize| bytes.div_ceil(LINE);
-        for bytes in 0..=LONGEST {
+        for bytes in 0..=CHANNEL_MAX_BYTES {
             let lead = lead(bytes);
             assert!(
                 lead >= STAMP_BYTES && lead.is_multiple_of(ALIGNMENT),
@@ -364,7 +364,7 @@ mod tests {
             assert_eq!(lines(lead + bytes), lines(STAMP_BYTES + bytes), "{bytes} bytes");
             assert!(lead + bytes <= cell_bytes(bytes), "{bytes} bytes fit their cell");
         }
-        assert_eq!([LINE, 128, 1024, LONGEST].map(lead), [LINE; 4]);
+        assert_eq!([LINE, 128, 1024, CHANNEL_MAX_BYTES].map(lead), [LINE; 4]);
         assert_eq!([8, 32, 56, 96, 57, 63].map(lead), [32, 32, 8, 32, LINE, LINE]);
     }
 
@@ -374,7 +374,10 @@ mod tests {
         assert_eq!(cells(&[4096; 2], MANY, false), [4; 2]);
         assert_eq!(cells(&[4096; 15], FEW, false), [4; 15]);
         assert_eq!(cells(&[], MANY, false), []);
-        assert_eq!(cells(&[8, LONGEST + 1, 0, LONGEST], MANY, false), [32, 0, 32, 4]);
+        assert_eq!(
+            cells(&[8, CHANNEL_MAX_BYTES + 1, 0, CHANNEL_MAX_BYTES], MANY, false),
+            [32, 0, 32, 4]
+        );
     }
 
     #[test]
@@ -398,7 +401,9 @@ mod tests {
             .collect();
         let given = cells(&cube, MANY, false);
         assert!(given[6..].iter().all(|&cells| cells >= FEWEST), "{given:?}");
-        for messages in [vec![8; 40], vec![4096; 26], cube, vec![8; 1000], vec![LONGEST; 7]] {
+        for messages in
+            [vec![8; 40], vec![4096; 26], cube, vec![8; 1000], vec![CHANNEL_MAX_BYTES; 7]]
+        {
             let rings = cells(&messages, MANY, false)
                 .into_iter()
                 .zip(&messages)

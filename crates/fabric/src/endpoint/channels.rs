@@ -5,7 +5,7 @@ use super::Endpoint;
 use super::outgoing::Outgoing;
 use super::packet::{self, Packet};
 use super::streams::Pipelines;
-use crate::channel::{InChannel, LONGEST, OutChannel};
+use crate::channel::{CHANNEL_MAX_BYTES, InChannel, OutChannel};
 use crate::{Label, Peer, Sender, TransferError, TypeCode};
 
 /// What became of the attempt to find the sending end of a channel.
@@ -32,7 +32,7 @@ impl Endpoint {
         bytes: usize,
         cells: usize,
     ) -> Option<InChannel> {
-        if bytes > LONGEST || self.reaches(from) {
+        if bytes > CHANNEL_MAX_BYTES || self.reaches(from) {
             return None;
         }
         let wanted = self.options.channels && cells > 0;
@@ -91,7 +91,7 @@ impl Endpoint {
         element: TypeCode,
         bytes: usize,
     ) -> Attached {
-        if bytes > LONGEST || self.reaches(to) {
+        if bytes > CHANNEL_MAX_BYTES || self.reaches(to) {
             return Attached::Refused;
         }
         let Some(Some(opened)) = self.offered_channels.remove(&(to, label)) else {

@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::Duration;
 
-use motet_fabric::channel::LONGEST;
+use motet_fabric::channel::CHANNEL_MAX_BYTES;
 use motet_fabric::{Label, Peer, Sender, TransferError};
 
 use super::{LARGE, from, label, pattern, step};
@@ -12,7 +12,7 @@ use crate::support::{Attachment, Inbound, Kind, Outbound, Rank, ranks, run};
 /// Messages through a channel arrive whole and in order, at every size, at every pace.
 pub(crate) fn order_and_contents(kind: Kind) {
     const ROUNDS: u64 = 2000;
-    for bytes in [0, 1, 8, 56, 57, 1000, LONGEST] {
+    for bytes in [0, 1, 8, 56, 57, 1000, CHANNEL_MAX_BYTES] {
         run(kind, 2, |rank| {
             if rank.me() == 0 {
                 let mut channel = rank.attached(1, label(1), bytes);
@@ -96,11 +96,11 @@ pub(crate) fn disagreement_is_an_error(kind: Kind) {
 /// Too long, or no room in the arena: both sides learn that it goes as a message.
 pub(crate) fn refusal_is_told(kind: Kind) {
     let mut world = ranks(kind, 2);
-    assert!(world[1].open(0, label(0), LONGEST + 1).is_none());
-    assert!(matches!(world[0].attach(1, label(0), LONGEST + 1), Attachment::Refused));
+    assert!(world[1].open(0, label(0), CHANNEL_MAX_BYTES + 1).is_none());
+    assert!(matches!(world[0].attach(1, label(0), CHANNEL_MAX_BYTES + 1), Attachment::Refused));
 
     let mut channels = Vec::new();
-    let full = (0..).find(|&tag| match world[1].open(0, label(tag), LONGEST) {
+    let full = (0..).find(|&tag| match world[1].open(0, label(tag), CHANNEL_MAX_BYTES) {
         None => true,
         Some(channel) => {
             channels.push(channel);
@@ -109,11 +109,11 @@ pub(crate) fn refusal_is_told(kind: Kind) {
     });
     let full = full.expect("an arena has an end");
     step(&mut world);
-    assert!(matches!(world[0].attach(1, label(full), LONGEST), Attachment::Refused));
-    assert!(matches!(world[0].attach(1, label(full - 1), LONGEST), Attachment::Open(_)));
+    assert!(matches!(world[0].attach(1, label(full), CHANNEL_MAX_BYTES), Attachment::Refused));
+    assert!(matches!(world[0].attach(1, label(full - 1), CHANNEL_MAX_BYTES), Attachment::Open(_)));
     // What comes back serves again.
     world[1].close(channels.pop().expect("there were some"));
-    assert!(world[1].open(0, label(full + 1), LONGEST).is_some());
+    assert!(world[1].open(0, label(full + 1), CHANNEL_MAX_BYTES).is_some());
 }
 
 /// Opening and closing for ever takes no more room than once, and a ring that comes back carries
