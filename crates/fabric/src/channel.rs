@@ -23,7 +23,7 @@ pub const CHANNEL_MAX_BYTES: usize = 8192;
 
 /// The same of a message to a rank that sends none in turn. So few longer ones may be ahead of
 /// their receiver in a ring that they do better in the lane of all messages.
-const LONGEST_OF_MOST: usize = 1024;
+const ONE_WAY_MAX_BYTES: usize = 1024;
 /// The same of a swap where each rank has a core. Longer ones do better in a block, which the
 /// answer takes back while it is in the caches of who answers; of several only one is taken back.
 const LONGEST_OF_SWAP: usize = 512;
@@ -58,7 +58,7 @@ pub enum MessagePattern {
 /// ends know what it is part of, so they need not tell each other.
 pub fn longest(traffic: MessagePattern, is_crowded: bool) -> usize {
     match (traffic, is_crowded) {
-        (MessagePattern::OneWay, _) | (MessagePattern::Exchange, false) => LONGEST_OF_MOST,
+        (MessagePattern::OneWay, _) | (MessagePattern::Exchange, false) => ONE_WAY_MAX_BYTES,
         (MessagePattern::Swap, false) => LONGEST_OF_SWAP,
         (MessagePattern::Exchange | MessagePattern::Swap, true) => CHANNEL_MAX_BYTES,
     }
