@@ -26,7 +26,7 @@ pub const CHANNEL_MAX_BYTES: usize = 8192;
 const ONE_WAY_MAX_BYTES: usize = 1024;
 /// The same of a swap where each rank has a core. Longer ones do better in a block, which the
 /// answer takes back while it is in the caches of who answers; of several only one is taken back.
-const LONGEST_OF_SWAP: usize = 512;
+const SWAP_MAX_BYTES: usize = 512;
 
 /// What the addresses of messages in channels are a multiple of.
 pub const ALIGNMENT: usize = STAMP_BYTES;
@@ -41,7 +41,7 @@ pub fn is_read_where_it_lies(bytes: usize) -> bool {
 }
 
 /// Messages up to this length always go through a channel, whatever their receiver sends.
-pub const ALWAYS: usize = LONGEST_OF_SWAP;
+pub const ALWAYS: usize = SWAP_MAX_BYTES;
 
 /// What a message of an operation is part of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +59,7 @@ pub enum MessagePattern {
 pub fn longest(traffic: MessagePattern, is_crowded: bool) -> usize {
     match (traffic, is_crowded) {
         (MessagePattern::OneWay, _) | (MessagePattern::Exchange, false) => ONE_WAY_MAX_BYTES,
-        (MessagePattern::Swap, false) => LONGEST_OF_SWAP,
+        (MessagePattern::Swap, false) => SWAP_MAX_BYTES,
         (MessagePattern::Exchange | MessagePattern::Swap, true) => CHANNEL_MAX_BYTES,
     }
 }
