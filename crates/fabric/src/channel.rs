@@ -29,7 +29,7 @@ const ONE_WAY_MAX_BYTES: usize = 1024;
 const SWAP_MAX_BYTES: usize = 512;
 
 /// What the addresses of messages in channels are a multiple of.
-pub const ALIGNMENT: usize = STAMP_BYTES;
+pub const PAYLOAD_ALIGNMENT_BYTES: usize = STAMP_BYTES;
 
 /// Messages of more than one line are copied before somebody reads them, up to this length.
 const LONGEST_COPIED: usize = 512;
@@ -358,7 +358,7 @@ mod tests {
         for bytes in 0..=CHANNEL_MAX_BYTES {
             let lead = lead(bytes);
             assert!(
-                lead >= STAMP_BYTES && lead.is_multiple_of(ALIGNMENT),
+                lead >= STAMP_BYTES && lead.is_multiple_of(PAYLOAD_ALIGNMENT_BYTES),
                 "{lead} for {bytes} bytes"
             );
             assert_eq!(lines(lead + bytes), lines(STAMP_BYTES + bytes), "{bytes} bytes");

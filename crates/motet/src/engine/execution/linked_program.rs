@@ -183,7 +183,7 @@ impl Execution {
         let reduction = self.reduction(receive)?;
         let Operands { other, side, into } = self.operands(reduction.step, place);
         let is_faster = channel::is_read_where_it_lies(self.memory.bytes(place.len));
-        (is_faster && reduction.alignment <= channel::ALIGNMENT).then(|| {
+        (is_faster && reduction.alignment <= channel::PAYLOAD_ALIGNMENT_BYTES).then(|| {
             LinkedInstr::ReceiveAndReduce {
                 link: receive.index(),
                 from: self.peer(from),
