@@ -32,12 +32,12 @@ const SWAP_MAX_BYTES: usize = 512;
 pub const PAYLOAD_ALIGNMENT_BYTES: usize = STAMP_BYTES;
 
 /// Messages of more than one line are copied before somebody reads them, up to this length.
-const LONGEST_COPIED: usize = 512;
+const COPY_FIRST_MAX_BYTES: usize = 512;
 
 /// Whether a message of so many bytes is read faster where it lies than it is copied. A sum of 128
 /// to 512 bytes takes 1.0 to 1.7 times as long there, one of 1 KiB 0.85 to 0.95 of the time.
 pub fn is_read_where_it_lies(bytes: usize) -> bool {
-    STAMP_BYTES + bytes <= LINE || bytes > LONGEST_COPIED
+    STAMP_BYTES + bytes <= LINE || bytes > COPY_FIRST_MAX_BYTES
 }
 
 /// Messages up to this length always go through a channel, whatever their receiver sends.
