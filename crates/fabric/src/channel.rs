@@ -41,7 +41,7 @@ pub fn is_read_where_it_lies(bytes: usize) -> bool {
 }
 
 /// Messages up to this length always go through a channel, whatever their receiver sends.
-pub const ALWAYS: usize = SWAP_MAX_BYTES;
+pub const ALWAYS_MAX_BYTES: usize = SWAP_MAX_BYTES;
 
 /// What a message of an operation is part of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -346,7 +346,9 @@ mod tests {
         for is_crowded in [false, true] {
             for traffic in [MessagePattern::OneWay, MessagePattern::Exchange, MessagePattern::Swap]
             {
-                assert!((ALWAYS..=CHANNEL_MAX_BYTES).contains(&longest(traffic, is_crowded)));
+                assert!(
+                    (ALWAYS_MAX_BYTES..=CHANNEL_MAX_BYTES).contains(&longest(traffic, is_crowded))
+                );
             }
         }
     }

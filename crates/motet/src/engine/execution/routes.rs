@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use motet_fabric::channel::{ALWAYS, MessagePattern, cells, longest};
+use motet_fabric::channel::{ALWAYS_MAX_BYTES, MessagePattern, cells, longest};
 use motet_fabric::{Attached, Endpoint, Failure};
 use motet_plan::{Action, Rank, StepId};
 
@@ -35,7 +35,7 @@ impl Execution {
                 (true, true) => MessagePattern::Swap,
             };
             let bytes = self.memory.bytes(elements);
-            bytes > ALWAYS && bytes > longest(traffic, is_crowded)
+            bytes > ALWAYS_MAX_BYTES && bytes > longest(traffic, is_crowded)
         };
         let received = self.planned.plan.steps().iter().filter_map(|step| match *step {
             Action::Recv { from, into, .. } if !is_too_long(from, into.len) => {
@@ -84,7 +84,7 @@ impl Execution {
     /// all messages are so short that it does not matter.
     fn partners(&self) -> HashSet<Rank> {
         let steps = self.planned.plan.steps();
-        let is_long = |step: &Action| self.memory.bytes(step.elements()) > ALWAYS;
+        let is_long = |step: &Action| self.memory.bytes(step.elements()) > ALWAYS_MAX_BYTES;
         if !steps.iter().any(is_long) {
             return HashSet::new();
         }
