@@ -67,7 +67,7 @@ pub fn longest(traffic: MessagePattern, is_crowded: bool) -> usize {
 /// Bytes that the rings of one operation take at most, if more than `FEW` ranks take part: ten
 /// full rings for short messages, or two for the longest but one length. With it an exchange with
 /// 26 neighbours takes less than 64 KiB in all.
-pub const RINGS: usize = 43 << 10;
+pub const OPERATION_RINGS_MAX_BYTES: usize = 43 << 10;
 
 /// Among so few ranks every message has a full ring: there are not many, and operations of all with
 /// all have messages of 2 KiB and more in half the time.
@@ -100,12 +100,12 @@ pub fn cells(messages: &[usize], ranks: u32, is_crowded: bool) -> Vec<usize> {
         cells => Ring::of_cells(0, cells, cell_bytes(bytes)).bytes(),
     };
     let all = cells.iter().zip(messages).map(|(&cells, &bytes)| taken(cells, bytes));
-    if ranks <= FEW || all.sum::<usize>() <= RINGS {
+    if ranks <= FEW || all.sum::<usize>() <= OPERATION_RINGS_MAX_BYTES {
         return cells;
     }
     let mut order: Vec<usize> = (0..messages.len()).filter(|&at| cells[at] > 0).collect();
     order.sort_by_key(|&at| messages[at]);
-    let (mut left, mut others) = (RINGS, order.len());
+    let (mut left, mut others) = (OPERATION_RINGS_MAX_BYTES, order.len());
     for at in order {
         let (share, bytes) = (left / others, messages[at]);
         while cells[at] > FEWEST && taken(cells[at], bytes) > share {
@@ -415,7 +415,10 @@ mod tests {
                 Ring::of_cells(0, cells, cell_bytes(bytes)).bytes()
             });
             let bytes: usize = bytes.sum();
-            assert!(bytes <= RINGS && 2 * bytes > RINGS, "{bytes} bytes for {messages:?}");
+            assert!(
+                bytes <= OPERATION_RINGS_MAX_BYTES && 2 * bytes > OPERATION_RINGS_MAX_BYTES,
+                "{bytes} bytes for {messages:?}"
+            );
         }
     }
 }
