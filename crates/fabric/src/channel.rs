@@ -71,7 +71,7 @@ pub const OPERATION_RINGS_MAX_BYTES: usize = 43 << 10;
 
 /// Among so few ranks every message has a full ring: there are not many, and operations of all with
 /// all have messages of 2 KiB and more in half the time.
-const FEW: u32 = 16;
+const FULL_RINGS_MAX_RANKS: u32 = 16;
 
 /// Who shares a core with its receiver does well to be more rounds ahead, since each of them runs
 /// for some time: the rings of messages whose cells are no longer than this are so much longer.
@@ -100,7 +100,7 @@ pub fn cells(messages: &[usize], ranks: u32, is_crowded: bool) -> Vec<usize> {
         cells => Ring::of_cells(0, cells, cell_bytes(bytes)).bytes(),
     };
     let all = cells.iter().zip(messages).map(|(&cells, &bytes)| taken(cells, bytes));
-    if ranks <= FEW || all.sum::<usize>() <= OPERATION_RINGS_MAX_BYTES {
+    if ranks <= FULL_RINGS_MAX_RANKS || all.sum::<usize>() <= OPERATION_RINGS_MAX_BYTES {
         return cells;
     }
     let mut order: Vec<usize> = (0..messages.len()).filter(|&at| cells[at] > 0).collect();
@@ -303,7 +303,7 @@ impl OutChannel {
 mod tests {
     use super::*;
 
-    const MANY: u32 = FEW + 1;
+    const MANY: u32 = FULL_RINGS_MAX_RANKS + 1;
 
     #[test]
     fn an_arena_reuses_what_came_back_and_ends() {
@@ -374,7 +374,7 @@ mod tests {
     fn few_messages_get_full_rings() {
         assert_eq!(cells(&[8; 10], MANY, false), [32; 10]);
         assert_eq!(cells(&[4096; 2], MANY, false), [4; 2]);
-        assert_eq!(cells(&[4096; 15], FEW, false), [4; 15]);
+        assert_eq!(cells(&[4096; 15], FULL_RINGS_MAX_RANKS, false), [4; 15]);
         assert_eq!(cells(&[], MANY, false), []);
         assert_eq!(
             cells(&[8, CHANNEL_MAX_BYTES + 1, 0, CHANNEL_MAX_BYTES], MANY, false),
@@ -384,7 +384,7 @@ mod tests {
 
     #[test]
     fn who_shares_a_core_may_be_further_ahead_with_short_messages() {
-        assert_eq!(cells(&[8, 1024, 1025], FEW, true), [128, 64, 8]);
+        assert_eq!(cells(&[8, 1024, 1025], FULL_RINGS_MAX_RANKS, true), [128, 64, 8]);
         // As many bytes at most as for others.
         assert_eq!(cells(&[8; 26], MANY, true), cells(&[8; 26], MANY, false));
         assert_eq!(cells(&[8; 2], MANY, true), [128; 2]);
