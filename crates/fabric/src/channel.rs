@@ -76,7 +76,7 @@ const FULL_RINGS_MAX_RANKS: u32 = 16;
 /// Who shares a core with its receiver does well to be more rounds ahead, since each of them runs
 /// for some time: the rings of messages whose cells are no longer than this are so much longer.
 const OVERSUBSCRIBED_CELL_MAX_BYTES: usize = 1024 + 2 * LINE;
-const CROWDED: usize = 4;
+const OVERSUBSCRIBED_FACTOR: usize = 4;
 
 /// The fewest cells of a ring. With two, ranks that wait for each other in each round never find a
 /// ring full; with one they would in each.
@@ -91,7 +91,9 @@ const FEWEST: usize = 2;
 pub fn cells(messages: &[usize], ranks: u32, is_crowded: bool) -> Vec<usize> {
     let full = |&bytes: &usize| match cell_bytes(bytes) {
         _ if bytes > CHANNEL_MAX_BYTES => 0,
-        short if is_crowded && short <= OVERSUBSCRIBED_CELL_MAX_BYTES => CROWDED * rounds(short),
+        short if is_crowded && short <= OVERSUBSCRIBED_CELL_MAX_BYTES => {
+            OVERSUBSCRIBED_FACTOR * rounds(short)
+        }
         cell_bytes => rounds(cell_bytes),
     };
     let mut cells: Vec<usize> = messages.iter().map(full).collect();
