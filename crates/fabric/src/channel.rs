@@ -80,7 +80,7 @@ const OVERSUBSCRIBED_FACTOR: usize = 4;
 
 /// The fewest cells of a ring. With two, ranks that wait for each other in each round never find a
 /// ring full; with one they would in each.
-const FEWEST: usize = 2;
+const RING_MIN_CELLS: usize = 2;
 
 /// How many cells the rings get for messages of these lengths in an operation of so many ranks;
 /// those with 0 go as messages. `is_crowded` says whether the ranks share cores.
@@ -110,7 +110,7 @@ pub fn cells(messages: &[usize], ranks: u32, is_crowded: bool) -> Vec<usize> {
     let (mut left, mut others) = (OPERATION_RINGS_MAX_BYTES, order.len());
     for at in order {
         let (share, bytes) = (left / others, messages[at]);
-        while cells[at] > FEWEST && taken(cells[at], bytes) > share {
+        while cells[at] > RING_MIN_CELLS && taken(cells[at], bytes) > share {
             cells[at] /= 2;
         }
         if taken(cells[at], bytes) > left {
@@ -404,7 +404,7 @@ mod tests {
             .flat_map(|&(bytes, many)| std::iter::repeat_n(bytes, many))
             .collect();
         let given = cells(&cube, MANY, false);
-        assert!(given[6..].iter().all(|&cells| cells >= FEWEST), "{given:?}");
+        assert!(given[6..].iter().all(|&cells| cells >= RING_MIN_CELLS), "{given:?}");
         for messages in
             [vec![8; 40], vec![4096; 26], cube, vec![8; 1000], vec![CHANNEL_MAX_BYTES; 7]]
         {
@@ -413,7 +413,7 @@ mod tests {
                 .zip(&messages)
                 .filter(|&(cells, _)| cells > 0);
             let bytes = rings.map(|(cells, &bytes)| {
-                assert!(cells.is_power_of_two() && cells >= FEWEST);
+                assert!(cells.is_power_of_two() && cells >= RING_MIN_CELLS);
                 Ring::of_cells(0, cells, cell_bytes(bytes)).bytes()
             });
             let bytes: usize = bytes.sum();
