@@ -155,7 +155,7 @@ fn rounds(cell_bytes: usize) -> usize {
 
 /// Bytes of new rings that are seen to together, at first and at most: a ring of short messages is
 /// a page, and to get pages one by one takes longer than all else that an init does.
-const SEEN_TO: [usize; 2] = [4 * PAGE, 32 * PAGE];
+const PREFAULT_BYTES: [usize; 2] = [4 * PAGE, 32 * PAGE];
 
 /// Cuts rings from the arena of one rank. Freed rings are kept by size.
 #[derive(Debug)]
@@ -196,7 +196,7 @@ impl Arena {
         if ends <= self.seen_to {
             return None;
         }
-        let [first, most] = SEEN_TO;
+        let [first, most] = PREFAULT_BYTES;
         let more = self.taken().clamp(first, most);
         let start = ring.offset.max(self.seen_to);
         self.seen_to = ends.max(start + more).min(self.end);
@@ -328,7 +328,7 @@ mod tests {
             if let Some(part) = arena.see_to(&ring) {
                 calls += 1;
                 assert!(part.start == ring.offset.max(seen_to) && part.end <= PAGE + bytes);
-                assert!(part.len() <= SEEN_TO[1]);
+                assert!(part.len() <= PREFAULT_BYTES[1]);
                 seen_to = part.end;
             }
             assert!(ring.offset + ring.bytes() <= seen_to);
@@ -337,7 +337,7 @@ mod tests {
         assert!(rings > 500 && calls < rings / 10, "{calls} calls for {rings} rings");
         let mut arena = Arena::new(0, bytes);
         let ring = arena.cut(8, 32).unwrap();
-        assert_eq!(arena.see_to(&ring), Some(0..SEEN_TO[0]), "one operation takes a little");
+        assert_eq!(arena.see_to(&ring), Some(0..PREFAULT_BYTES[0]), "one operation takes a little");
         arena.give_back(ring);
         let same = arena.cut(8, 32).unwrap();
         assert_eq!(arena.see_to(&same), None, "it was used before");
