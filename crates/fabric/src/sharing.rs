@@ -14,7 +14,7 @@ use crate::{Peer, SharedSegment};
 
 /// Shorter messages are copied by the receiver alone: they stay in its cache, and to tell the
 /// sender and to copy in parts takes about as long as it would save.
-pub(crate) const SHORTEST: usize = 64 << 10;
+pub(crate) const COOPERATIVE_MIN_BYTES: usize = 64 << 10;
 /// Of so many parts is a message, unless they would be shorter or longer than parts may be. The
 /// shortest messages are of two.
 const PARTS: usize = 8;
@@ -191,7 +191,9 @@ mod tests {
 
     #[test]
     fn parts_cover_a_message_of_any_length() {
-        for bytes in [0, 1, SHORTEST, SHORTEST + 1, 1 << 20, (16 << 20) + 3] {
+        for bytes in
+            [0, 1, COOPERATIVE_MIN_BYTES, COOPERATIVE_MIN_BYTES + 1, 1 << 20, (16 << 20) + 3]
+        {
             let parts = CopyParts::of(bytes);
             let mut end = 0;
             for part in 0..parts.count() {
@@ -203,7 +205,7 @@ mod tests {
         }
         // So that both ends have something to do, and no call more than that.
         assert_eq!(
-            [SHORTEST, 96 << 10, 128 << 10].map(|bytes| CopyParts::of(bytes).count()),
+            [COOPERATIVE_MIN_BYTES, 96 << 10, 128 << 10].map(|bytes| CopyParts::of(bytes).count()),
             [2; 3]
         );
     }
@@ -211,7 +213,7 @@ mod tests {
     #[test]
     fn both_ends_copy_each_byte_once_and_the_receiver_ends_last() {
         // Also empty ones may be put off: synchronous messages are never in cells.
-        for bytes in [0, SHORTEST, 300_000, 1 << 20] {
+        for bytes in [0, COOPERATIVE_MIN_BYTES, 300_000, 1 << 20] {
             let (segment, claim) = world();
             let count = Count::of(bytes);
             std::thread::scope(|scope| {
@@ -226,19 +228,26 @@ mod tests {
     #[test]
     fn a_sender_that_comes_late_finds_nothing_to_do() {
         let (segment, claim) = world();
-        let count = Count::of(SHORTEST);
-        copy(&segment, Peer(0), claim, SHORTEST, |part| count.copy(part), || false);
-        help(&segment, Peer(0), claim, SHORTEST, |_| panic!("all is copied"));
+        let count = Count::of(COOPERATIVE_MIN_BYTES);
+        copy(&segment, Peer(0), claim, COOPERATIVE_MIN_BYTES, |part| count.copy(part), || false);
+        help(&segment, Peer(0), claim, COOPERATIVE_MIN_BYTES, |_| panic!("all is copied"));
         assert!(count.is_once());
     }
 
     #[test]
     fn what_the_sender_cannot_copy_the_receiver_does() {
         let (segment, claim) = world();
-        let count = Count::of(SHORTEST);
+        let count = Count::of(COOPERATIVE_MIN_BYTES);
         let refuse = |_| Err(io::Error::from(io::ErrorKind::PermissionDenied));
-        help(&segment, Peer(0), claim, SHORTEST, refuse);
-        let copied = copy(&segment, Peer(0), claim, SHORTEST, |part| count.copy(part), || false);
+        help(&segment, Peer(0), claim, COOPERATIVE_MIN_BYTES, refuse);
+        let copied = copy(
+            &segment,
+            Peer(0),
+            claim,
+            COOPERATIVE_MIN_BYTES,
+            |part| count.copy(part),
+            || false,
+        );
         assert!(matches!(copied, Copied::All) && count.is_once());
     }
 
@@ -246,9 +255,9 @@ mod tests {
     fn a_receiver_that_is_refused_leaves_nothing_to_the_sender() {
         let (segment, claim) = world();
         let refuse = |_| Err(io::Error::from(io::ErrorKind::PermissionDenied));
-        let copied = copy(&segment, Peer(0), claim, SHORTEST, refuse, || false);
+        let copied = copy(&segment, Peer(0), claim, COOPERATIVE_MIN_BYTES, refuse, || false);
         assert!(matches!(copied, Copied::Refused));
-        help(&segment, Peer(0), claim, SHORTEST, |_| panic!("the copy is over"));
+        help(&segment, Peer(0), claim, COOPERATIVE_MIN_BYTES, |_| panic!("the copy is over"));
     }
 
     #[test]
@@ -256,7 +265,7 @@ mod tests {
         let (segment, claim) = world();
         let [taken, _] = shared_words(&segment, Peer(0), claim);
         taken.fetch_add(BACK, Ordering::AcqRel);
-        let copied = copy(&segment, Peer(0), claim, SHORTEST, |_| Ok(()), || true);
+        let copied = copy(&segment, Peer(0), claim, COOPERATIVE_MIN_BYTES, |_| Ok(()), || true);
         assert!(matches!(copied, Copied::Gone));
     }
 }

@@ -190,7 +190,7 @@ impl Endpoint {
         let &Message { source, bytes, .. } = message;
         let is_operand = receive.may_lie && bytes <= LONGEST_OPERAND;
         let has_a_helper = self.shares_copies && source != self.me && self.rndv_sends.is_empty();
-        bytes >= sharing::SHORTEST && !is_operand && has_a_helper
+        bytes >= sharing::COOPERATIVE_MIN_BYTES && !is_operand && has_a_helper
     }
 
     /// Where ranks share cores: whether a message is one of several, and its sender has another
@@ -435,7 +435,7 @@ mod tests {
 
     #[test]
     fn a_short_message_is_copied_at_once() {
-        let mut pair = Pair::with(sharing::SHORTEST - 1);
+        let mut pair = Pair::with(sharing::COOPERATIVE_MIN_BYTES - 1);
         pair.progress_meanwhile(1);
         assert!(pair.ended() == [0, 1] && pair.is_all_there());
         pair.check();
