@@ -20,7 +20,7 @@ pub(crate) const COOPERATIVE_MIN_BYTES: usize = 64 << 10;
 const PARTS_MAX: usize = 8;
 const PARTS_MIN: usize = 2;
 const PART_MIN_BYTES: usize = 64 << 10;
-const LONGEST_PART: usize = 256 << 10;
+const PART_MAX_BYTES: usize = 256 << 10;
 /// Parts taken from the front count in the low half of the first word, those from the back in the
 /// high half.
 const BACK: u64 = 1 << 32;
@@ -39,7 +39,7 @@ struct CopyParts {
 impl CopyParts {
     fn of(bytes: usize) -> CopyParts {
         let shortest = PART_MIN_BYTES.min(bytes.div_ceil(PARTS_MIN)).max(1);
-        let each = bytes.div_ceil(PARTS_MAX).clamp(shortest, LONGEST_PART);
+        let each = bytes.div_ceil(PARTS_MAX).clamp(shortest, PART_MAX_BYTES);
         CopyParts { bytes, each: each.next_multiple_of(crate::layout::PAGE) }
     }
 
