@@ -27,7 +27,7 @@ const BACK: u64 = 1 << 32;
 /// In the second word: the sender could not copy a part that it had taken.
 const FAILED: u64 = 1 << 63;
 /// Looks at the sender's progress between two times that the core is given away.
-const LOOKS: u32 = 1000;
+const POLLS_PER_YIELD: u32 = 1000;
 
 /// How a message is cut: the same at both ends.
 #[derive(Clone, Copy, Debug)]
@@ -112,7 +112,7 @@ fn join(
     is_gone: impl Fn() -> bool,
 ) -> Option<bool> {
     loop {
-        for _ in 0..LOOKS {
+        for _ in 0..POLLS_PER_YIELD {
             let now = helped.load(Ordering::Acquire);
             if now & FAILED != 0 {
                 return Some(false);
