@@ -21,7 +21,7 @@ use crate::copy_bandwidth::CopyBandwidth;
 use crate::{Label, Peer, Region, SharedSegment, TrafficHint, TransferError, TypeCode, memcheck};
 
 /// Bytes of the longest message that goes in a block, if one copy by the kernel is faster than two.
-const LONGEST: usize = 64 << 10;
+const BOUNCE_MAX_BYTES: usize = 64 << 10;
 /// The same of a message that its receiver leaves [as it is](TrafficHint::Untouched), where ranks
 /// share cores: one copy is all that is needed then, and to wait for it takes less than a second
 /// one.
@@ -116,7 +116,7 @@ impl BounceSender {
                 SizeRange::new(cell.min(SHORTEST_OF_CROWDED_EXCHANGE), CopyBandwidth::LONGEST),
             ),
             (false, true) => (
-                SizeRange::new(cell, LONGEST),
+                SizeRange::new(cell, BOUNCE_MAX_BYTES),
                 SizeRange::new(cell.min(SHORTEST_OF_CROWDED_EXCHANGE), LONGEST_OF_EXCHANGE),
             ),
             (true, false) => (
@@ -737,13 +737,14 @@ mod tests {
     fn short_and_very_long_messages_go_as_others_do() {
         let mut world = ranks(3);
         let short = world[0].inline_max_bytes();
-        for (bytes, shared) in [(8, 0), (short, 0), (short + 1, 2), (LONGEST, 2), (LONGEST + 1, 0)]
+        for (bytes, shared) in
+            [(8, 0), (short, 0), (short + 1, 2), (BOUNCE_MAX_BYTES, 2), (BOUNCE_MAX_BYTES + 1, 0)]
         {
             let data = vec![5; bytes];
             assert_eq!(send_to_all(&mut world[0], bytes as u64, &data), shared, "{bytes} bytes");
         }
         // So far ahead may be who sends to others in turn, too.
-        let data = vec![6; LONGEST];
+        let data = vec![6; BOUNCE_MAX_BYTES];
         let message = (label(9), TypeCode::BYTES, Region::of(&data));
         // SAFETY: the data outlives the send.
         assert!(unsafe {
@@ -854,8 +855,14 @@ mod tests {
 
     #[test]
     fn long_messages_are_read_while_they_are_written() {
-        const LENGTHS: [usize; 6] =
-            [PIECE, PIECE + 1, 3 * PIECE, LONGEST, LONGEST + 1, CopyBandwidth::LONGEST];
+        const LENGTHS: [usize; 6] = [
+            PIECE,
+            PIECE + 1,
+            3 * PIECE,
+            BOUNCE_MAX_BYTES,
+            BOUNCE_MAX_BYTES + 1,
+            CopyBandwidth::LONGEST,
+        ];
         let mut world = roomy(2);
         let (mut receiver, mut sender) = (world.pop().unwrap(), world.pop().unwrap());
         std::thread::scope(|scope| {
@@ -893,7 +900,7 @@ mod tests {
         let gone =
             (0..).take_while(|&tag| send(tag, CopyBandwidth::LONGEST) == Posted::Done).count();
         assert!((3..MOST).contains(&gone), "{gone} lie on the belt");
-        assert_eq!(send(52, LONGEST), Posted::Done, "there is room for a shorter one");
+        assert_eq!(send(52, BOUNCE_MAX_BYTES), Posted::Done, "there is room for a shorter one");
         // They may be received much later, and in another order.
         for tag in (0..gone as u64).rev() {
             let got = receive(&mut world[1], tag, CopyBandwidth::LONGEST);
