@@ -25,7 +25,7 @@ const BOUNCE_MAX_BYTES: usize = 64 << 10;
 /// The same of a message that its receiver leaves [as it is](TrafficHint::Untouched), where ranks
 /// share cores: one copy is all that is needed then, and to wait for it takes less than a second
 /// one.
-const LONGEST_UNTOUCHED: usize = 32 << 10;
+const UNTOUCHED_MAX_BYTES: usize = 32 << 10;
 /// Up to so many ranks on a core, who sends one such message alone waits for its receiver. With
 /// more its turn is too far away.
 const FEW_ON_CORE: usize = 4;
@@ -135,7 +135,7 @@ impl BounceSender {
         let are_few = segment.local_ranks() <= FEW_ON_CORE * segment.cores();
         let lengths_of_untouched = [are_few, true].map(|may_wait| {
             let is_shorter = is_copied_once && may_wait;
-            if is_shorter { SizeRange::new(cell, LONGEST_UNTOUCHED) } else { lengths }
+            if is_shorter { SizeRange::new(cell, UNTOUCHED_MAX_BYTES) } else { lengths }
         });
         let lengths_of_shared = if segment.is_oversubscribed() {
             SizeRange::NONE
@@ -793,7 +793,8 @@ mod tests {
         let among_several = TrafficHint::Untouched { among_several: true };
         for (company, may_wait) in [(FEW_ON_CORE, true), (FEW_ON_CORE + 1, false)] {
             let mut world = ranks(company);
-            for (bytes, is_short) in [(LONGEST_UNTOUCHED, true), (LONGEST_UNTOUCHED + 1, false)] {
+            for (bytes, is_short) in [(UNTOUCHED_MAX_BYTES, true), (UNTOUCHED_MAX_BYTES + 1, false)]
+            {
                 let data = vec![1; bytes];
                 let mut goes = |reply| world[0].is_for_bounce(Peer(1), Region::of(&data), reply);
                 assert_eq!(goes(alone), is_short || !may_wait, "{company} ranks, {bytes} bytes");
