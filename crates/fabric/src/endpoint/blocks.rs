@@ -28,7 +28,7 @@ const BOUNCE_MAX_BYTES: usize = 64 << 10;
 const UNTOUCHED_MAX_BYTES: usize = 32 << 10;
 /// Up to so many ranks on a core, who sends one such message alone waits for its receiver. With
 /// more its turn is too far away.
-const FEW_ON_CORE: usize = 4;
+const WAITING_RANKS_PER_CORE_MAX: usize = 4;
 /// The same of a message of an exchange, where each end waits for the other in any case.
 const LONGEST_OF_EXCHANGE: usize = 16 << 10;
 /// Bytes of messages that flow one way in blocks where each rank has a core and the kernel copies
@@ -132,7 +132,7 @@ impl BounceSender {
         let lengths_of_operands =
             SizeRange { longest: CopyBandwidth::LONGEST, ..lengths_of_exchange };
         let is_copied_once = segment.is_oversubscribed() && !by_cores;
-        let are_few = segment.local_ranks() <= FEW_ON_CORE * segment.cores();
+        let are_few = segment.local_ranks() <= WAITING_RANKS_PER_CORE_MAX * segment.cores();
         let lengths_of_untouched = [are_few, true].map(|may_wait| {
             let is_shorter = is_copied_once && may_wait;
             if is_shorter { SizeRange::new(cell, UNTOUCHED_MAX_BYTES) } else { lengths }
@@ -791,7 +791,9 @@ mod tests {
     fn long_messages_that_stay_as_they_are_go_in_no_block() {
         let alone = TrafficHint::Untouched { among_several: false };
         let among_several = TrafficHint::Untouched { among_several: true };
-        for (company, may_wait) in [(FEW_ON_CORE, true), (FEW_ON_CORE + 1, false)] {
+        for (company, may_wait) in
+            [(WAITING_RANKS_PER_CORE_MAX, true), (WAITING_RANKS_PER_CORE_MAX + 1, false)]
+        {
             let mut world = ranks(company);
             for (bytes, is_short) in [(UNTOUCHED_MAX_BYTES, true), (UNTOUCHED_MAX_BYTES + 1, false)]
             {
