@@ -30,7 +30,7 @@ const UNTOUCHED_MAX_BYTES: usize = 32 << 10;
 /// more its turn is too far away.
 const WAITING_RANKS_PER_CORE_MAX: usize = 4;
 /// The same of a message of an exchange, where each end waits for the other in any case.
-const LONGEST_OF_EXCHANGE: usize = 16 << 10;
+const EXCHANGE_MAX_BYTES: usize = 16 << 10;
 /// Bytes of messages that flow one way in blocks where each rank has a core and the kernel copies
 /// fast, more than the first: shorter ones find their blocks further from the caches than cells.
 const LENGTHS_AHEAD: SizeRange = SizeRange { above: 16 << 10, longest: 32 << 10 };
@@ -117,14 +117,14 @@ impl BounceSender {
             ),
             (false, true) => (
                 SizeRange::new(cell, BOUNCE_MAX_BYTES),
-                SizeRange::new(cell.min(SHORTEST_OF_CROWDED_EXCHANGE), LONGEST_OF_EXCHANGE),
+                SizeRange::new(cell.min(SHORTEST_OF_CROWDED_EXCHANGE), EXCHANGE_MAX_BYTES),
             ),
             (true, false) => (
                 SizeRange::new(cell.min(SHORTEST), CopyBandwidth::LONGEST),
                 SizeRange::new(cell.min(SHORTEST_OF_EXCHANGE), CopyBandwidth::LONGEST),
             ),
             (false, false) => {
-                (LENGTHS_AHEAD, SizeRange::new(cell.min(SHORTEST_OF_EXCHANGE), LONGEST_OF_EXCHANGE))
+                (LENGTHS_AHEAD, SizeRange::new(cell.min(SHORTEST_OF_EXCHANGE), EXCHANGE_MAX_BYTES))
             }
         };
         // To read them where they lie saves one of two copies.
@@ -925,8 +925,8 @@ mod tests {
         for (bytes, in_exchange, one_way, reduced) in [
             (SHORTEST_OF_EXCHANGE, false, false, false),
             (SHORTEST_OF_EXCHANGE + 1, true, false, false),
-            (LONGEST_OF_EXCHANGE, true, false, false),
-            (LONGEST_OF_EXCHANGE + 1, false, true, true),
+            (EXCHANGE_MAX_BYTES, true, false, false),
+            (EXCHANGE_MAX_BYTES + 1, false, true, true),
             (above, true, false, false),
             (above + 1, false, true, true),
             (longest, false, true, true),
@@ -1065,7 +1065,7 @@ mod tests {
         let segment = roomy(2)[0].segment.clone();
         let options = Options { single_copy: Some(true), ..Options::default() };
         let mut sender = Endpoint::new(segment, Peer(0), options);
-        let data = vec![0; LONGEST_OF_EXCHANGE];
+        let data = vec![0; EXCHANGE_MAX_BYTES];
         let token = Token { operation: 1, step: 0 };
         let mut send = |tag| {
             let region = Region::of(&data);
