@@ -33,7 +33,7 @@ const WAITING_RANKS_PER_CORE_MAX: usize = 4;
 const EXCHANGE_MAX_BYTES: usize = 16 << 10;
 /// Bytes of messages that flow one way in blocks where each rank has a core and the kernel copies
 /// fast, more than the first: shorter ones find their blocks further from the caches than cells.
-const LENGTHS_AHEAD: SizeRange = SizeRange { above: 16 << 10, longest: 32 << 10 };
+const ONE_WAY_BYTES: SizeRange = SizeRange { above: 16 << 10, longest: 32 << 10 };
 /// Bytes of the longest message that goes in a cell where each rank has a core, if it may go in a
 /// block: such a cell has left the caches since it was last used, a block that is kept has not.
 const SHORTEST: usize = 2 << 10;
@@ -124,7 +124,7 @@ impl BounceSender {
                 SizeRange::new(cell.min(SHORTEST_OF_EXCHANGE), CopyBandwidth::LONGEST),
             ),
             (false, false) => {
-                (LENGTHS_AHEAD, SizeRange::new(cell.min(SHORTEST_OF_EXCHANGE), EXCHANGE_MAX_BYTES))
+                (ONE_WAY_BYTES, SizeRange::new(cell.min(SHORTEST_OF_EXCHANGE), EXCHANGE_MAX_BYTES))
             }
         };
         // To read them where they lie saves one of two copies.
@@ -921,7 +921,7 @@ mod tests {
             let data = vec![0; bytes];
             sender.is_for_bounce(Peer(1), Region::of(&data), reply)
         };
-        let SizeRange { above, longest } = LENGTHS_AHEAD;
+        let SizeRange { above, longest } = ONE_WAY_BYTES;
         for (bytes, in_exchange, one_way, reduced) in [
             (SHORTEST_OF_EXCHANGE, false, false, false),
             (SHORTEST_OF_EXCHANGE + 1, true, false, false),
