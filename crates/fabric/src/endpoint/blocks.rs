@@ -36,7 +36,7 @@ const EXCHANGE_MAX_BYTES: usize = 16 << 10;
 const ONE_WAY_BYTES: SizeRange = SizeRange { above: 16 << 10, longest: 32 << 10 };
 /// Bytes of the longest message that goes in a cell where each rank has a core, if it may go in a
 /// block: such a cell has left the caches since it was last used, a block that is kept has not.
-const SHORTEST: usize = 2 << 10;
+const BOUNCE_MIN_BYTES: usize = 2 << 10;
 /// The same of messages of an exchange.
 const SHORTEST_OF_EXCHANGE: usize = 512;
 /// The same where ranks share cores; other messages go in cells if they fit.
@@ -120,7 +120,7 @@ impl BounceSender {
                 SizeRange::new(cell.min(SHORTEST_OF_CROWDED_EXCHANGE), EXCHANGE_MAX_BYTES),
             ),
             (true, false) => (
-                SizeRange::new(cell.min(SHORTEST), CopyBandwidth::LONGEST),
+                SizeRange::new(cell.min(BOUNCE_MIN_BYTES), CopyBandwidth::LONGEST),
                 SizeRange::new(cell.min(SHORTEST_OF_EXCHANGE), CopyBandwidth::LONGEST),
             ),
             (false, false) => {
@@ -1099,12 +1099,12 @@ mod tests {
     #[test]
     fn a_short_message_goes_in_a_block_where_that_is_better() {
         for (mut world, reply, shortest) in [
-            (roomy(2), TrafficHint::Never, SHORTEST),
+            (roomy(2), TrafficHint::Never, BOUNCE_MIN_BYTES),
             (roomy(2), TrafficHint::Expected, SHORTEST_OF_EXCHANGE),
             (ranks(2), TrafficHint::Never, usize::MAX),
             (ranks(2), TrafficHint::Expected, SHORTEST_OF_CROWDED_EXCHANGE),
         ] {
-            for bytes in [8, SHORTEST, SHORTEST + 1, world[0].inline_max_bytes()] {
+            for bytes in [8, BOUNCE_MIN_BYTES, BOUNCE_MIN_BYTES + 1, world[0].inline_max_bytes()] {
                 let (data, mut into) = (pattern(bytes), vec![0; bytes]);
                 let (from, to) = (Region::of(&data), RegionMut::of(&mut into));
                 let label = label(bytes as u64);
