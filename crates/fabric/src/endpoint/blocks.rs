@@ -38,7 +38,7 @@ const ONE_WAY_BYTES: SizeRange = SizeRange { above: 16 << 10, longest: 32 << 10 
 /// block: such a cell has left the caches since it was last used, a block that is kept has not.
 const BOUNCE_MIN_BYTES: usize = 2 << 10;
 /// The same of messages of an exchange.
-const SHORTEST_OF_EXCHANGE: usize = 512;
+const EXCHANGE_MIN_BYTES: usize = 512;
 /// The same where ranks share cores; other messages go in cells if they fit.
 const SHORTEST_OF_CROWDED_EXCHANGE: usize = 4 << 10;
 /// Where each rank has a core, a message is read while it is written, if it is longer than so many
@@ -121,10 +121,10 @@ impl BounceSender {
             ),
             (true, false) => (
                 SizeRange::new(cell.min(BOUNCE_MIN_BYTES), CopyBandwidth::LONGEST),
-                SizeRange::new(cell.min(SHORTEST_OF_EXCHANGE), CopyBandwidth::LONGEST),
+                SizeRange::new(cell.min(EXCHANGE_MIN_BYTES), CopyBandwidth::LONGEST),
             ),
             (false, false) => {
-                (ONE_WAY_BYTES, SizeRange::new(cell.min(SHORTEST_OF_EXCHANGE), EXCHANGE_MAX_BYTES))
+                (ONE_WAY_BYTES, SizeRange::new(cell.min(EXCHANGE_MIN_BYTES), EXCHANGE_MAX_BYTES))
             }
         };
         // To read them where they lie saves one of two copies.
@@ -249,7 +249,7 @@ impl Endpoint {
     #[inline]
     pub(super) fn is_for_bounce(&mut self, to: Peer, data: Region, reply: TrafficHint) -> bool {
         let bytes = data.bytes();
-        if bytes <= SHORTEST_OF_EXCHANGE {
+        if bytes <= EXCHANGE_MIN_BYTES {
             return false;
         }
         if self.is_left_in_heap(data, reply) {
@@ -284,7 +284,7 @@ impl Endpoint {
     /// A message has come.
     #[inline]
     pub(super) fn note_message(&mut self, from: Peer, bytes: usize) {
-        if bytes > SHORTEST_OF_EXCHANGE {
+        if bytes > EXCHANGE_MIN_BYTES {
             self.bounce.recent_traffic[from.index()] = true;
         }
     }
@@ -923,8 +923,8 @@ mod tests {
         };
         let SizeRange { above, longest } = ONE_WAY_BYTES;
         for (bytes, in_exchange, one_way, reduced) in [
-            (SHORTEST_OF_EXCHANGE, false, false, false),
-            (SHORTEST_OF_EXCHANGE + 1, true, false, false),
+            (EXCHANGE_MIN_BYTES, false, false, false),
+            (EXCHANGE_MIN_BYTES + 1, true, false, false),
             (EXCHANGE_MAX_BYTES, true, false, false),
             (EXCHANGE_MAX_BYTES + 1, false, true, true),
             (above, true, false, false),
@@ -943,7 +943,7 @@ mod tests {
                 assert_eq!(may(bytes, reply), one_way, "{bytes}");
             }
             assert_eq!(may(bytes, TrafficHint::Reduced), reduced, "{bytes}");
-            let is_operand = bytes > SHORTEST_OF_EXCHANGE && bytes <= CopyBandwidth::LONGEST;
+            let is_operand = bytes > EXCHANGE_MIN_BYTES && bytes <= CopyBandwidth::LONGEST;
             assert_eq!(may(bytes, TrafficHint::Operands), is_operand, "{bytes}");
         }
     }
@@ -1100,7 +1100,7 @@ mod tests {
     fn a_short_message_goes_in_a_block_where_that_is_better() {
         for (mut world, reply, shortest) in [
             (roomy(2), TrafficHint::Never, BOUNCE_MIN_BYTES),
-            (roomy(2), TrafficHint::Expected, SHORTEST_OF_EXCHANGE),
+            (roomy(2), TrafficHint::Expected, EXCHANGE_MIN_BYTES),
             (ranks(2), TrafficHint::Never, usize::MAX),
             (ranks(2), TrafficHint::Expected, SHORTEST_OF_CROWDED_EXCHANGE),
         ] {
