@@ -40,7 +40,7 @@ const BOUNCE_MIN_BYTES: usize = 2 << 10;
 /// The same of messages of an exchange.
 const EXCHANGE_MIN_BYTES: usize = 512;
 /// The same where ranks share cores; other messages go in cells if they fit.
-const SHORTEST_OF_CROWDED_EXCHANGE: usize = 4 << 10;
+const OVERSUBSCRIBED_EXCHANGE_MIN_BYTES: usize = 4 << 10;
 /// Where each rank has a core, a message is read while it is written, if it is longer than so many
 /// bytes: so many after the other. But what is reduced is there as a whole, to be read where it
 /// lies.
@@ -113,11 +113,11 @@ impl BounceSender {
         let (lengths, lengths_of_exchange) = match (by_cores, segment.is_oversubscribed()) {
             (true, true) => (
                 SizeRange::new(cell, CopyBandwidth::LONGEST),
-                SizeRange::new(cell.min(SHORTEST_OF_CROWDED_EXCHANGE), CopyBandwidth::LONGEST),
+                SizeRange::new(cell.min(OVERSUBSCRIBED_EXCHANGE_MIN_BYTES), CopyBandwidth::LONGEST),
             ),
             (false, true) => (
                 SizeRange::new(cell, BOUNCE_MAX_BYTES),
-                SizeRange::new(cell.min(SHORTEST_OF_CROWDED_EXCHANGE), EXCHANGE_MAX_BYTES),
+                SizeRange::new(cell.min(OVERSUBSCRIBED_EXCHANGE_MIN_BYTES), EXCHANGE_MAX_BYTES),
             ),
             (true, false) => (
                 SizeRange::new(cell.min(BOUNCE_MIN_BYTES), CopyBandwidth::LONGEST),
@@ -809,7 +809,7 @@ mod tests {
     #[test]
     fn any_message_of_some_length_goes_in_a_block() {
         let mut world = ranks(3);
-        let (short, longest) = (SHORTEST_OF_CROWDED_EXCHANGE, 16 << 10);
+        let (short, longest) = (OVERSUBSCRIBED_EXCHANGE_MIN_BYTES, 16 << 10);
         for (tag, bytes, blocks) in [(0, short, 0), (1, short + 1, 1), (2, longest, 1)] {
             let data = vec![tag as u8; bytes];
             let (region, token) = (Region::of(&data), Token { operation: 1, step: 0 });
@@ -1102,7 +1102,7 @@ mod tests {
             (roomy(2), TrafficHint::Never, BOUNCE_MIN_BYTES),
             (roomy(2), TrafficHint::Expected, EXCHANGE_MIN_BYTES),
             (ranks(2), TrafficHint::Never, usize::MAX),
-            (ranks(2), TrafficHint::Expected, SHORTEST_OF_CROWDED_EXCHANGE),
+            (ranks(2), TrafficHint::Expected, OVERSUBSCRIBED_EXCHANGE_MIN_BYTES),
         ] {
             for bytes in [8, BOUNCE_MIN_BYTES, BOUNCE_MIN_BYTES + 1, world[0].inline_max_bytes()] {
                 let (data, mut into) = (pattern(bytes), vec![0; bytes]);
