@@ -44,7 +44,7 @@ const OVERSUBSCRIBED_EXCHANGE_MIN_BYTES: usize = 4 << 10;
 /// Where each rank has a core, a message is read while it is written, if it is longer than so many
 /// bytes: so many after the other. But what is reduced is there as a whole, to be read where it
 /// lies.
-const PIECE: usize = 16 << 10;
+const READ_WHILE_WRITTEN_BYTES: usize = 16 << 10;
 /// Bytes of the longest message that goes in a block although it lies in a heap, from which its
 /// receiver can take it as well.
 const LONGEST_OF_HEAP: usize = 16 << 10;
@@ -306,7 +306,7 @@ impl Endpoint {
         let Some(block) = self.free_block(data, Readers::One(to)) else { return false };
         let packet = Packet::Block { label, element, bytes };
         let is_reduced = matches!(reply, TrafficHint::Reduced | TrafficHint::Operands);
-        if bytes <= PIECE || is_reduced || self.segment.is_oversubscribed() {
+        if bytes <= READ_WHILE_WRITTEN_BYTES || is_reduced || self.segment.is_oversubscribed() {
             // SAFETY: readable by the caller's promise.
             unsafe { self.fill(block, data, 0) };
             self.announce_bounce(to, packet, BounceBuffer { filled: 0, ..block });
@@ -316,7 +316,7 @@ impl Endpoint {
         self.announce_bounce(to, packet, block);
         let mut at = 0;
         while at < bytes {
-            let piece = data.part(at, PIECE.min(bytes - at));
+            let piece = data.part(at, READ_WHILE_WRITTEN_BYTES.min(bytes - at));
             // SAFETY: as above.
             unsafe { self.fill(block, piece, at) };
             at += piece.bytes();
@@ -859,9 +859,9 @@ mod tests {
     #[test]
     fn long_messages_are_read_while_they_are_written() {
         const LENGTHS: [usize; 6] = [
-            PIECE,
-            PIECE + 1,
-            3 * PIECE,
+            READ_WHILE_WRITTEN_BYTES,
+            READ_WHILE_WRITTEN_BYTES + 1,
+            3 * READ_WHILE_WRITTEN_BYTES,
             BOUNCE_MAX_BYTES,
             BOUNCE_MAX_BYTES + 1,
             CopyBandwidth::LONGEST,
@@ -1088,7 +1088,10 @@ mod tests {
     fn a_sender_that_dies_in_the_middle_is_not_waited_for() {
         let mut world = roomy(2);
         let block = world[0].free_block(Region::of(&[0; BYTES]), Readers::Several(1)).unwrap();
-        world[0].segment.word32(block.filled).store(PIECE as u32, Ordering::Release);
+        world[0]
+            .segment
+            .word32(block.filled)
+            .store(READ_WHILE_WRITTEN_BYTES as u32, Ordering::Release);
         let packet = Packet::Block { label: label(1), element: TypeCode::BYTES, bytes: BYTES };
         world[0].announce_bounce(Peer(1), packet, block);
         world[0].segment.fail(Failure { rank: Peer(0), how: How::Signal(9) });
