@@ -47,7 +47,7 @@ const OVERSUBSCRIBED_EXCHANGE_MIN_BYTES: usize = 4 << 10;
 const READ_WHILE_WRITTEN_BYTES: usize = 16 << 10;
 /// Bytes of the longest message that goes in a block although it lies in a heap, from which its
 /// receiver can take it as well.
-const LONGEST_OF_HEAP: usize = 16 << 10;
+const SHARED_HEAP_MAX_BYTES: usize = 16 << 10;
 /// The same where ranks share cores, of what is reduced: its sender has something to do until its
 /// receiver has a turn.
 const LONGEST_OF_AWAITED: usize = 64 << 10;
@@ -277,7 +277,7 @@ impl Endpoint {
     #[inline]
     fn is_left_in_heap(&self, data: Region, reply: TrafficHint) -> bool {
         let is_awaited = reply == TrafficHint::Reduced && self.segment.is_oversubscribed();
-        let longest = if is_awaited { LONGEST_OF_AWAITED } else { LONGEST_OF_HEAP };
+        let longest = if is_awaited { LONGEST_OF_AWAITED } else { SHARED_HEAP_MAX_BYTES };
         data.bytes() > longest && self.is_in_shared_heap(data)
     }
 
