@@ -50,7 +50,7 @@ const READ_WHILE_WRITTEN_BYTES: usize = 16 << 10;
 const SHARED_HEAP_MAX_BYTES: usize = 16 << 10;
 /// The same where ranks share cores, of what is reduced: its sender has something to do until its
 /// receiver has a turn.
-const LONGEST_OF_AWAITED: usize = 64 << 10;
+const AWAITED_OPERAND_MAX_BYTES: usize = 64 << 10;
 /// Looks at the sender's progress between two times that the core is given away.
 const LOOKS: u32 = 1000;
 
@@ -277,7 +277,7 @@ impl Endpoint {
     #[inline]
     fn is_left_in_heap(&self, data: Region, reply: TrafficHint) -> bool {
         let is_awaited = reply == TrafficHint::Reduced && self.segment.is_oversubscribed();
-        let longest = if is_awaited { LONGEST_OF_AWAITED } else { SHARED_HEAP_MAX_BYTES };
+        let longest = if is_awaited { AWAITED_OPERAND_MAX_BYTES } else { SHARED_HEAP_MAX_BYTES };
         data.bytes() > longest && self.is_in_shared_heap(data)
     }
 
