@@ -52,7 +52,7 @@ const SHARED_HEAP_MAX_BYTES: usize = 16 << 10;
 /// receiver has a turn.
 const AWAITED_OPERAND_MAX_BYTES: usize = 64 << 10;
 /// Looks at the sender's progress between two times that the core is given away.
-const LOOKS: u32 = 1000;
+const POLLS_PER_YIELD: u32 = 1000;
 
 /// Bytes of messages: more than so many, up to so many.
 #[derive(Clone, Copy, Debug)]
@@ -464,7 +464,7 @@ impl Endpoint {
         }
         let filled = self.segment.word32(block.filled);
         loop {
-            for _ in 0..LOOKS {
+            for _ in 0..POLLS_PER_YIELD {
                 let filled = filled.load(Ordering::Acquire) as usize;
                 if filled > at {
                     return Some(filled.min(message.bytes));
