@@ -11,7 +11,7 @@ use crate::layout::{LINE, PAGE};
 use crate::{Peer, Region, SharedSegment, host};
 
 /// Blocks that may be unread at a time.
-pub(super) const MOST: usize = 128;
+pub(super) const BUFFERS_IN_USE_MAX: usize = 128;
 /// Bytes of a belt where ranks share cores: then a rank is to be many messages ahead.
 const CROWDED: usize = 8 << 20;
 /// Bytes that one rank may leave unread there of what another has for it. More of that from each of
@@ -181,7 +181,7 @@ impl BouncePool {
         let share = beyond_cache() * segment.cores() / segment.local_ranks().max(segment.cores());
         let start = arena.cut_for_good(bytes)?;
         let place = start..start + bytes;
-        self.unread.reserve_exact(MOST); // no allocation when a message is sent later
+        self.unread.reserve_exact(BUFFERS_IN_USE_MAX); // no allocation when a message is sent later
         (self.next, self.prepared, self.place) = (start, start, Some(place.clone()));
         self.wrap_limit_max = share.min(bytes);
         self.wrap_limit = start + FIRST.min(self.wrap_limit_max);
@@ -211,10 +211,10 @@ impl BouncePool {
             let block = BounceBuffer::at(self.next, source);
             let end = (block.data + source.bytes()).next_multiple_of(LINE);
             if end <= behind.as_ref().map_or(place.end, |block| block.start) {
-                if self.unread.len() == MOST {
+                if self.unread.len() == BUFFERS_IN_USE_MAX {
                     self.unread.retain(|block| !block.is_read(segment));
                 }
-                if self.unread.len() == MOST {
+                if self.unread.len() == BUFFERS_IN_USE_MAX {
                     return None;
                 }
                 self.unread.push_back(BufferInUse { place: self.next..end, reader });
@@ -408,7 +408,7 @@ mod tests {
     #[test]
     fn who_is_far_ahead_where_ranks_share_cores_uses_the_whole_belt() {
         let mut world = World::of(1);
-        let late: Vec<_> = (0..MOST).map(|_| world.lend(BYTES).unwrap()).collect();
+        let late: Vec<_> = (0..BUFFERS_IN_USE_MAX).map(|_| world.lend(BYTES).unwrap()).collect();
         let furthest = late.last().unwrap().data + BYTES;
         assert!(furthest > world.belt.wrap_limit + BYTES, "{furthest} {}", world.belt.wrap_limit);
         late.into_iter().for_each(|block| world.read(block));
@@ -432,7 +432,7 @@ mod tests {
         world.read(late[late.len() / 2]);
         assert!(world.lend_to(first, BYTES).is_some() && world.lend_to(first, BYTES).is_none());
         let mut world = World::of(2);
-        let whole = (0..MOST).map_while(|_| world.lend_to(first, BYTES)).count();
+        let whole = (0..BUFFERS_IN_USE_MAX).map_while(|_| world.lend_to(first, BYTES)).count();
         assert!(whole * BYTES > ahead, "with a core for each the belt is what there is: {whole}");
     }
 
@@ -488,9 +488,9 @@ mod tests {
     #[test]
     fn so_many_may_be_unread_and_those_in_the_middle_make_room() {
         let mut world = World::of(1);
-        let lent: Vec<_> = (0..MOST).map(|_| world.lend(100).unwrap()).collect();
+        let lent: Vec<_> = (0..BUFFERS_IN_USE_MAX).map(|_| world.lend(100).unwrap()).collect();
         assert_eq!(world.lend(100), None);
-        world.read(lent[MOST / 2]);
+        world.read(lent[BUFFERS_IN_USE_MAX / 2]);
         assert!(world.lend(100).is_some() && world.lend(100).is_none());
     }
 

@@ -508,7 +508,7 @@ mod tests {
 
     use super::*;
     use crate::Fill;
-    use crate::endpoint::belt::MOST;
+    use crate::endpoint::belt::BUFFERS_IN_USE_MAX;
     use crate::endpoint::packet::Header;
     use crate::endpoint::{InlineRecv, Options, Posted};
     use crate::layout::Layout;
@@ -673,8 +673,8 @@ mod tests {
             pass(&mut world, (1, 0), &data);
             unread(&world[0]) + unread(&world[1])
         };
-        assert_eq!(exchange(ranks(MOST / 2), 12 << 10), 1);
-        assert_eq!(exchange(ranks(MOST / 2 + 1), 12 << 10), 0);
+        assert_eq!(exchange(ranks(BUFFERS_IN_USE_MAX / 2), 12 << 10), 1);
+        assert_eq!(exchange(ranks(BUFFERS_IN_USE_MAX / 2 + 1), 12 << 10), 0);
         assert_eq!(exchange(roomy(2), CopyBandwidth::LONGEST), 1);
         assert_eq!(exchange(roomy(8), 100 << 10), 1);
         assert_eq!(exchange(roomy(8), 1 + BouncePool::longest(&roomy(8)[0].segment) / 14), 0);
@@ -684,7 +684,7 @@ mod tests {
     fn messages_wait_in_their_blocks_and_those_without_one_go_as_others_do() {
         let mut world = ranks(3);
         let message = |tag: u64| vec![tag as u8; BYTES];
-        for tag in 0..MOST as u64 {
+        for tag in 0..BUFFERS_IN_USE_MAX as u64 {
             assert_eq!(send_to_all(&mut world[0], tag, &message(tag)), 2);
         }
         assert_eq!(send_to_all(&mut world[0], 99, &message(99)), 0, "all blocks are full");
@@ -692,13 +692,13 @@ mod tests {
             receiver.progress(&mut Vec::new());
         }
         // The last first, of what has come before its receive.
-        for tag in (0..MOST as u64).rev() {
+        for tag in (0..BUFFERS_IN_USE_MAX as u64).rev() {
             assert_eq!(receive(&mut world[1], tag, BYTES), (message(tag), Ok(())));
         }
         assert_eq!(send_to_all(&mut world[0], 99, &message(99)), 0, "one has read none");
         assert_eq!(receive(&mut world[2], 5, BYTES), (message(5), Ok(())));
         assert_eq!(send_to_all(&mut world[0], 99, &message(99)), 2);
-        assert_eq!(unread(&world[0]), MOST, "one is new");
+        assert_eq!(unread(&world[0]), BUFFERS_IN_USE_MAX, "one is new");
         assert_eq!(world[0].channel_bytes(), 0, "they are no channels");
     }
 
@@ -902,7 +902,7 @@ mod tests {
         assert_eq!(send(50, CopyBandwidth::LONGEST + 1), Posted::Pending);
         let gone =
             (0..).take_while(|&tag| send(tag, CopyBandwidth::LONGEST) == Posted::Done).count();
-        assert!((3..MOST).contains(&gone), "{gone} lie on the belt");
+        assert!((3..BUFFERS_IN_USE_MAX).contains(&gone), "{gone} lie on the belt");
         assert_eq!(send(52, BOUNCE_MAX_BYTES), Posted::Done, "there is room for a shorter one");
         // They may be received much later, and in another order.
         for tag in (0..gone as u64).rev() {
@@ -1272,7 +1272,7 @@ mod tests {
             }
             for round in 0..ROUNDS {
                 let data = vec![round as u8; BYTES + (round % 97) as usize];
-                yield_until(|| unread(&sender) < MOST);
+                yield_until(|| unread(&sender) < BUFFERS_IN_USE_MAX);
                 assert_eq!(send_to_all(&mut sender, round, &data), 3);
                 yield_until(|| {
                     sender.progress(&mut Vec::new());

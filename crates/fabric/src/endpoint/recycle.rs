@@ -3,7 +3,7 @@
 
 use std::sync::atomic::Ordering;
 
-use super::belt::{BounceBuffer, BouncePool, MOST};
+use super::belt::{BUFFERS_IN_USE_MAX, BounceBuffer, BouncePool};
 use crate::layout::LINE;
 use crate::{Region, SharedSegment};
 
@@ -52,7 +52,7 @@ impl RecycledBuffers {
     /// kept would be most of what their owner has.
     pub(super) fn of(segment: &SharedSegment) -> RecycledBuffers {
         let seats = segment.segment_ranks();
-        let may_keep = (2..=MOST / 2).contains(&seats);
+        let may_keep = (2..=BUFFERS_IN_USE_MAX / 2).contains(&seats);
         let answers = if may_keep { vec![Answer::default(); seats] } else { Vec::new() };
         RecycledBuffers { answers, longest: BouncePool::longest(segment) / 2 / (seats - 1).max(1) }
     }

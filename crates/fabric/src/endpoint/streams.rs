@@ -183,7 +183,7 @@ mod tests {
 
     use super::*;
     use crate::endpoint::Options;
-    use crate::endpoint::belt::MOST;
+    use crate::endpoint::belt::BUFFERS_IN_USE_MAX;
     use crate::layout::Layout;
     use crate::{Label, Region, RegionMut, Selector, Token, TransferError, TypeCode};
 
@@ -271,11 +271,14 @@ mod tests {
         sender.progress(&mut sent);
         assert_eq!(sender.packets(), 1, "nobody wants it yet");
         post(&mut receiver, 0, &mut into, &mut came);
-        for _ in 0..2 * MOST {
+        for _ in 0..2 * BUFFERS_IN_USE_MAX {
             sender.progress(&mut sent);
         }
         let there = unread(&sender);
-        assert!((8..MOST).contains(&there) && sent.is_empty(), "{there} pieces fill the belt");
+        assert!(
+            (8..BUFFERS_IN_USE_MAX).contains(&there) && sent.is_empty(),
+            "{there} pieces fill the belt"
+        );
         while came.is_empty() {
             receiver.progress(&mut came);
             sender.progress(&mut sent);
@@ -443,11 +446,14 @@ mod tests {
         }
         post(&mut slow, 0, &mut later, &mut came);
         slow.progress(&mut came);
-        for _ in 0..2 * MOST {
+        for _ in 0..2 * BUFFERS_IN_USE_MAX {
             sender.progress(&mut sent);
         }
         let there = unread(&sender);
-        assert!((8..MOST).contains(&there) && sent.is_empty(), "all room is with one rank");
+        assert!(
+            (8..BUFFERS_IN_USE_MAX).contains(&there) && sent.is_empty(),
+            "all room is with one rank"
+        );
         post(&mut other, 0, &mut into, &mut came);
         while came.is_empty() {
             sender.progress(&mut sent);
