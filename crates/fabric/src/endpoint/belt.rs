@@ -13,7 +13,7 @@ use crate::{Peer, Region, SharedSegment, host};
 /// Blocks that may be unread at a time.
 pub(super) const BUFFERS_IN_USE_MAX: usize = 128;
 /// Bytes of a belt where ranks share cores: then a rank is to be many messages ahead.
-const CROWDED: usize = 8 << 20;
+const OVERSUBSCRIBED_POOL_BYTES: usize = 8 << 20;
 /// Bytes that one rank may leave unread there of what another has for it. More of that from each of
 /// many senders lies in no cache any more when it is read.
 const AHEAD: usize = 1 << 20;
@@ -119,7 +119,8 @@ pub(super) struct BouncePool {
 impl BouncePool {
     /// Bytes of the belt of a rank of this segment, once it is used.
     pub(super) fn longest(segment: &SharedSegment) -> usize {
-        let wanted = if segment.is_oversubscribed() { CROWDED } else { beyond_cache() };
+        let wanted =
+            if segment.is_oversubscribed() { OVERSUBSCRIBED_POOL_BYTES } else { beyond_cache() };
         wanted.min(segment.layout().arena_bytes() / SHARE)
     }
 
