@@ -16,7 +16,7 @@ pub(super) const BUFFERS_IN_USE_MAX: usize = 128;
 const OVERSUBSCRIBED_POOL_BYTES: usize = 8 << 20;
 /// Bytes that one rank may leave unread there of what another has for it. More of that from each of
 /// many senders lies in no cache any more when it is read.
-const AHEAD: usize = 1 << 20;
+const UNREAD_MAX_BYTES: usize = 1 << 20;
 /// The same where so much of all others fits into a half of the cache of a core.
 const NEAR: usize = 256 << 10;
 /// What is longer than the cache of a core, if that is not as large as usual.
@@ -292,7 +292,7 @@ fn beyond_cache() -> usize {
 
 /// How many bytes each of so many senders may be ahead of a reader that shares its core.
 fn ahead(senders: usize, cache: usize) -> usize {
-    if senders * NEAR <= cache / 2 { NEAR } else { AHEAD }
+    if senders * NEAR <= cache / 2 { NEAR } else { UNREAD_MAX_BYTES }
 }
 
 #[cfg(test)]
@@ -440,8 +440,11 @@ mod tests {
     #[test]
     fn few_senders_stay_within_the_cache_of_their_reader() {
         let mib = 1 << 20;
-        assert_eq!((ahead(3, 2 * mib), ahead(4, 2 * mib), ahead(5, 2 * mib)), (NEAR, NEAR, AHEAD));
-        assert_eq!((ahead(3, mib), ahead(1, 0)), (AHEAD, AHEAD));
+        assert_eq!(
+            (ahead(3, 2 * mib), ahead(4, 2 * mib), ahead(5, 2 * mib)),
+            (NEAR, NEAR, UNREAD_MAX_BYTES)
+        );
+        assert_eq!((ahead(3, mib), ahead(1, 0)), (UNREAD_MAX_BYTES, UNREAD_MAX_BYTES));
     }
 
     #[test]
