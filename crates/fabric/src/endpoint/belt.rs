@@ -18,7 +18,7 @@ const OVERSUBSCRIBED_POOL_BYTES: usize = 8 << 20;
 /// many senders lies in no cache any more when it is read.
 const UNREAD_MAX_BYTES: usize = 1 << 20;
 /// The same where so much of all others fits into a half of the cache of a core.
-const NEAR: usize = 256 << 10;
+const CACHED_UNREAD_MAX_BYTES: usize = 256 << 10;
 /// What is longer than the cache of a core, if that is not as large as usual.
 const BEYOND_CACHE: RangeInclusive<usize> = 2 << 20..=8 << 20;
 /// So many bytes of a belt get their pages at once, before they are used for the first time: in a
@@ -292,7 +292,11 @@ fn beyond_cache() -> usize {
 
 /// How many bytes each of so many senders may be ahead of a reader that shares its core.
 fn ahead(senders: usize, cache: usize) -> usize {
-    if senders * NEAR <= cache / 2 { NEAR } else { UNREAD_MAX_BYTES }
+    if senders * CACHED_UNREAD_MAX_BYTES <= cache / 2 {
+        CACHED_UNREAD_MAX_BYTES
+    } else {
+        UNREAD_MAX_BYTES
+    }
 }
 
 #[cfg(test)]
@@ -442,7 +446,7 @@ mod tests {
         let mib = 1 << 20;
         assert_eq!(
             (ahead(3, 2 * mib), ahead(4, 2 * mib), ahead(5, 2 * mib)),
-            (NEAR, NEAR, UNREAD_MAX_BYTES)
+            (CACHED_UNREAD_MAX_BYTES, CACHED_UNREAD_MAX_BYTES, UNREAD_MAX_BYTES)
         );
         assert_eq!((ahead(3, mib), ahead(1, 0)), (UNREAD_MAX_BYTES, UNREAD_MAX_BYTES));
     }
