@@ -20,7 +20,7 @@ const UNREAD_MAX_BYTES: usize = 1 << 20;
 /// The same where so much of all others fits into a half of the cache of a core.
 const CACHED_UNREAD_MAX_BYTES: usize = 256 << 10;
 /// What is longer than the cache of a core, if that is not as large as usual.
-const BEYOND_CACHE: RangeInclusive<usize> = 2 << 20..=8 << 20;
+const CACHE_BYTES: RangeInclusive<usize> = 2 << 20..=8 << 20;
 /// So many bytes of a belt get their pages at once, before they are used for the first time: in a
 /// virtual machine each page by itself takes 2 µs and more, and 64 KiB so 60 instead of 3.
 const PREPARED: usize = 512 << 10;
@@ -287,7 +287,7 @@ impl BouncePool {
 /// no core's cache any more one time around later. Ranks that share a core share this length.
 fn beyond_cache() -> usize {
     let cache = host::second_level_cache().unwrap_or_default();
-    (2 * cache).clamp(*BEYOND_CACHE.start(), *BEYOND_CACHE.end())
+    (2 * cache).clamp(*CACHE_BYTES.start(), *CACHE_BYTES.end())
 }
 
 /// How many bytes each of so many senders may be ahead of a reader that shares its core.
@@ -380,7 +380,7 @@ mod tests {
         assert!(starts.len() * (BYTES + LINE + PAGE) > place.len() - BYTES - PAGE, "{starts:?}");
         assert_eq!(world.go_round()[0], place.start);
         assert_eq!(world.belt.prepared, place.end, "all pages were asked for");
-        assert!(place.len() >= *BEYOND_CACHE.start() && world.belt.unread.len() <= 1);
+        assert!(place.len() >= *CACHE_BYTES.start() && world.belt.unread.len() <= 1);
     }
 
     #[test]
