@@ -23,7 +23,7 @@ const CACHED_UNREAD_MAX_BYTES: usize = 256 << 10;
 const CACHE_BYTES: RangeInclusive<usize> = 2 << 20..=8 << 20;
 /// So many bytes of a belt get their pages at once, before they are used for the first time: in a
 /// virtual machine each page by itself takes 2 µs and more, and 64 KiB so 60 instead of 3.
-const PREPARED: usize = 512 << 10;
+const PREFAULT_BYTES: usize = 512 << 10;
 /// Bytes of a belt to begin with. Even so pages take ten times as long as to write them again.
 const FIRST: usize = 128 << 10;
 /// Times around a belt before it becomes twice as long.
@@ -277,7 +277,7 @@ impl BouncePool {
     /// Sees to the pages of the block that was lent last, and of some that follow.
     #[cold]
     fn prepare(&mut self, segment: &SharedSegment, end: usize) {
-        let upto = self.next.max(self.wrap_limit.min(self.prepared + PREPARED)).min(end);
+        let upto = self.next.max(self.wrap_limit.min(self.prepared + PREFAULT_BYTES)).min(end);
         segment.prepare(self.prepared..upto);
         self.prepared = upto;
     }
@@ -395,7 +395,7 @@ mod tests {
                 let begun = world.belt.place.as_ref().unwrap().start;
                 let asked = world.belt.prepared - begun;
                 let most = length + BYTES + PAGE;
-                assert!(asked <= most.max(2 * length.min(PREPARED)), "{asked} of {length}");
+                assert!(asked <= most.max(2 * length.min(PREFAULT_BYTES)), "{asked} of {length}");
             }
         }
     }
@@ -407,7 +407,10 @@ mod tests {
         let round = starts.last().unwrap() - starts[0];
         assert_eq!(world.go_round()[0], starts[0]);
         assert!((share - BYTES - PAGE..share).contains(&round), "{starts:?}");
-        assert!(world.belt.prepared <= world.belt.wrap_limit + PREPARED, "no more than is near");
+        assert!(
+            world.belt.prepared <= world.belt.wrap_limit + PREFAULT_BYTES,
+            "no more than is near"
+        );
     }
 
     #[test]
