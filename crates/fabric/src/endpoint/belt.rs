@@ -25,7 +25,7 @@ const CACHE_BYTES: RangeInclusive<usize> = 2 << 20..=8 << 20;
 /// virtual machine each page by itself takes 2 µs and more, and 64 KiB so 60 instead of 3.
 const PREFAULT_BYTES: usize = 512 << 10;
 /// Bytes of a belt to begin with. Even so pages take ten times as long as to write them again.
-const FIRST: usize = 128 << 10;
+const POOL_INITIAL_BYTES: usize = 128 << 10;
 /// Times around a belt before it becomes twice as long.
 const ROUNDS: u32 = 8;
 /// A belt takes at most such a share of the arena.
@@ -185,7 +185,7 @@ impl BouncePool {
         self.unread.reserve_exact(BUFFERS_IN_USE_MAX); // no allocation when a message is sent later
         (self.next, self.prepared, self.place) = (start, start, Some(place.clone()));
         self.wrap_limit_max = share.min(bytes);
-        self.wrap_limit = start + FIRST.min(self.wrap_limit_max);
+        self.wrap_limit = start + POOL_INITIAL_BYTES.min(self.wrap_limit_max);
         let cache = host::second_level_cache().unwrap_or_default();
         self.ahead = ahead(segment.segment_ranks() - 1, cache);
         Some(place)
@@ -349,7 +349,7 @@ mod tests {
 
         /// The last time around, when the belt has become as long as it gets.
         fn go_round_all(&mut self) -> Vec<usize> {
-            let rounds = 2 + ROUNDS * (self.longest_turn() / FIRST).ilog2();
+            let rounds = 2 + ROUNDS * (self.longest_turn() / POOL_INITIAL_BYTES).ilog2();
             (0..rounds).map(|_| self.go_round()).last().unwrap()
         }
 
@@ -386,7 +386,12 @@ mod tests {
     #[test]
     fn a_belt_becomes_longer_when_it_has_been_used_often() {
         let mut world = World::of(2);
-        for length in [FIRST, 2 * FIRST, 4 * FIRST, 8 * FIRST] {
+        for length in [
+            POOL_INITIAL_BYTES,
+            2 * POOL_INITIAL_BYTES,
+            4 * POOL_INITIAL_BYTES,
+            8 * POOL_INITIAL_BYTES,
+        ] {
             for round in 0..ROUNDS {
                 let starts = world.go_round();
                 let end = starts.last().unwrap() - starts[0];
