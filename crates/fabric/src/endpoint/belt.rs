@@ -27,7 +27,7 @@ const PREFAULT_BYTES: usize = 512 << 10;
 /// Bytes of a belt to begin with. Even so pages take ten times as long as to write them again.
 const POOL_INITIAL_BYTES: usize = 128 << 10;
 /// Times around a belt before it becomes twice as long.
-const ROUNDS: u32 = 8;
+const WRAPS_BEFORE_GROWTH: u32 = 8;
 /// A belt takes at most such a share of the arena.
 const SHARE: usize = 8;
 
@@ -264,7 +264,7 @@ impl BouncePool {
     fn grow(&mut self, start: usize) {
         self.wraps = self.wraps.saturating_add(1);
         let turn = start + (2 * (self.wrap_limit - start)).min(self.wrap_limit_max);
-        if self.wraps >= ROUNDS && self.wrap_limit < turn {
+        if self.wraps >= WRAPS_BEFORE_GROWTH && self.wrap_limit < turn {
             (self.wrap_limit, self.wraps, self.has_grown) = (turn, 0, true);
         }
     }
@@ -349,7 +349,8 @@ mod tests {
 
         /// The last time around, when the belt has become as long as it gets.
         fn go_round_all(&mut self) -> Vec<usize> {
-            let rounds = 2 + ROUNDS * (self.longest_turn() / POOL_INITIAL_BYTES).ilog2();
+            let rounds =
+                2 + WRAPS_BEFORE_GROWTH * (self.longest_turn() / POOL_INITIAL_BYTES).ilog2();
             (0..rounds).map(|_| self.go_round()).last().unwrap()
         }
 
@@ -392,10 +393,10 @@ mod tests {
             4 * POOL_INITIAL_BYTES,
             8 * POOL_INITIAL_BYTES,
         ] {
-            for round in 0..ROUNDS {
+            for round in 0..WRAPS_BEFORE_GROWTH {
                 let starts = world.go_round();
                 let end = starts.last().unwrap() - starts[0];
-                assert_eq!(world.belt.has_grown(), round + 1 == ROUNDS);
+                assert_eq!(world.belt.has_grown(), round + 1 == WRAPS_BEFORE_GROWTH);
                 assert!((length - BYTES - PAGE..length).contains(&end), "{round}: {starts:?}");
                 let begun = world.belt.place.as_ref().unwrap().start;
                 let asked = world.belt.prepared - begun;
