@@ -29,7 +29,7 @@ const POOL_INITIAL_BYTES: usize = 128 << 10;
 /// Times around a belt before it becomes twice as long.
 const WRAPS_BEFORE_GROWTH: u32 = 8;
 /// A belt takes at most such a share of the arena.
-const SHARE: usize = 8;
+const ARENA_SHARE_MAX: usize = 8;
 
 /// Where a block lies: offsets in the segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,7 +121,7 @@ impl BouncePool {
     pub(super) fn longest(segment: &SharedSegment) -> usize {
         let wanted =
             if segment.is_oversubscribed() { OVERSUBSCRIBED_POOL_BYTES } else { beyond_cache() };
-        wanted.min(segment.layout().arena_bytes() / SHARE)
+        wanted.min(segment.layout().arena_bytes() / ARENA_SHARE_MAX)
     }
 
     /// Bytes of the arena that it takes.
