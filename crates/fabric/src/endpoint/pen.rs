@@ -10,7 +10,7 @@ use crate::Region;
 use crate::layout::LINE;
 
 /// Shorter copies are not timed: the clock would take too much of them.
-const SHORTEST: usize = 4 << 10;
+const TIMED_MIN_BYTES: usize = 4 << 10;
 /// Copies that are not judged at first: they are the first ones into their pages.
 const UNJUDGED: u32 = 32;
 /// Of copies through the caches one of so many is timed, or of some more, lest they be all for the
@@ -74,7 +74,7 @@ impl CopyStrategy {
     /// # Safety
     /// `data` is readable, and so many bytes from `into` on are writable. Nobody else uses those.
     pub(super) unsafe fn write(&mut self, into: NonNull<u8>, data: Region) {
-        if self.left > 0 || data.bytes() < SHORTEST {
+        if self.left > 0 || data.bytes() < TIMED_MIN_BYTES {
             self.left = self.left.saturating_sub(1);
             // SAFETY: passed on, here and below.
             return unsafe { copy(self.way, into, data) };
@@ -242,7 +242,7 @@ mod tests {
     fn what_is_written_is_there_either_way() {
         let data: Vec<u8> = (0..BYTES + 77).map(|at| (at % 251) as u8).collect();
         for way in [StoreKind::Through, StoreKind::Past] {
-            for bytes in [0, 1, LINE - 1, LINE, LINE + 1, SHORTEST, BYTES, BYTES + 63] {
+            for bytes in [0, 1, LINE - 1, LINE, LINE + 1, TIMED_MIN_BYTES, BYTES, BYTES + 63] {
                 for left in [0, 2] {
                     let mut memory = vec![0_u8; bytes + 3 * LINE];
                     let start = memory.as_ptr().align_offset(LINE);
