@@ -12,7 +12,7 @@ use crate::layout::LINE;
 /// Shorter copies are not timed: the clock would take too much of them.
 const TIMED_MIN_BYTES: usize = 4 << 10;
 /// Copies that are not judged at first: they are the first ones into their pages.
-const UNJUDGED: u32 = 32;
+const WARM_UP_COPIES: u32 = 32;
 /// Of copies through the caches one of so many is timed, or of some more, lest they be all for the
 /// same one of several receivers.
 const EVERY: u32 = 8;
@@ -59,7 +59,7 @@ impl Default for CopyStrategy {
         let taken = [Duration::ZERO; JUDGED as usize];
         CopyStrategy {
             way: StoreKind::Through,
-            left: UNJUDGED,
+            left: WARM_UP_COPIES,
             patience: PATIENCE,
             taken,
             timed: 0,
@@ -88,7 +88,7 @@ impl CopyStrategy {
     /// Whether it has judged nothing yet, and is not about to.
     #[cfg(test)]
     pub(super) fn is_new(&self) -> bool {
-        self.way == StoreKind::Through && self.timed == 0 && self.left + 1 >= UNJUDGED
+        self.way == StoreKind::Through && self.timed == 0 && self.left + 1 >= WARM_UP_COPIES
     }
 
     /// A KiB of a copy through the caches has taken so long.
