@@ -15,7 +15,7 @@ const TIMED_MIN_BYTES: usize = 4 << 10;
 const WARM_UP_COPIES: u32 = 32;
 /// Of copies through the caches one of so many is timed, or of some more, lest they be all for the
 /// same one of several receivers.
-const EVERY: u32 = 8;
+const SAMPLE_PERIOD_COPIES: u32 = 8;
 /// So many of those that were timed are judged together, by their mean: where ranks share cores,
 /// some blocks were read on this core and others on another one.
 const JUDGED: u32 = 8;
@@ -109,7 +109,8 @@ impl CopyStrategy {
     }
 
     fn go_through(&mut self) {
-        (self.way, self.left) = (StoreKind::Through, EVERY - 1 + self.timed % JUDGED);
+        (self.way, self.left) =
+            (StoreKind::Through, SAMPLE_PERIOD_COPIES - 1 + self.timed % JUDGED);
         if self.timed >= SURE {
             self.patience = PATIENCE;
         }
@@ -207,7 +208,11 @@ mod tests {
             pen.note(taken);
             assert_eq!(pen.way, StoreKind::Through, "{nth}");
             let is_judged = nth + 1 >= JUDGED as usize;
-            assert_eq!(pen.left >= EVERY - 1, is_judged, "the first are all timed: {nth}");
+            assert_eq!(
+                pen.left >= SAMPLE_PERIOD_COPIES - 1,
+                is_judged,
+                "the first are all timed: {nth}"
+            );
         }
         let lefts: Vec<u32> = (0..JUDGED).map(|_| (pen.note(FAST), pen.left).1).collect();
         assert!(lefts.is_sorted_by(|a, b| a != b), "not always the same of eight: {lefts:?}");
