@@ -18,7 +18,7 @@ const WARM_UP_COPIES: u32 = 32;
 const SAMPLE_PERIOD_COPIES: u32 = 8;
 /// So many of those that were timed are judged together, by their mean: where ranks share cores,
 /// some blocks were read on this core and others on another one.
-const JUDGED: u32 = 8;
+const SAMPLES_PER_DECISION: u32 = 8;
 /// Copies through the caches are slow if each KiB takes longer than this, on average. Where the
 /// lines come from a cache that both cores have it takes 30 to 40 ns, else 100 to 400.
 const SLOW: Duration = Duration::from_nanos(100);
@@ -31,7 +31,7 @@ const MOST_OF_ONE: Duration = Duration::from_nanos(200);
 /// anew only when so many in a row have been fast.
 const PATIENCE: u32 = 32;
 const MOST: u32 = 2048;
-const SURE: u32 = 2 * JUDGED;
+const SURE: u32 = 2 * SAMPLES_PER_DECISION;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum StoreKind {
@@ -49,14 +49,14 @@ pub(super) struct CopyStrategy {
     left: u32,
     patience: u32,
     /// How long a KiB took of each of those that were timed last.
-    taken: [Duration; JUDGED as usize],
+    taken: [Duration; SAMPLES_PER_DECISION as usize],
     /// How many have been timed since the way was chosen.
     timed: u32,
 }
 
 impl Default for CopyStrategy {
     fn default() -> CopyStrategy {
-        let taken = [Duration::ZERO; JUDGED as usize];
+        let taken = [Duration::ZERO; SAMPLES_PER_DECISION as usize];
         CopyStrategy {
             way: StoreKind::Through,
             left: WARM_UP_COPIES,
@@ -93,11 +93,11 @@ impl CopyStrategy {
 
     /// A KiB of a copy through the caches has taken so long.
     fn note(&mut self, taken: Duration) {
-        self.taken[(self.timed % JUDGED) as usize] = taken.min(MOST_OF_ONE);
+        self.taken[(self.timed % SAMPLES_PER_DECISION) as usize] = taken.min(MOST_OF_ONE);
         self.timed = self.timed.wrapping_add(1);
-        if self.taken.iter().sum::<Duration>() > SLOW * JUDGED {
+        if self.taken.iter().sum::<Duration>() > SLOW * SAMPLES_PER_DECISION {
             self.go_past();
-        } else if self.timed >= JUDGED {
+        } else if self.timed >= SAMPLES_PER_DECISION {
             self.go_through();
         } // else the next copy is timed, too
     }
@@ -110,7 +110,7 @@ impl CopyStrategy {
 
     fn go_through(&mut self) {
         (self.way, self.left) =
-            (StoreKind::Through, SAMPLE_PERIOD_COPIES - 1 + self.timed % JUDGED);
+            (StoreKind::Through, SAMPLE_PERIOD_COPIES - 1 + self.timed % SAMPLES_PER_DECISION);
         if self.timed >= SURE {
             self.patience = PATIENCE;
         }
@@ -207,14 +207,15 @@ mod tests {
         for (nth, taken) in some.into_iter().cycle().take(100).enumerate() {
             pen.note(taken);
             assert_eq!(pen.way, StoreKind::Through, "{nth}");
-            let is_judged = nth + 1 >= JUDGED as usize;
+            let is_judged = nth + 1 >= SAMPLES_PER_DECISION as usize;
             assert_eq!(
                 pen.left >= SAMPLE_PERIOD_COPIES - 1,
                 is_judged,
                 "the first are all timed: {nth}"
             );
         }
-        let lefts: Vec<u32> = (0..JUDGED).map(|_| (pen.note(FAST), pen.left).1).collect();
+        let lefts: Vec<u32> =
+            (0..SAMPLES_PER_DECISION).map(|_| (pen.note(FAST), pen.left).1).collect();
         assert!(lefts.is_sorted_by(|a, b| a != b), "not always the same of eight: {lefts:?}");
     }
 
