@@ -21,7 +21,7 @@ const SAMPLE_PERIOD_COPIES: u32 = 8;
 const SAMPLES_PER_DECISION: u32 = 8;
 /// Copies through the caches are slow if each KiB takes longer than this, on average. Where the
 /// lines come from a cache that both cores have it takes 30 to 40 ns, else 100 to 400.
-const SLOW: Duration = Duration::from_nanos(100);
+const SLOW_PER_KIB: Duration = Duration::from_nanos(100);
 /// No copy counts as more than this, since it may have been disturbed: two of those do not make a
 /// mean slow.
 const MOST_OF_ONE: Duration = Duration::from_nanos(200);
@@ -95,7 +95,7 @@ impl CopyStrategy {
     fn note(&mut self, taken: Duration) {
         self.taken[(self.timed % SAMPLES_PER_DECISION) as usize] = taken.min(MOST_OF_ONE);
         self.timed = self.timed.wrapping_add(1);
-        if self.taken.iter().sum::<Duration>() > SLOW * SAMPLES_PER_DECISION {
+        if self.taken.iter().sum::<Duration>() > SLOW_PER_KIB * SAMPLES_PER_DECISION {
             self.go_past();
         } else if self.timed >= SAMPLES_PER_DECISION {
             self.go_through();
