@@ -24,7 +24,7 @@ const SAMPLES_PER_DECISION: u32 = 8;
 const SLOW_PER_KIB: Duration = Duration::from_nanos(100);
 /// No copy counts as more than this, since it may have been disturbed: two of those do not make a
 /// mean slow.
-const MOST_OF_ONE: Duration = Duration::from_nanos(200);
+const SAMPLE_MAX_PER_KIB: Duration = Duration::from_nanos(200);
 /// So many copies go past the caches before some go through them again, and twice as many each
 /// time that those are slow, up to the most. The first ones may be fast and those after them slow
 /// again, since others have not read what was written past the caches for some time; so it begins
@@ -93,7 +93,7 @@ impl CopyStrategy {
 
     /// A KiB of a copy through the caches has taken so long.
     fn note(&mut self, taken: Duration) {
-        self.taken[(self.timed % SAMPLES_PER_DECISION) as usize] = taken.min(MOST_OF_ONE);
+        self.taken[(self.timed % SAMPLES_PER_DECISION) as usize] = taken.min(SAMPLE_MAX_PER_KIB);
         self.timed = self.timed.wrapping_add(1);
         if self.taken.iter().sum::<Duration>() > SLOW_PER_KIB * SAMPLES_PER_DECISION {
             self.go_past();
