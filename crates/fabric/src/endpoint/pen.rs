@@ -29,7 +29,7 @@ const SAMPLE_MAX_PER_KIB: Duration = Duration::from_nanos(200);
 /// time that those are slow, up to the most. The first ones may be fast and those after them slow
 /// again, since others have not read what was written past the caches for some time; so it begins
 /// anew only when so many in a row have been fast.
-const PATIENCE: u32 = 32;
+const NT_COPIES_MIN: u32 = 32;
 const MOST: u32 = 2048;
 const SURE: u32 = 2 * SAMPLES_PER_DECISION;
 
@@ -60,7 +60,7 @@ impl Default for CopyStrategy {
         CopyStrategy {
             way: StoreKind::Through,
             left: WARM_UP_COPIES,
-            patience: PATIENCE,
+            patience: NT_COPIES_MIN,
             taken,
             timed: 0,
         }
@@ -112,7 +112,7 @@ impl CopyStrategy {
         (self.way, self.left) =
             (StoreKind::Through, SAMPLE_PERIOD_COPIES - 1 + self.timed % SAMPLES_PER_DECISION);
         if self.timed >= SURE {
-            self.patience = PATIENCE;
+            self.patience = NT_COPIES_MIN;
         }
     }
 }
@@ -197,7 +197,7 @@ mod tests {
             assert_eq!((pen.way, pen.left), (StoreKind::Through, 0), "too few to judge");
         }
         pen.note(FAR);
-        assert_eq!((pen.way, pen.left), (StoreKind::Past, PATIENCE));
+        assert_eq!((pen.way, pen.left), (StoreKind::Past, NT_COPIES_MIN));
     }
 
     #[test]
@@ -228,7 +228,7 @@ mod tests {
             assert_eq!((pen.way, pen.timed), (StoreKind::Past, 0));
             lefts.push(pen.left);
         }
-        assert_eq!(lefts[..3], [PATIENCE, 2 * PATIENCE, 4 * PATIENCE]);
+        assert_eq!(lefts[..3], [NT_COPIES_MIN, 2 * NT_COPIES_MIN, 4 * NT_COPIES_MIN]);
         assert_eq!(lefts[9], MOST);
         for taken in [FAST, DISTURBED, FAST, FAST, FAST, FAST, FAST] {
             pen.note(taken);
@@ -241,7 +241,7 @@ mod tests {
         }
         assert_eq!((pen.left, pen.patience), (MOST, MOST));
         (0..SURE).for_each(|_| pen.note(FAST));
-        assert_eq!((pen.way, pen.patience), (StoreKind::Through, PATIENCE));
+        assert_eq!((pen.way, pen.patience), (StoreKind::Through, NT_COPIES_MIN));
     }
 
     #[test]
