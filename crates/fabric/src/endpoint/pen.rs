@@ -30,7 +30,7 @@ const SAMPLE_MAX_PER_KIB: Duration = Duration::from_nanos(200);
 /// again, since others have not read what was written past the caches for some time; so it begins
 /// anew only when so many in a row have been fast.
 const NT_COPIES_MIN: u32 = 32;
-const MOST: u32 = 2048;
+const NT_COPIES_MAX: u32 = 2048;
 const SURE: u32 = 2 * SAMPLES_PER_DECISION;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,7 +105,7 @@ impl CopyStrategy {
     fn go_past(&mut self) {
         (self.way, self.left, self.timed) = (StoreKind::Past, self.patience, 0);
         self.taken.fill(Duration::ZERO);
-        self.patience = MOST.min(2 * self.patience);
+        self.patience = NT_COPIES_MAX.min(2 * self.patience);
     }
 
     fn go_through(&mut self) {
@@ -229,17 +229,17 @@ mod tests {
             lefts.push(pen.left);
         }
         assert_eq!(lefts[..3], [NT_COPIES_MIN, 2 * NT_COPIES_MIN, 4 * NT_COPIES_MIN]);
-        assert_eq!(lefts[9], MOST);
+        assert_eq!(lefts[9], NT_COPIES_MAX);
         for taken in [FAST, DISTURBED, FAST, FAST, FAST, FAST, FAST] {
             pen.note(taken);
             assert_eq!(pen.way, StoreKind::Past, "too few to judge");
         }
         pen.note(FAST);
-        assert_eq!((pen.way, pen.patience), (StoreKind::Through, MOST), "not yet sure");
+        assert_eq!((pen.way, pen.patience), (StoreKind::Through, NT_COPIES_MAX), "not yet sure");
         while pen.way == StoreKind::Through {
             pen.note(FAR);
         }
-        assert_eq!((pen.left, pen.patience), (MOST, MOST));
+        assert_eq!((pen.left, pen.patience), (NT_COPIES_MAX, NT_COPIES_MAX));
         (0..SURE).for_each(|_| pen.note(FAST));
         assert_eq!((pen.way, pen.patience), (StoreKind::Through, NT_COPIES_MIN));
     }
