@@ -31,7 +31,7 @@ const SAMPLE_MAX_PER_KIB: Duration = Duration::from_nanos(200);
 /// anew only when so many in a row have been fast.
 const NT_COPIES_MIN: u32 = 32;
 const NT_COPIES_MAX: u32 = 2048;
-const SURE: u32 = 2 * SAMPLES_PER_DECISION;
+const FAST_SAMPLES_TO_RESET: u32 = 2 * SAMPLES_PER_DECISION;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum StoreKind {
@@ -111,7 +111,7 @@ impl CopyStrategy {
     fn go_through(&mut self) {
         (self.way, self.left) =
             (StoreKind::Through, SAMPLE_PERIOD_COPIES - 1 + self.timed % SAMPLES_PER_DECISION);
-        if self.timed >= SURE {
+        if self.timed >= FAST_SAMPLES_TO_RESET {
             self.patience = NT_COPIES_MIN;
         }
     }
@@ -240,7 +240,7 @@ mod tests {
             pen.note(FAR);
         }
         assert_eq!((pen.left, pen.patience), (NT_COPIES_MAX, NT_COPIES_MAX));
-        (0..SURE).for_each(|_| pen.note(FAST));
+        (0..FAST_SAMPLES_TO_RESET).for_each(|_| pen.note(FAST));
         assert_eq!((pen.way, pen.patience), (StoreKind::Through, NT_COPIES_MIN));
     }
 
