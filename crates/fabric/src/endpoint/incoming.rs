@@ -19,7 +19,7 @@ use crate::slab::Id;
 use crate::{Label, Peer, Received, RegionMut, Selector, Token, TransferError, TypeCode};
 
 /// Packets that are taken from one peer before the next peer has its turn.
-const TURN: usize = 64;
+const PACKETS_PER_PEER_MAX: usize = 64;
 /// Messages of one peer that are kept before more are taken reluctantly.
 const PLENTY: usize = 256;
 /// Looks without anything new after which we are that reluctant no more.
@@ -140,7 +140,7 @@ impl Endpoint {
         let (mut came, mut hoarded) = (false, false);
         for peer in 0..self.readers.len() {
             if self.unexpected[peer] < PLENTY {
-                came |= self.poll_reader(peer, TURN, done);
+                came |= self.poll_reader(peer, PACKETS_PER_PEER_MAX, done);
             } else if self.readers[peer].has_news() {
                 hoarded = true;
             }
