@@ -21,7 +21,7 @@ use crate::{Label, Peer, Received, RegionMut, Selector, Token, TransferError, Ty
 /// Packets that are taken from one peer before the next peer has its turn.
 const PACKETS_PER_PEER_MAX: usize = 64;
 /// Messages of one peer that are kept before more are taken reluctantly.
-const PLENTY: usize = 256;
+const UNEXPECTED_MAX: usize = 256;
 /// Looks without anything new after which we are that reluctant no more.
 const PATIENCE: u32 = 16;
 
@@ -139,7 +139,7 @@ impl Endpoint {
     pub(super) fn poll_readers(&mut self, done: &mut Vec<Completion>) -> bool {
         let (mut came, mut hoarded) = (false, false);
         for peer in 0..self.readers.len() {
-            if self.unexpected[peer] < PLENTY {
+            if self.unexpected[peer] < UNEXPECTED_MAX {
                 came |= self.poll_reader(peer, PACKETS_PER_PEER_MAX, done);
             } else if self.readers[peer].has_news() {
                 hoarded = true;
@@ -150,7 +150,7 @@ impl Endpoint {
             return came || hoarded;
         }
         for peer in 0..self.readers.len() {
-            if self.unexpected[peer] >= PLENTY {
+            if self.unexpected[peer] >= UNEXPECTED_MAX {
                 came |= self.poll_reader(peer, 1, done);
             }
         }
