@@ -23,7 +23,7 @@ const PACKETS_PER_PEER_MAX: usize = 64;
 /// Messages of one peer that are kept before more are taken reluctantly.
 const UNEXPECTED_MAX: usize = 256;
 /// Looks without anything new after which we are that reluctant no more.
-const PATIENCE: u32 = 16;
+const UNEXPECTED_IDLE_POLLS: u32 = 16;
 
 /// A message that meets its receive.
 #[derive(Clone, Copy, Debug)]
@@ -146,7 +146,7 @@ impl Endpoint {
             }
         }
         self.idle_polls = if came { 0 } else { self.idle_polls.saturating_add(1) };
-        if !hoarded || self.idle_polls < PATIENCE {
+        if !hoarded || self.idle_polls < UNEXPECTED_IDLE_POLLS {
             return came || hoarded;
         }
         for peer in 0..self.readers.len() {
