@@ -12,7 +12,7 @@ use crate::slab::Id;
 use crate::{Label, Peer, Received, Region, SharedSegment, Token, TrafficHint, TypeCode};
 
 /// The longest message that goes in cells, which takes two copies, but needs nobody's answer.
-const LONGEST_EAGER: usize = 16 << 10;
+const EAGER_MAX_BYTES: usize = 16 << 10;
 /// In cells it takes at most such a share of the lane: no more than half, or there may never be
 /// room.
 const EAGER_SHARE: usize = 4;
@@ -34,7 +34,7 @@ impl PeerTx {
         let outlet = RingWriter::starting_at(segment, ring, first);
         let cell = outlet.payload::<Header>();
         let share = ring.long_cells() / EAGER_SHARE * cell;
-        let longest_eager = share.min(LONGEST_EAGER).max(cell);
+        let longest_eager = share.min(EAGER_MAX_BYTES).max(cell);
         let cell_payload = ring.cell_payload(size_of::<Header>());
         PeerTx { outlet, cell_payload, longest_eager, waiting: ChunkedQueue::default() }
     }
