@@ -15,7 +15,7 @@ use crate::{Label, Peer, Received, Region, SharedSegment, Token, TrafficHint, Ty
 const EAGER_MAX_BYTES: usize = 16 << 10;
 /// In cells it takes at most such a share of the lane: no more than half, or there may never be
 /// room.
-const EAGER_SHARE: usize = 4;
+const EAGER_RING_SHARE: usize = 4;
 
 /// The lane to one peer, and what waits for room in it. The queue has no limit but memory: each
 /// entry stands for memory that its poster keeps anyway.
@@ -33,7 +33,7 @@ impl PeerTx {
     pub(super) fn new(segment: Arc<SharedSegment>, ring: Ring, first: u64) -> PeerTx {
         let outlet = RingWriter::starting_at(segment, ring, first);
         let cell = outlet.payload::<Header>();
-        let share = ring.long_cells() / EAGER_SHARE * cell;
+        let share = ring.long_cells() / EAGER_RING_SHARE * cell;
         let longest_eager = share.min(EAGER_MAX_BYTES).max(cell);
         let cell_payload = ring.cell_payload(size_of::<Header>());
         PeerTx { outlet, cell_payload, longest_eager, waiting: ChunkedQueue::default() }
