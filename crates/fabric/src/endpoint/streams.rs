@@ -17,7 +17,7 @@ use crate::slab::Id;
 use crate::{Peer, Received, SharedSegment, claims};
 
 /// Bytes of the shortest and of the longest piece.
-const PIECES: RangeInclusive<usize> = 32 << 10..=128 << 10;
+const FRAGMENT_BYTES: RangeInclusive<usize> = 32 << 10..=128 << 10;
 /// Shorter messages are copied at once, however slowly, if they found no block.
 const SHORTEST: usize = 64 << 10;
 /// A receiver gets the rest of a message by itself after one look without anything new for so many
@@ -57,7 +57,7 @@ impl Pipelines {
 /// before it, since each costs something besides its copies.
 fn next_fragment_bytes(bytes: usize, sent: usize) -> usize {
     let left = bytes - sent;
-    sent.min(left / 2).clamp(*PIECES.start(), *PIECES.end()).min(left)
+    sent.min(left / 2).clamp(*FRAGMENT_BYTES.start(), *FRAGMENT_BYTES.end()).min(left)
 }
 
 impl Endpoint {
@@ -119,7 +119,7 @@ impl Endpoint {
     ) {
         // Pieces of a receive that is over are dropped.
         if let Some(landing) = self.rndv_recvs.get_mut(id) {
-            assert!(bytes <= *PIECES.end(), "the shared segment is damaged");
+            assert!(bytes <= *FRAGMENT_BYTES.end(), "the shared segment is damaged");
             let into = landing.receive.into.part(offset, bytes);
             let from = self.segment.at(block.data);
             let _last = self.segment.at(block.data + bytes - 1);
