@@ -19,7 +19,7 @@ use crate::{Peer, Received, SharedSegment, claims};
 /// Bytes of the shortest and of the longest piece.
 const FRAGMENT_BYTES: RangeInclusive<usize> = 32 << 10..=128 << 10;
 /// Shorter messages are copied at once, however slowly, if they found no block.
-const SHORTEST: usize = 64 << 10;
+const PIPELINE_MIN_BYTES: usize = 64 << 10;
 /// A receiver gets the rest of a message by itself after one look without anything new for so many
 /// bytes: by then it has waited for about as long as the kernel would have taken.
 const BYTES_PER_LOOK: usize = 1 << 10;
@@ -64,7 +64,7 @@ impl Endpoint {
     /// Whether a large message is to come in pieces although it could be copied at once.
     pub(super) fn is_pipelined(&self, message: &Message) -> bool {
         let is_of_a_neighbour = message.source != self.me && !self.reaches(message.source);
-        self.pipelines.is_some() && is_of_a_neighbour && message.bytes > SHORTEST
+        self.pipelines.is_some() && is_of_a_neighbour && message.bytes > PIPELINE_MIN_BYTES
     }
 
     /// Remembers a landing, in case that the rest of its message must be got without its sender.
@@ -477,7 +477,7 @@ mod tests {
         alone.progress(&mut came);
         assert!(came.len() == 2 && into == data, "both ends of it are here");
         // It is to be received before it ends, and so goes in no block.
-        let (short, mut into) = (&data[..SHORTEST], vec![0; SHORTEST]);
+        let (short, mut into) = (&data[..PIPELINE_MIN_BYTES], vec![0; PIPELINE_MIN_BYTES]);
         let (to, region) = (Peer(1), Region::of(short));
         // SAFETY: the data outlives the send.
         let posted =
@@ -486,7 +486,7 @@ mod tests {
         came.clear();
         post(&mut other, 0, &mut into, &mut came);
         other.progress(&mut came);
-        assert!(is_whole(&came, SHORTEST) && into == short);
+        assert!(is_whole(&came, PIPELINE_MIN_BYTES) && into == short);
         alone.progress(&mut came);
         assert!(alone.all_sent() && unread(&alone) == 0);
     }
