@@ -15,7 +15,7 @@ use crate::{Label, Peer, RegionMut};
 
 /// Looks at a message without a receive after which it is kept. Until then it stays in its lane:
 /// its receive may come soon, and then it is copied once less.
-const PATIENCE: u32 = 16;
+const POLLS_BEFORE_COPY: u32 = 16;
 
 /// The messages in several cells that come from one peer.
 #[derive(Default)]
@@ -55,7 +55,7 @@ impl Endpoint {
             None => {
                 let assembly = &mut self.reassemblies[source.index()];
                 assembly.looks += 1;
-                if assembly.looks <= PATIENCE {
+                if assembly.looks <= POLLS_BEFORE_COPY {
                     return false;
                 }
                 let inlet = &self.readers[source.index()];
@@ -173,7 +173,7 @@ mod tests {
         let data: Vec<u8> = (0..BYTES).map(|at| at as u8).collect();
         let [mut sender, mut receiver] = half_sent(&data);
         let (mut into, mut done) = (vec![0; BYTES], Vec::new());
-        for _ in 0..=PATIENCE {
+        for _ in 0..=POLLS_BEFORE_COPY {
             assert!(receiver.progress(&mut done), "nobody sleeps before it is kept");
         }
         assert!(!receiver.progress(&mut done));
