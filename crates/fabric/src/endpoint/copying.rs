@@ -19,7 +19,7 @@ use crate::{Peer, RegionMut, TransferError, memcheck};
 /// Up to here, what is received to be reduced is copied by its receiver alone: what its sender
 /// copies is in the cache of that one, and reducing it takes longer than the copy saves. Longer
 /// messages leave the caches before they are reduced.
-const LONGEST_OPERAND: usize = 512 << 10;
+const OPERAND_MAX_BYTES: usize = 512 << 10;
 
 /// What a rank leaves to the other end of a message while it copies for itself.
 #[derive(Debug, Default)]
@@ -188,7 +188,7 @@ impl Endpoint {
     /// better to do. If we have one under way, too, its receiver has: probably both ranks exchange.
     fn is_shared(&self, message: &Message, receive: &PostedRecv) -> bool {
         let &Message { source, bytes, .. } = message;
-        let is_operand = receive.may_lie && bytes <= LONGEST_OPERAND;
+        let is_operand = receive.may_lie && bytes <= OPERAND_MAX_BYTES;
         let has_a_helper = self.shares_copies && source != self.me && self.rndv_sends.is_empty();
         bytes >= sharing::COOPERATIVE_MIN_BYTES && !is_operand && has_a_helper
     }
@@ -198,7 +198,7 @@ impl Endpoint {
     /// in a block there is long enough.
     fn is_for_another_core(&self, message: &Message, receive: &PostedRecv) -> bool {
         let &Message { source, bytes, .. } = message;
-        let is_operand = receive.may_lie && bytes <= LONGEST_OPERAND;
+        let is_operand = receive.may_lie && bytes <= OPERAND_MAX_BYTES;
         if self.shares_copies || is_operand || !self.rndv_sends.is_empty() {
             return false;
         }
@@ -443,7 +443,7 @@ mod tests {
 
     #[test]
     fn an_operand_is_copied_by_its_receiver_alone_unless_it_is_very_long() {
-        for (bytes, is_shared) in [(LONGEST_OPERAND, false), (LONGEST_OPERAND + 1, true)] {
+        for (bytes, is_shared) in [(OPERAND_MAX_BYTES, false), (OPERAND_MAX_BYTES + 1, true)] {
             let mut pair = Pair::new(bytes, Options::default(), true);
             pair.progress_meanwhile(1);
             assert_eq!(pair.ended(), [0, usize::from(!is_shared)]);
