@@ -10,7 +10,7 @@ use crate::{Failure, Peer, TransferError};
 
 /// For so long the first word to a lower rank elsewhere is held back when this rank leaves. The
 /// last one that leaves holds none back: it has heard from all lower ones.
-const PAUSE: Duration = Duration::from_millis(200);
+const FIRST_NOTICE_DELAY: Duration = Duration::from_millis(200);
 
 /// How far this rank has left.
 #[derive(Default)]
@@ -130,7 +130,8 @@ impl Endpoint {
     #[cold]
     fn notify_deferred(&mut self) {
         let Some(wire) = &self.network else { return };
-        let is_late = self.departure.since.is_none_or(|since| since.elapsed() >= PAUSE);
+        let is_late =
+            self.departure.since.is_none_or(|since| since.elapsed() >= FIRST_NOTICE_DELAY);
         let has_left = self.departure.has_left;
         let untold = std::mem::take(&mut self.departure.untold);
         if self.segment.failure().is_some() {
