@@ -33,7 +33,7 @@ const SHARED: u64 = u64::MAX;
 /// The number of a thread that may take no lock now.
 const KEPT_OUT: u64 = u64::MAX - 1;
 /// So often an ordinary lock is asked for before its thread sleeps: some 20 µs.
-const TRIES: u32 = 500;
+const SPINS_BEFORE_SLEEP: u32 = 500;
 /// So often the system is asked for a fence that it has promised, a millisecond apart.
 const ATTEMPTS: u32 = 1000;
 
@@ -194,7 +194,7 @@ impl<T> BiasedLock<T> {
     /// The ordinary lock. Most have it for less time than it takes to sleep and be woken, so it is
     /// asked for again and again before that.
     fn ordinary_soon(&self) -> MutexGuard<'_, ()> {
-        for _ in 0..TRIES {
+        for _ in 0..SPINS_BEFORE_SLEEP {
             match self.ordinary.try_lock() {
                 Ok(ordinary) => return ordinary,
                 Err(TryLockError::Poisoned(panicked)) => return panicked.into_inner(),
