@@ -35,7 +35,7 @@ const KEPT_OUT: u64 = u64::MAX - 1;
 /// So often an ordinary lock is asked for before its thread sleeps: some 20 µs.
 const SPINS_BEFORE_SLEEP: u32 = 500;
 /// So often the system is asked for a fence that it has promised, a millisecond apart.
-const ATTEMPTS: u32 = 1000;
+const FENCE_ATTEMPTS: u32 = 1000;
 
 /// The next number of a thread. Only in that no two threads have the same lies its meaning.
 static NEXT: AtomicU64 = AtomicU64::new(1);
@@ -207,7 +207,7 @@ impl<T> BiasedLock<T> {
 
 /// Has every thread of this process pass a fence.
 fn fence_in_all_threads() {
-    for _ in 0..ATTEMPTS {
+    for _ in 0..FENCE_ATTEMPTS {
         if FenceScope::Threads.fence() {
             return;
         }
