@@ -31,7 +31,7 @@ const NOBODY: u64 = 0;
 /// The lock is an ordinary one.
 const SHARED: u64 = u64::MAX;
 /// The number of a thread that may take no lock now.
-const KEPT_OUT: u64 = u64::MAX - 1;
+const EXCLUDED: u64 = u64::MAX - 1;
 /// So often an ordinary lock is asked for before its thread sleeps: some 20 µs.
 const SPINS_BEFORE_SLEEP: u32 = 500;
 /// So often the system is asked for a fence that it has promised, a millisecond apart.
@@ -69,13 +69,13 @@ pub struct LockExclusion {
 /// that runs under a lock.
 #[inline]
 pub fn exclude() -> LockExclusion {
-    LockExclusion { number: NUMBER.replace(KEPT_OUT), thread: PhantomData }
+    LockExclusion { number: NUMBER.replace(EXCLUDED), thread: PhantomData }
 }
 
 /// Whether this thread is kept out.
 #[inline]
 pub fn is_excluded() -> bool {
-    NUMBER.get() == KEPT_OUT
+    NUMBER.get() == EXCLUDED
 }
 
 impl Drop for LockExclusion {
@@ -171,7 +171,7 @@ impl<T: Settle> BiasedLock<T> {
     /// out.
     #[cold]
     fn lock_slowly(&self, me: u64) -> Option<Option<MutexGuard<'_, ()>>> {
-        if me == KEPT_OUT {
+        if me == EXCLUDED {
             return None;
         }
         let lent =
