@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use crate::single_copy;
 
 /// Each copy is made so many times, in turns, and the fastest counts: the others were disturbed.
-const ROUNDS: usize = 8;
+const MEASUREMENTS: usize = 8;
 /// How much longer than a core the kernel takes where two copies by cores are faster. Xeons were
 /// seen with 2.7 to 3.1, an EPYC with 8.8: it lies between those, so that a machine does not have
 /// one world this way and the next one that way.
@@ -40,7 +40,7 @@ impl CopyBandwidth {
     pub fn measure() -> CopyBandwidth {
         let (from, mut into) = (vec![1; CopyBandwidth::BYTES], vec![0; CopyBandwidth::BYTES]);
         let mut pace = CopyBandwidth { kernel: Some(Duration::MAX), core: Duration::MAX };
-        for _ in 0..ROUNDS {
+        for _ in 0..MEASUREMENTS {
             let begun = Instant::now();
             black_box(&mut into[..]).copy_from_slice(black_box(&from));
             pace.core = pace.core.min(begun.elapsed());
