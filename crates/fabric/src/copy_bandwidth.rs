@@ -17,7 +17,7 @@ const MEASUREMENTS: usize = 8;
 /// How much longer than a core the kernel takes where two copies by cores are faster. Xeons were
 /// seen with 2.7 to 3.1, an EPYC with 8.8: it lies between those, so that a machine does not have
 /// one world this way and the next one that way.
-const FACTOR: u32 = 4;
+const KERNEL_SLOWER_FACTOR: u32 = 4;
 
 /// How long a host takes to copy [`CopyBandwidth::BYTES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +54,7 @@ impl CopyBandwidth {
 
     /// Whether two copies by cores are faster than one by the kernel.
     pub fn prefers_memcpy(self) -> bool {
-        self.kernel.is_none_or(|kernel| kernel > self.core * FACTOR)
+        self.kernel.is_none_or(|kernel| kernel > self.core * KERNEL_SLOWER_FACTOR)
     }
 }
 
