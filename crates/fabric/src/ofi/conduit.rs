@@ -21,7 +21,7 @@ use crate::layout::LANE_HEAD;
 use crate::{Peer, Region, Result, SharedSegment};
 
 /// Looks after which the sender is told in a message of its own how far we have read.
-const PATIENCE: u32 = 8;
+const POLLS_BEFORE_CREDIT_MESSAGE: u32 = 8;
 
 /// Something came that cannot be: the other side is not what it should be.
 #[derive(Debug)]
@@ -376,7 +376,7 @@ impl PeerLink {
         }
         self.looks += 1;
         let is_starving = read - self.told >= self.out.ring.cells as u64;
-        if (leaves || self.looks < PATIENCE) && !is_starving {
+        if (leaves || self.looks < POLLS_BEFORE_CREDIT_MESSAGE) && !is_starving {
             return Ok(());
         }
         match port.inject(self.target, ROOM | u64::from(self.me.0), &read.to_le_bytes()) {
