@@ -14,7 +14,7 @@ use crate::ofi::port::{Begun, FiEndpoint};
 use crate::ofi::volley::{Limit, SendClass};
 
 /// Bytes of the longest cell that goes with others: longer ones came hardly sooner together.
-const LONGEST: usize = 2048;
+const COALESCED_CELL_MAX_BYTES: usize = 2048;
 /// A convoy is so much of a lane at most: its receiver is to be at work on one while the next one
 /// is filled.
 const PART: usize = 4;
@@ -53,7 +53,9 @@ impl PeerLink {
         let Ring { cells, cell_bytes, .. } = self.out.ring;
         let limit = Limit { cells: (cells / PART) as u64 - 1, bytes: cell_bytes / PART_OF_CELL };
         // What goes in several cells is long.
-        bytes <= LONGEST && !self.is_filled(given + 1) && self.volley.hold(bytes, away, limit)
+        bytes <= COALESCED_CELL_MAX_BYTES
+            && !self.is_filled(given + 1)
+            && self.volley.hold(bytes, away, limit)
     }
 
     /// Sends the cells that wait, if there are several that go in one message.
@@ -81,7 +83,10 @@ impl PeerLink {
         let mut convoy = CoalescedFrame { cells: 0, bytes: 0, has_farewell: false };
         for position in ready {
             let (header, bytes) = self.content(position);
-            if header.is_berthed() || bytes > LONGEST || convoy.bytes + bytes > room {
+            if header.is_berthed()
+                || bytes > COALESCED_CELL_MAX_BYTES
+                || convoy.bytes + bytes > room
+            {
                 break;
             }
             if convoy.cells > 0 {
