@@ -17,7 +17,7 @@ use crate::ofi::volley::{Limit, SendClass};
 const COALESCED_CELL_MAX_BYTES: usize = 2048;
 /// A convoy is so much of a lane at most: its receiver is to be at work on one while the next one
 /// is filled.
-const PART: usize = 4;
+const FRAME_RING_SHARE: usize = 4;
 /// What is held back is so much of a cell at most.
 const PART_OF_CELL: usize = 2;
 
@@ -51,7 +51,10 @@ impl PeerLink {
         let given = self.sent + self.volley.held();
         let (_, bytes) = self.content(given);
         let Ring { cells, cell_bytes, .. } = self.out.ring;
-        let limit = Limit { cells: (cells / PART) as u64 - 1, bytes: cell_bytes / PART_OF_CELL };
+        let limit = Limit {
+            cells: (cells / FRAME_RING_SHARE) as u64 - 1,
+            bytes: cell_bytes / PART_OF_CELL,
+        };
         // What goes in several cells is long.
         bytes <= COALESCED_CELL_MAX_BYTES
             && !self.is_filled(given + 1)
@@ -76,7 +79,8 @@ impl PeerLink {
     /// Copies those behind the next cell into that one, as they are to be sent. Nothing if there
     /// are none, or not for this.
     fn load_frame(&self, read: u64) -> Option<CoalescedFrame> {
-        let (most, room) = ((self.out.ring.cells / PART) as u64, self.out.ring.cell_bytes);
+        let (most, room) =
+            ((self.out.ring.cells / FRAME_RING_SHARE) as u64, self.out.ring.cell_bytes);
         let is_filled = |position: &u64| self.is_filled(*position);
         let ready = (self.sent..self.sent + most).take_while(is_filled);
         ready.clone().nth(1)?;
