@@ -19,7 +19,7 @@ const COALESCED_CELL_MAX_BYTES: usize = 2048;
 /// is filled.
 const FRAME_RING_SHARE: usize = 4;
 /// What is held back is so much of a cell at most.
-const PART_OF_CELL: usize = 2;
+const PENDING_CELL_SHARE: usize = 2;
 
 /// Cells that have been put into the first one of them.
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +53,7 @@ impl PeerLink {
         let Ring { cells, cell_bytes, .. } = self.out.ring;
         let limit = Limit {
             cells: (cells / FRAME_RING_SHARE) as u64 - 1,
-            bytes: cell_bytes / PART_OF_CELL,
+            bytes: cell_bytes / PENDING_CELL_SHARE,
         };
         // What goes in several cells is long.
         bytes <= COALESCED_CELL_MAX_BYTES
