@@ -16,7 +16,7 @@ pub const PEER_TIMEOUT: &str = "MOTET_PEER_TIMEOUT";
 /// What it is without that variable.
 const USUAL_TIMEOUT: Duration = Duration::from_secs(10);
 /// Who waits is asked after this part of that time, again and again.
-const ASKS: u32 = 16;
+const PROBES_PER_TIMEOUT: u32 = 16;
 /// A rank that has looked so often at the network has seen what there was.
 const ENOUGH: u64 = 100;
 /// The longest time between two looks: news of a death on this host must get out.
@@ -177,7 +177,7 @@ impl Drop for FailureDetector {
 
 /// The time between two looks.
 fn look(timeout: Duration) -> Duration {
-    (timeout / ASKS).min(LONGEST_LOOK)
+    (timeout / PROBES_PER_TIMEOUT).min(LONGEST_LOOK)
 }
 
 /// What is known of a rank that is waited for.
