@@ -18,7 +18,7 @@ const USUAL_TIMEOUT: Duration = Duration::from_secs(10);
 /// Who waits is asked after this part of that time, again and again.
 const PROBES_PER_TIMEOUT: u32 = 16;
 /// A rank that has looked so often at the network has seen what there was.
-const ENOUGH: u64 = 100;
+const POLLS_TO_SEE_ALL: u64 = 100;
 /// The longest time between two looks: news of a death on this host must get out.
 const LONGEST_LOOK: Duration = Duration::from_millis(250);
 /// How long the last words of a rank that ends in a failed world may take.
@@ -207,7 +207,7 @@ impl Lag {
         if arrived >= offered || arrived != self.arrived {
             *self = Lag::new(arrived, looks);
         }
-        looks >= self.looks + ENOUGH && self.since.elapsed() > timeout
+        looks >= self.looks + POLLS_TO_SEE_ALL && self.since.elapsed() > timeout
     }
 }
 
@@ -313,7 +313,7 @@ impl HeartbeatThread {
             let watch = self.watches[peer.index()].get_or_insert_with(|| Watch {
                 heard: Instant::now(),
                 // The first answer corrects this.
-                there: Lag::new(u64::MAX, u64::MAX - ENOUGH),
+                there: Lag::new(u64::MAX, u64::MAX - POLLS_TO_SEE_ALL),
                 back: Lag::new(arrived, looks),
             });
             if watch.heard.elapsed() > self.timeout {
@@ -361,7 +361,7 @@ mod tests {
         assert!(!lag.is_stuck(2, 2, 2000, timeout), "all have come");
         thread::sleep(2 * timeout);
         assert!(!lag.is_stuck(3, 2, 3000, Duration::from_secs(60)), "there is time");
-        assert!(!lag.is_stuck(3, 2, 2000 + ENOUGH - 1, timeout), "it has hardly looked");
-        assert!(lag.is_stuck(3, 2, 2000 + ENOUGH, timeout));
+        assert!(!lag.is_stuck(3, 2, 2000 + POLLS_TO_SEE_ALL - 1, timeout), "it has hardly looked");
+        assert!(lag.is_stuck(3, 2, 2000 + POLLS_TO_SEE_ALL, timeout));
     }
 }
