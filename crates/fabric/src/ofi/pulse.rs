@@ -20,7 +20,7 @@ const PROBES_PER_TIMEOUT: u32 = 16;
 /// A rank that has looked so often at the network has seen what there was.
 const POLLS_TO_SEE_ALL: u64 = 100;
 /// The longest time between two looks: news of a death on this host must get out.
-const LONGEST_LOOK: Duration = Duration::from_millis(250);
+const POLL_PERIOD_MAX: Duration = Duration::from_millis(250);
 /// How long the last words of a rank that ends in a failed world may take.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
@@ -177,7 +177,7 @@ impl Drop for FailureDetector {
 
 /// The time between two looks.
 fn look(timeout: Duration) -> Duration {
-    (timeout / PROBES_PER_TIMEOUT).min(LONGEST_LOOK)
+    (timeout / PROBES_PER_TIMEOUT).min(POLL_PERIOD_MAX)
 }
 
 /// What is known of a rank that is waited for.
