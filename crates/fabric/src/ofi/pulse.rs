@@ -22,7 +22,7 @@ const POLLS_TO_SEE_ALL: u64 = 100;
 /// The longest time between two looks: news of a death on this host must get out.
 const POLL_PERIOD_MAX: Duration = Duration::from_millis(250);
 /// How long the last words of a rank that ends in a failed world may take.
-const LAST_WORDS: Duration = Duration::from_millis(500);
+const LAST_MESSAGE_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// What the variable says.
 ///
@@ -143,7 +143,7 @@ impl FailureDetector {
 
     /// Waits until all elsewhere have been told of a failure, but not for long.
     pub(super) fn await_last_words(&self) {
-        let ends = Instant::now() + LAST_WORDS;
+        let ends = Instant::now() + LAST_MESSAGE_TIMEOUT;
         while !self.shared.is_told.load(Ordering::Acquire) && Instant::now() < ends {
             thread::sleep(Duration::from_millis(1));
         }
@@ -239,7 +239,7 @@ impl HeartbeatThread {
             last = Instant::now();
             self.ask();
         }
-        let ends = Instant::now() + LAST_WORDS;
+        let ends = Instant::now() + LAST_MESSAGE_TIMEOUT;
         self.spread_failure();
         while !self.untold.is_empty() && Instant::now() < ends {
             self.listen(Duration::from_millis(5));
