@@ -14,7 +14,7 @@ use crate::{Error, Failure, How, Peer, Result, SharedSegment};
 /// The variable that says after how many seconds without an answer a rank is lost.
 pub const PEER_TIMEOUT: &str = "MOTET_PEER_TIMEOUT";
 /// What it is without that variable.
-const USUAL_TIMEOUT: Duration = Duration::from_secs(10);
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Who waits is asked after this part of that time, again and again.
 const PROBES_PER_TIMEOUT: u32 = 16;
 /// A rank that has looked so often at the network has seen what there was.
@@ -30,7 +30,7 @@ const LAST_MESSAGE_TIMEOUT: Duration = Duration::from_millis(500);
 /// [`Error::Environment`] if it is no time.
 pub fn peer_timeout() -> Result<Duration> {
     let Some(text) = std::env::var_os(PEER_TIMEOUT).filter(|text| !text.is_empty()) else {
-        return Ok(USUAL_TIMEOUT);
+        return Ok(DEFAULT_TIMEOUT);
     };
     let text = text.to_string_lossy();
     let seconds = text.parse().ok().filter(|seconds| (0.1..=86_400.0).contains(seconds));
