@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// A volley begins when so many cells have been given without a look at what has come: who asks for
 /// nothing for so long may have more to say.
-const LONG: u32 = 16;
+const BURST_MIN_CELLS: u32 = 16;
 /// It is over when fewer were given between two looks.
 const FEW: u32 = 4;
 /// Who was away from the library for longer between two cells may stay away for longer still.
@@ -50,7 +50,7 @@ impl Burst {
         if self.is_under_way {
             return SendClass::InVolley;
         }
-        self.is_under_way = self.cells >= LONG;
+        self.is_under_way = self.cells >= BURST_MIN_CELLS;
         if self.is_under_way { SendClass::First } else { SendClass::Alone }
     }
 
