@@ -7,7 +7,7 @@ use std::time::Duration;
 /// nothing for so long may have more to say.
 const BURST_MIN_CELLS: u32 = 16;
 /// It is over when fewer were given between two looks.
-const FEW: u32 = 4;
+const BURST_END_CELLS: u32 = 4;
 /// Who was away from the library for longer between two cells may stay away for longer still.
 const QUICK: Duration = Duration::from_micros(10);
 
@@ -56,7 +56,7 @@ impl Burst {
 
     /// The rank looks at what has come. It may do so many times for what lets it go on.
     pub(super) fn look(&mut self) {
-        self.is_under_way &= !(1..FEW).contains(&self.cells);
+        self.is_under_way &= !(1..BURST_END_CELLS).contains(&self.cells);
         self.cells = 0;
     }
 
