@@ -9,7 +9,7 @@ const BURST_MIN_CELLS: u32 = 16;
 /// It is over when fewer were given between two looks.
 const BURST_END_CELLS: u32 = 4;
 /// Who was away from the library for longer between two cells may stay away for longer still.
-const QUICK: Duration = Duration::from_micros(10);
+const BURST_MAX_PAUSE: Duration = Duration::from_micros(10);
 
 /// Cells that are given to one rank, one right after the other, without a look at what has come.
 #[derive(Debug, Default)]
@@ -62,7 +62,7 @@ impl Burst {
 
     /// Whether to hold back a cell with so many bytes, if the rank was away for so long.
     pub(super) fn hold(&mut self, bytes: usize, away: Duration, limit: Limit) -> bool {
-        if away > QUICK {
+        if away > BURST_MAX_PAUSE {
             (self.is_under_way, self.cells) = (false, 0);
             return false;
         }
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn nothing_is_held_back_by_who_comes_seldom() {
         let mut volley = Burst::default();
-        assert!(given(&mut volley, 1000, QUICK * 2).iter().all(|&held| !held));
+        assert!(given(&mut volley, 1000, BURST_MAX_PAUSE * 2).iter().all(|&held| !held));
     }
 
     #[test]
