@@ -13,7 +13,7 @@ use crate::ofi::binding::{Cq, CqEntry, CqError, ERROR_AVAILABLE, REMOTE_WORD};
 /// Completions that are taken at once.
 const AT_ONCE: usize = 32;
 /// Who cannot sleep until something comes sleeps for so long at most.
-const NAP: Duration = Duration::from_millis(50);
+const WAIT_MAX: Duration = Duration::from_millis(50);
 
 const NO_ENTRY: CqEntry = CqEntry {
     op_context: ptr::null_mut(),
@@ -88,7 +88,7 @@ impl FiEndpoint {
             return;
         }
         let Some(read) = self.of_queue().sread.filter(|_| self.can_wait) else {
-            std::thread::sleep(limit.min(NAP));
+            std::thread::sleep(limit.min(WAIT_MAX));
             return self.poll(events);
         };
         let mut entries = [NO_ENTRY; AT_ONCE];
