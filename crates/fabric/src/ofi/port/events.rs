@@ -11,7 +11,7 @@ use super::{Context, Event, FiEndpoint, WRITTEN};
 use crate::ofi::binding::{Cq, CqEntry, CqError, ERROR_AVAILABLE, REMOTE_WORD};
 
 /// Completions that are taken at once.
-const AT_ONCE: usize = 32;
+const COMPLETIONS_PER_READ: usize = 32;
 /// Who cannot sleep until something comes sleeps for so long at most.
 const WAIT_MAX: Duration = Duration::from_millis(50);
 
@@ -73,11 +73,11 @@ impl FiEndpoint {
     }
 
     fn poll_once(&mut self, events: &mut Vec<Event>) -> bool {
-        let mut entries = [NO_ENTRY; AT_ONCE];
+        let mut entries = [NO_ENTRY; COMPLETIONS_PER_READ];
         let (read, room) = (self.of_queue().read, entries.as_mut_ptr().cast());
         let read = read.expect("queues can be read");
         // SAFETY: the queue is open; there is room for so many entries of the format asked for.
-        let count = unsafe { read(self.queue, room, AT_ONCE) };
+        let count = unsafe { read(self.queue, room, COMPLETIONS_PER_READ) };
         self.note(count, &entries, events)
     }
 
@@ -91,11 +91,11 @@ impl FiEndpoint {
             std::thread::sleep(limit.min(WAIT_MAX));
             return self.poll(events);
         };
-        let mut entries = [NO_ENTRY; AT_ONCE];
+        let mut entries = [NO_ENTRY; COMPLETIONS_PER_READ];
         let room = entries.as_mut_ptr().cast();
         let limit = limit.as_millis().clamp(1, 60_000) as c_int;
         // SAFETY: as in `poll_once`; the queue was opened for waiting.
-        let count = unsafe { read(self.queue, room, AT_ONCE, ptr::null(), limit) };
+        let count = unsafe { read(self.queue, room, COMPLETIONS_PER_READ, ptr::null(), limit) };
         if self.note(count, &entries, events) {
             self.poll(events);
         }
