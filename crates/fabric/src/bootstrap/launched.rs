@@ -16,7 +16,7 @@ use crate::ofi::{Network, NetworkScope};
 use crate::{Peer, Result, SharedSegment, forking};
 
 /// How long who aborts waits for another thread that talks to the launcher.
-const TURN: Duration = Duration::from_millis(200);
+const ABORT_LOCK_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// The one of this process: like its environment, its launcher belongs to the process.
 static OWN: OnceLock<Arc<ForeignLauncher>> = OnceLock::new();
@@ -134,7 +134,7 @@ impl ForeignLauncher {
     }
 
     fn abort(&self, code: u8, text: &str) {
-        let deadline = Instant::now() + TURN;
+        let deadline = Instant::now() + ABORT_LOCK_TIMEOUT;
         let mut ties = loop {
             match self.ties.try_lock() {
                 Ok(ties) => break ties,
