@@ -28,7 +28,7 @@ static IS_LAUNCHED: AtomicBool = AtomicBool::new(false);
 /// then say who has died, and how; others have to be told.
 const ABORT_DELAY: Duration = Duration::from_millis(500);
 /// How much longer each next rank leaves it, so that one of them tells it, and not all at once.
-const APART: Duration = Duration::from_millis(100);
+const ABORT_DELAY_PER_RANK: Duration = Duration::from_millis(100);
 /// The most ranks that wait for each other in this way.
 const MOST_APART: usize = 20;
 
@@ -145,7 +145,9 @@ impl ForeignLauncher {
         };
         if let Some(Ties { segment, board, .. }) = &mut *ties {
             if segment.failure().is_some() {
-                thread::sleep(ABORT_DELAY + APART * self.roster.rank().min(MOST_APART) as u32);
+                thread::sleep(
+                    ABORT_DELAY + ABORT_DELAY_PER_RANK * self.roster.rank().min(MOST_APART) as u32,
+                );
             }
             thread::sleep(LAST_WORDS);
             board.abort(code, text);
