@@ -30,7 +30,7 @@ const ABORT_DELAY: Duration = Duration::from_millis(500);
 /// How much longer each next rank leaves it, so that one of them tells it, and not all at once.
 const ABORT_DELAY_PER_RANK: Duration = Duration::from_millis(100);
 /// The most ranks that wait for each other in this way.
-const MOST_APART: usize = 20;
+const DELAYED_RANKS_MAX: usize = 20;
 
 /// How long what a rank has just written may take to the launcher, which some forget to read once
 /// they have been asked to end the job.
@@ -146,7 +146,8 @@ impl ForeignLauncher {
         if let Some(Ties { segment, board, .. }) = &mut *ties {
             if segment.failure().is_some() {
                 thread::sleep(
-                    ABORT_DELAY + ABORT_DELAY_PER_RANK * self.roster.rank().min(MOST_APART) as u32,
+                    ABORT_DELAY
+                        + ABORT_DELAY_PER_RANK * self.roster.rank().min(DELAYED_RANKS_MAX) as u32,
                 );
             }
             thread::sleep(LAST_WORDS);
