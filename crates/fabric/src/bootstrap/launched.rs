@@ -34,7 +34,7 @@ const DELAYED_RANKS_MAX: usize = 20;
 
 /// How long what a rank has just written may take to the launcher, which some forget to read once
 /// they have been asked to end the job.
-const LAST_WORDS: Duration = Duration::from_millis(30);
+const LAST_OUTPUT_DELAY: Duration = Duration::from_millis(30);
 
 /// How long who has asked the launcher to end the job waits to be ended by it. Ranks on other hosts
 /// would take the end of this process for a death, if it came before their own.
@@ -150,7 +150,7 @@ impl ForeignLauncher {
                         + ABORT_DELAY_PER_RANK * self.roster.rank().min(DELAYED_RANKS_MAX) as u32,
                 );
             }
-            thread::sleep(LAST_WORDS);
+            thread::sleep(LAST_OUTPUT_DELAY);
             board.abort(code, text);
             thread::sleep(TO_BE_ENDED);
         }
@@ -166,7 +166,7 @@ pub fn abort(code: u8, text: &str) {
         Some(launched) if launched.generation != forking::generation() => {}
         Some(launched) => launched.abort(code, text),
         // It has not come to its seat: the end of the process has to tell the launcher.
-        None if IS_LAUNCHED.load(Ordering::Relaxed) => thread::sleep(LAST_WORDS),
+        None if IS_LAUNCHED.load(Ordering::Relaxed) => thread::sleep(LAST_OUTPUT_DELAY),
         None => {}
     }
 }
