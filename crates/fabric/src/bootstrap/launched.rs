@@ -38,7 +38,7 @@ const LAST_OUTPUT_DELAY: Duration = Duration::from_millis(30);
 
 /// How long who has asked the launcher to end the job waits to be ended by it. Ranks on other hosts
 /// would take the end of this process for a death, if it came before their own.
-const TO_BE_ENDED: Duration = Duration::from_secs(2);
+const LAUNCHER_KILL_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// What a rank has of the launcher of another library: its [`Board`], and where all ranks are.
 #[derive(Debug)]
@@ -152,7 +152,7 @@ impl ForeignLauncher {
             }
             thread::sleep(LAST_OUTPUT_DELAY);
             board.abort(code, text);
-            thread::sleep(TO_BE_ENDED);
+            thread::sleep(LAUNCHER_KILL_TIMEOUT);
         }
     }
 }
