@@ -24,7 +24,7 @@ use crate::{Error, Peer, Result, SharedSegment};
 /// The name under which a leader puts where its segment is, or why there is none.
 const SEGMENT: &str = "segment";
 /// How much later than others a rank may come out of a fence.
-const LATE: Duration = Duration::from_secs(10);
+const FENCE_SKEW_MAX: Duration = Duration::from_secs(10);
 /// What the text of a leader begins with when there is one.
 const DESCRIPTOR: &str = "descriptor ";
 
@@ -73,7 +73,7 @@ pub(super) fn enter(board: &mut dyn KeyValueSpace, roster: &HostMap) -> Result<A
 /// Waits until all ranks of this host have entered. After a fence they have, unless one could not;
 /// but there are servers whose fences do not hold.
 fn wait_for_all(segment: &SharedSegment, neighbours: &[usize]) -> Result<()> {
-    let deadline = Instant::now() + LATE;
+    let deadline = Instant::now() + FENCE_SKEW_MAX;
     for &rank in neighbours {
         while segment.state(Peer(rank as u32)) == State::Absent {
             if Instant::now() > deadline {
