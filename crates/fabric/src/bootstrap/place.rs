@@ -23,7 +23,7 @@ use crate::{Error, Failure, How, Peer, Result, SharedSegment};
 /// How often to look whether the launcher has answered.
 const ANSWER: Duration = Duration::from_millis(1);
 /// What a program is told that finds its place taken.
-const APART: &str = "Unset MOTET_RANK, MOTET_RANKS and MOTET_SEGMENT to run a program apart from \
+const UNSET_REMEDY: &str = "Unset MOTET_RANK, MOTET_RANKS and MOTET_SEGMENT to run a program apart from \
                      the rank that starts it";
 
 /// What the environment says.
@@ -48,8 +48,9 @@ impl LaunchEnv {
         };
         if place.rank >= place.ranks {
             let LaunchEnv { rank, ranks, .. } = place;
-            let text =
-                format!("{RANK} is {rank}, which is none of the {ranks} ranks in {RANKS}. {APART}");
+            let text = format!(
+                "{RANK} is {rank}, which is none of the {ranks} ranks in {RANKS}. {UNSET_REMEDY}"
+            );
             return Err(Error::Environment(text));
         }
         Ok(Some(place))
@@ -100,7 +101,7 @@ impl LaunchEnv {
             Error::Environment(format!(
                 "not this process: descriptor {descriptor} is not the segment that {SEGMENT} says \
                  it is, and that of the launcher cannot be used ({problem}). Whatever starts a \
-                 rank must leave its descriptors open (close_fds=False in Python). {APART}"
+                 rank must leave its descriptors open (close_fds=False in Python). {UNSET_REMEDY}"
             ))
         })
     }
@@ -140,7 +141,7 @@ impl LaunchEnv {
             }
             State::Present => Err(Error::Environment(format!(
                 "not this process: rank {rank} is process {process}, which has not left the \
-                 world. Programs of a rank run one after the other. {APART}"
+                 world. Programs of a rank run one after the other. {UNSET_REMEDY}"
             ))),
         }
     }
@@ -236,13 +237,14 @@ pub(super) fn inherited_socket(descriptor: RawFd) -> Result<OwnedFd> {
 fn number<T: FromStr>(variable: impl Fn(&str) -> Option<OsString>, name: &str) -> Result<T> {
     let Some(text) = variable(name) else {
         let text = format!(
-            "{name} is not set, although others of {RANK}, {RANKS}, {SEGMENT} are. {APART}"
+            "{name} is not set, although others of {RANK}, {RANKS}, {SEGMENT} are. {UNSET_REMEDY}"
         );
         return Err(Error::Environment(text));
     };
     let text = text.to_string_lossy();
-    text.parse()
-        .map_err(|_| Error::Environment(format!("{name} is {text:?}, which is no number. {APART}")))
+    text.parse().map_err(|_| {
+        Error::Environment(format!("{name} is {text:?}, which is no number. {UNSET_REMEDY}"))
+    })
 }
 
 #[cfg(test)]
