@@ -21,7 +21,7 @@ use crate::single_copy::is_gone;
 use crate::{Error, Failure, How, Peer, Result, SharedSegment};
 
 /// How often to look whether the launcher has answered.
-const ANSWER: Duration = Duration::from_millis(1);
+const WORLD_POLL_PERIOD: Duration = Duration::from_millis(1);
 /// What a program is told that finds its place taken.
 const UNSET_REMEDY: &str = "Unset MOTET_RANK, MOTET_RANKS and MOTET_SEGMENT to run a program apart from \
                      the rank that starts it";
@@ -183,7 +183,7 @@ impl LaunchEnv {
                         "the launcher has ended; start the job again".into(),
                     ));
                 }
-                None => thread::sleep(ANSWER),
+                None => thread::sleep(WORLD_POLL_PERIOD),
             }
         }
     }
