@@ -24,7 +24,7 @@ use crate::segment::State;
 use crate::{Error, Failure, How, Peer, Result, SharedSegment};
 
 /// How often a watcher looks whether the one that it watches has left, or has died.
-const LOOK: Duration = Duration::from_millis(100);
+const WATCH_PERIOD: Duration = Duration::from_millis(100);
 
 /// How long a process waits to be killed when a rank has ended the job: for longer than that rank
 /// takes to ask for it and to end by itself, since launchers report who ends first.
@@ -99,7 +99,7 @@ impl Watcher {
     fn wait_to_be_killed(&self, limit: Duration, kill: impl FnOnce()) {
         let begun = Instant::now();
         while begun.elapsed() < limit {
-            thread::sleep(LOOK / 5);
+            thread::sleep(WATCH_PERIOD / 5);
             if self.is_over.load(Ordering::Acquire) {
                 return;
             }
@@ -118,7 +118,7 @@ impl Watcher {
             if has_ended(process) {
                 return true;
             }
-            thread::park_timeout(LOOK);
+            thread::park_timeout(WATCH_PERIOD);
         }
         false
     }
@@ -261,7 +261,7 @@ mod tests {
                 .unwrap();
         let begun = Instant::now();
         drop(vigil);
-        assert!(begun.elapsed() < LOOK);
+        assert!(begun.elapsed() < WATCH_PERIOD);
         assert_eq!(segment.failure(), None);
         assert!(ProcessWatch::begin(world(1), Peer(0), in_order([own()])).unwrap().is_none());
     }
