@@ -28,7 +28,7 @@ const WATCH_PERIOD: Duration = Duration::from_millis(100);
 
 /// How long a process waits to be killed when a rank has ended the job: for longer than that rank
 /// takes to ask for it and to end by itself, since launchers report who ends first.
-const TO_BE_KILLED: Duration = Duration::from_secs(4);
+const KILL_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// A rank's watch over another. Dropping it ends it.
 #[derive(Debug)]
@@ -83,7 +83,7 @@ impl Watcher {
         for &(peer, process) in after.chain(before) {
             let has_ended = self.watch(peer, process);
             if self.segment.aborted().is_some() {
-                return self.wait_to_be_killed(TO_BE_KILLED, kill_this_process);
+                return self.wait_to_be_killed(KILL_TIMEOUT, kill_this_process);
             }
             if self.is_over.load(Ordering::Acquire) {
                 return;
