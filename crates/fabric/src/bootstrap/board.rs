@@ -3,7 +3,7 @@
 use crate::Result;
 
 /// Bytes of the longest value that a [`Board`] takes.
-pub const LONGEST_VALUE: usize = 64 << 10;
+pub const VALUE_MAX_BYTES: usize = 64 << 10;
 /// Characters of the longest name that a [`Board`] takes.
 pub const LONGEST_NAME: usize = 24;
 

@@ -3,7 +3,7 @@
 //! The first part begins with the number of all parts and a dot. A reader so knows how many to ask
 //! for, and asks for no more than a value may have.
 
-use crate::bootstrap::board::{LONGEST_NAME, LONGEST_VALUE};
+use crate::bootstrap::board::{LONGEST_NAME, VALUE_MAX_BYTES};
 use crate::{Error, Result};
 
 /// Characters of a part that any server takes, whatever it says.
@@ -14,7 +14,7 @@ const MOST_ROOM: usize = 1000;
 const HEAD: usize = 8;
 
 /// The most parts that a value may have.
-const MOST_PARTS: usize = LONGEST_VALUE / ((LEAST_ROOM - HEAD) / 2) + 1;
+const MOST_PARTS: usize = VALUE_MAX_BYTES / ((LEAST_ROOM - HEAD) / 2) + 1;
 
 /// The key of a part of a value of a rank.
 pub(super) fn key(rank: usize, name: &str, part: usize) -> String {
@@ -24,7 +24,7 @@ pub(super) fn key(rank: usize, name: &str, part: usize) -> String {
 /// Checks what a rank wants to put.
 pub(super) fn check(name: &str, value: &[u8]) -> Result<()> {
     let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
-    if name.len() > LONGEST_NAME || !name.chars().all(is_name) || value.len() > LONGEST_VALUE {
+    if name.len() > LONGEST_NAME || !name.chars().all(is_name) || value.len() > VALUE_MAX_BYTES {
         let bytes = value.len();
         return Err(Error::Environment(format!("{name:?} with {bytes} bytes is nothing for PMI")));
     }
@@ -53,7 +53,7 @@ pub(super) fn join(mut part: impl FnMut(usize) -> Result<String>) -> Result<Opti
         let Some(more) = bytes(&part(at)?) else { return Ok(None) };
         value.extend(more);
     }
-    Ok((value.len() <= LONGEST_VALUE).then_some(value))
+    Ok((value.len() <= VALUE_MAX_BYTES).then_some(value))
 }
 
 fn digits(bytes: &[u8]) -> String {
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn values_of_any_length_come_back() {
-        for length in [0, 1, 27, 28, 29, 495, 496, 497, 5000, LONGEST_VALUE] {
+        for length in [0, 1, 27, 28, 29, 495, 496, 497, 5000, VALUE_MAX_BYTES] {
             let value: Vec<u8> = (0..length).map(|at| (at * 7) as u8).collect();
             for room in [64, 256, 1000, 1024, 100_000] {
                 there_and_back(&value, room);
@@ -102,8 +102,8 @@ mod tests {
 
     #[test]
     fn names_and_lengths_are_checked() {
-        assert!(check("address-2", &[0; LONGEST_VALUE]).is_ok());
-        assert!(check("address-2", &[0; LONGEST_VALUE + 1]).is_err());
+        assert!(check("address-2", &[0; VALUE_MAX_BYTES]).is_ok());
+        assert!(check("address-2", &[0; VALUE_MAX_BYTES + 1]).is_err());
         assert!(check("two words", b"").is_err());
         assert!(check(&"x".repeat(LONGEST_NAME + 1), b"").is_err());
         assert!(key(999_999, &"x".repeat(LONGEST_NAME), MOST_PARTS).len() <= 64);

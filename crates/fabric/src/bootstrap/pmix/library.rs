@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::ptr::{null, null_mut};
 
 use super::LIBRARY;
-use crate::bootstrap::board::LONGEST_VALUE;
+use crate::bootstrap::board::VALUE_MAX_BYTES;
 use crate::{Error, Result, trusted};
 
 /// Bytes of names in the library's memory, the zero at the end included.
@@ -250,7 +250,7 @@ impl Client {
     }
 
     pub(super) fn put(&mut self, name: &str, value: &[u8]) -> Result<()> {
-        if value.len() > LONGEST_VALUE {
+        if value.len() > VALUE_MAX_BYTES {
             let bytes = value.len();
             return Err(Error::Environment(format!("{name} with {bytes} bytes is too long")));
         }
