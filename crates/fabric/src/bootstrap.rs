@@ -39,7 +39,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-pub use board::{KeyValueSpace, LONGEST_NAME, VALUE_MAX_BYTES, all_gather};
+pub use board::{KeyValueSpace, NAME_MAX_BYTES, VALUE_MAX_BYTES, all_gather};
 pub use launched::{ForeignLauncher, abort};
 use offer::DetectedLauncher;
 use place::LaunchEnv;

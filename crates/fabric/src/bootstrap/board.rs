@@ -5,7 +5,7 @@ use crate::Result;
 /// Bytes of the longest value that a [`Board`] takes.
 pub const VALUE_MAX_BYTES: usize = 64 << 10;
 /// Characters of the longest name that a [`Board`] takes.
-pub const LONGEST_NAME: usize = 24;
+pub const NAME_MAX_BYTES: usize = 24;
 
 /// A notice board: the one thing that ranks have in common before they can send messages.
 ///

@@ -3,7 +3,7 @@
 //! The first part begins with the number of all parts and a dot. A reader so knows how many to ask
 //! for, and asks for no more than a value may have.
 
-use crate::bootstrap::board::{LONGEST_NAME, VALUE_MAX_BYTES};
+use crate::bootstrap::board::{NAME_MAX_BYTES, VALUE_MAX_BYTES};
 use crate::{Error, Result};
 
 /// Characters of a part that any server takes, whatever it says.
@@ -24,7 +24,7 @@ pub(super) fn key(rank: usize, name: &str, part: usize) -> String {
 /// Checks what a rank wants to put.
 pub(super) fn check(name: &str, value: &[u8]) -> Result<()> {
     let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
-    if name.len() > LONGEST_NAME || !name.chars().all(is_name) || value.len() > VALUE_MAX_BYTES {
+    if name.len() > NAME_MAX_BYTES || !name.chars().all(is_name) || value.len() > VALUE_MAX_BYTES {
         let bytes = value.len();
         return Err(Error::Environment(format!("{name:?} with {bytes} bytes is nothing for PMI")));
     }
@@ -105,7 +105,7 @@ mod tests {
         assert!(check("address-2", &[0; VALUE_MAX_BYTES]).is_ok());
         assert!(check("address-2", &[0; VALUE_MAX_BYTES + 1]).is_err());
         assert!(check("two words", b"").is_err());
-        assert!(check(&"x".repeat(LONGEST_NAME + 1), b"").is_err());
-        assert!(key(999_999, &"x".repeat(LONGEST_NAME), MOST_PARTS).len() <= 64);
+        assert!(check(&"x".repeat(NAME_MAX_BYTES + 1), b"").is_err());
+        assert!(key(999_999, &"x".repeat(NAME_MAX_BYTES), MOST_PARTS).len() <= 64);
     }
 }
