@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::fields::Fields;
-use super::wire::LONGEST_MESSAGE;
+use super::wire::MESSAGE_MAX_BYTES;
 use super::{First, PmiSocket, Second};
 use crate::Error;
 use crate::bootstrap::Timeouts;
@@ -241,7 +241,7 @@ fn of_second(text: &str) -> String {
 
 #[test]
 fn a_message_without_end_is_refused() {
-    for flood in [vec![b'a'; 99 * LONGEST_MESSAGE], b"=".repeat(99 * LONGEST_MESSAGE)] {
+    for flood in [vec![b'a'; 99 * MESSAGE_MAX_BYTES], b"=".repeat(99 * MESSAGE_MAX_BYTES)] {
         let (wire, mut server) = pair();
         let flooding = thread::spawn(move || server.write_all(&flood));
         let error = First::new(wire, (0, 2), LONG).unwrap_err().to_string();

@@ -12,7 +12,7 @@ use crate::bootstrap::PATIENCE;
 use crate::{Error, Result};
 
 /// Bytes of the longest message that is read.
-pub(super) const LONGEST_MESSAGE: usize = 64 << 10;
+pub(super) const MESSAGE_MAX_BYTES: usize = 64 << 10;
 /// Bytes that are read at once.
 const AT_ONCE: usize = 4096;
 /// How long a host may take to accept a connection, at most.
@@ -98,7 +98,7 @@ impl PmiSocket {
     /// # Errors
     /// The server has gone or is late, or more is asked for than a message may have.
     pub(super) fn bytes(&mut self, count: usize, deadline: Instant) -> Result<Vec<u8>> {
-        if count > LONGEST_MESSAGE {
+        if count > MESSAGE_MAX_BYTES {
             return Err(too_long());
         }
         while self.pending.len() < count {
@@ -108,7 +108,7 @@ impl PmiSocket {
     }
 
     fn read_more(&mut self, deadline: Instant) -> Result<()> {
-        if self.pending.len() > LONGEST_MESSAGE {
+        if self.pending.len() > MESSAGE_MAX_BYTES {
             return Err(too_long());
         }
         let mut buffer = [0; AT_ONCE];
@@ -160,6 +160,6 @@ fn gone(errno: Errno) -> Error {
 }
 
 fn too_long() -> Error {
-    let text = format!("its PMI server sends a message of more than {LONGEST_MESSAGE} bytes");
+    let text = format!("its PMI server sends a message of more than {MESSAGE_MAX_BYTES} bytes");
     Error::Environment(text)
 }
