@@ -14,7 +14,7 @@ use crate::{Error, Result};
 /// Bytes of the longest message that is read.
 pub(super) const MESSAGE_MAX_BYTES: usize = 64 << 10;
 /// Bytes that are read at once.
-const AT_ONCE: usize = 4096;
+const READ_BYTES: usize = 4096;
 /// How long a host may take to accept a connection, at most.
 const CONNECT: Duration = Duration::from_secs(10);
 
@@ -111,7 +111,7 @@ impl PmiSocket {
         if self.pending.len() > MESSAGE_MAX_BYTES {
             return Err(too_long());
         }
-        let mut buffer = [0; AT_ONCE];
+        let mut buffer = [0; READ_BYTES];
         loop {
             match recv(&self.socket, &mut buffer[..], RecvFlags::DONTWAIT) {
                 Ok((0, _)) => {
