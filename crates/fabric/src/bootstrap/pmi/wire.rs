@@ -16,7 +16,7 @@ pub(super) const MESSAGE_MAX_BYTES: usize = 64 << 10;
 /// Bytes that are read at once.
 const READ_BYTES: usize = 4096;
 /// How long a host may take to accept a connection, at most.
-const CONNECT: Duration = Duration::from_secs(10);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A connection to the server.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ impl PmiSocket {
         let addresses = place.to_socket_addrs().map_err(|error| refused(error.to_string()))?;
         let mut problem = "no such host".to_owned();
         for address in addresses {
-            match TcpStream::connect_timeout(&address, patience.min(CONNECT)) {
+            match TcpStream::connect_timeout(&address, patience.min(CONNECT_TIMEOUT)) {
                 Ok(stream) => {
                     // Each request waits for its answer, so nothing is to be gathered.
                     let _ = stream.set_nodelay(true);
