@@ -12,7 +12,7 @@ use crate::{Error, Result};
 /// What the server speaks.
 const PROTOCOL: &str = "PMI-2";
 /// How long who aborts waits to be killed.
-const KILL: Duration = Duration::from_secs(2);
+const ABORT_TIMEOUT: Duration = Duration::from_secs(2);
 /// Digits of the length, filled up with blanks from the left.
 const LENGTH: usize = 6;
 /// Characters that a value may have, by the protocol.
@@ -134,7 +134,7 @@ impl KeyValueSpace for Second {
         // What ends a field would end the text.
         let text: String = text.chars().filter(|letter| !";=\n".contains(*letter)).collect();
         let request = message(&format!("abort;isworld=TRUE;msg={text};"));
-        let deadline = Instant::now() + KILL;
+        let deadline = Instant::now() + ABORT_TIMEOUT;
         // Whoever aborts has enough to worry about; the process ends in any case. But Slurm, which
         // kills all of the job now, loses count if one of them ends by itself at that moment.
         let _ = self.wire.send(request.as_bytes(), deadline);
