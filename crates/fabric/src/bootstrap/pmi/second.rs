@@ -16,7 +16,7 @@ const ABORT_TIMEOUT: Duration = Duration::from_secs(2);
 /// Digits of the length, filled up with blanks from the left.
 const LENGTH: usize = 6;
 /// Characters that a value may have, by the protocol.
-const ROOM: usize = 1023;
+const VALUE_PART_MAX_BYTES: usize = 1023;
 
 /// A rank that a server of PMI-2 knows.
 #[derive(Debug)]
@@ -109,7 +109,7 @@ impl KeyValueSpace for Second {
 
     fn put(&mut self, name: &str, value: &[u8]) -> Result<()> {
         values::check(name, value)?;
-        for (at, part) in values::parts(value, ROOM).iter().enumerate() {
+        for (at, part) in values::parts(value, VALUE_PART_MAX_BYTES).iter().enumerate() {
             let request = format!("kvs-put;key={};value={part};", values::key(self.rank, name, at));
             ask(&mut self.wire, &request, self.timeouts.answer)?;
         }
