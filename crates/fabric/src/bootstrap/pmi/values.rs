@@ -7,14 +7,14 @@ use crate::bootstrap::board::{NAME_MAX_BYTES, VALUE_MAX_BYTES};
 use crate::{Error, Result};
 
 /// Characters of a part that any server takes, whatever it says.
-const LEAST_ROOM: usize = 64;
+const PART_MIN_BYTES: usize = 64;
 /// Characters of the longest part that is asked for: what the protocols promise at least.
 const MOST_ROOM: usize = 1000;
 /// Characters for the number of parts and the dot.
 const HEAD: usize = 8;
 
 /// The most parts that a value may have.
-const MOST_PARTS: usize = VALUE_MAX_BYTES / ((LEAST_ROOM - HEAD) / 2) + 1;
+const MOST_PARTS: usize = VALUE_MAX_BYTES / ((PART_MIN_BYTES - HEAD) / 2) + 1;
 
 /// The key of a part of a value of a rank.
 pub(super) fn key(rank: usize, name: &str, part: usize) -> String {
@@ -33,7 +33,7 @@ pub(super) fn check(name: &str, value: &[u8]) -> Result<()> {
 
 /// The parts of a value, where a server takes `room` characters for each.
 pub(super) fn parts(value: &[u8], room: usize) -> Vec<String> {
-    let bytes = (room.clamp(LEAST_ROOM, MOST_ROOM) - HEAD) / 2;
+    let bytes = (room.clamp(PART_MIN_BYTES, MOST_ROOM) - HEAD) / 2;
     let mut parts: Vec<String> = value.chunks(bytes).map(digits).collect();
     if parts.is_empty() {
         parts.push(String::new());
