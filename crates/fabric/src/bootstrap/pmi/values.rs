@@ -9,7 +9,7 @@ use crate::{Error, Result};
 /// Characters of a part that any server takes, whatever it says.
 const PART_MIN_BYTES: usize = 64;
 /// Characters of the longest part that is asked for: what the protocols promise at least.
-const MOST_ROOM: usize = 1000;
+const PART_MAX_BYTES: usize = 1000;
 /// Characters for the number of parts and the dot.
 const HEAD: usize = 8;
 
@@ -33,7 +33,7 @@ pub(super) fn check(name: &str, value: &[u8]) -> Result<()> {
 
 /// The parts of a value, where a server takes `room` characters for each.
 pub(super) fn parts(value: &[u8], room: usize) -> Vec<String> {
-    let bytes = (room.clamp(PART_MIN_BYTES, MOST_ROOM) - HEAD) / 2;
+    let bytes = (room.clamp(PART_MIN_BYTES, PART_MAX_BYTES) - HEAD) / 2;
     let mut parts: Vec<String> = value.chunks(bytes).map(digits).collect();
     if parts.is_empty() {
         parts.push(String::new());
