@@ -14,7 +14,7 @@ const PART_MAX_BYTES: usize = 1000;
 const HEAD: usize = 8;
 
 /// The most parts that a value may have.
-const MOST_PARTS: usize = VALUE_MAX_BYTES / ((PART_MIN_BYTES - HEAD) / 2) + 1;
+const PARTS_MAX: usize = VALUE_MAX_BYTES / ((PART_MIN_BYTES - HEAD) / 2) + 1;
 
 /// The key of a part of a value of a rank.
 pub(super) fn key(rank: usize, name: &str, part: usize) -> String {
@@ -47,7 +47,7 @@ pub(super) fn join(mut part: impl FnMut(usize) -> Result<String>) -> Result<Opti
     let first = part(0)?;
     let Some((count, first)) = first.split_once('.') else { return Ok(None) };
     let Some(mut value) = bytes(first) else { return Ok(None) };
-    let count = count.parse().ok().filter(|count| (1..=MOST_PARTS).contains(count));
+    let count = count.parse().ok().filter(|count| (1..=PARTS_MAX).contains(count));
     let Some(count) = count else { return Ok(None) };
     for at in 1..count {
         let Some(more) = bytes(&part(at)?) else { return Ok(None) };
@@ -106,6 +106,6 @@ mod tests {
         assert!(check("address-2", &[0; VALUE_MAX_BYTES + 1]).is_err());
         assert!(check("two words", b"").is_err());
         assert!(check(&"x".repeat(NAME_MAX_BYTES + 1), b"").is_err());
-        assert!(key(999_999, &"x".repeat(NAME_MAX_BYTES), MOST_PARTS).len() <= 64);
+        assert!(key(999_999, &"x".repeat(NAME_MAX_BYTES), PARTS_MAX).len() <= 64);
     }
 }
