@@ -17,7 +17,7 @@ use crate::{Error, Result};
 use library::Client;
 
 /// How long any answer but that to a fence may take.
-const ANSWER: Duration = Duration::from_secs(30);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long who aborts waits for the launcher to hear it.
 const ABORT: Duration = Duration::from_secs(2);
 
@@ -57,7 +57,7 @@ impl Pmix {
             .name("motet pmix".into())
             .spawn(work)
             .map_err(|error| Error::system("call the library of PMIx", error))?;
-        let (rank, ranks) = begun.recv_timeout(ANSWER).map_err(late)??;
+        let (rank, ranks) = begun.recv_timeout(ANSWER_TIMEOUT).map_err(late)??;
         Ok(Pmix { caller: Some(caller), rank, ranks, fence })
     }
 
@@ -106,7 +106,7 @@ impl KeyValueSpace for Pmix {
 
     fn put(&mut self, name: &str, value: &[u8]) -> Result<()> {
         let (name, value) = (name.to_owned(), value.to_vec());
-        self.call(ANSWER, move |client| client.put(&name, &value))
+        self.call(ANSWER_TIMEOUT, move |client| client.put(&name, &value))
     }
 
     fn fence(&mut self) -> Result<()> {
@@ -115,7 +115,7 @@ impl KeyValueSpace for Pmix {
 
     fn get(&mut self, rank: usize, name: &str) -> Result<Vec<u8>> {
         let name = name.to_owned();
-        self.call(ANSWER, move |client| client.get(rank, &name))
+        self.call(ANSWER_TIMEOUT, move |client| client.get(rank, &name))
     }
 
     fn abort(&mut self, code: u8, text: &str) {
@@ -125,7 +125,7 @@ impl KeyValueSpace for Pmix {
     }
 
     fn finalize(&mut self) -> Result<()> {
-        let ended = self.call(ANSWER, Client::finalize);
+        let ended = self.call(ANSWER_TIMEOUT, Client::finalize);
         self.caller = None;
         ended
     }
