@@ -19,7 +19,7 @@ use library::Client;
 /// How long any answer but that to a fence may take.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long who aborts waits for the launcher to hear it.
-const ABORT: Duration = Duration::from_secs(2);
+const ABORT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The variable that names the library, if it is not where libraries are.
 pub const LIBRARY: &str = "MOTET_PMIX";
@@ -121,7 +121,7 @@ impl KeyValueSpace for Pmix {
     fn abort(&mut self, code: u8, text: &str) {
         let text = text.to_owned();
         // Whoever aborts has enough to worry about; the process ends in any case.
-        let _ = self.call(ABORT, move |client| client.abort(code, &text));
+        let _ = self.call(ABORT_TIMEOUT, move |client| client.abort(code, &text));
     }
 
     fn finalize(&mut self) -> Result<()> {
