@@ -11,7 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Bytes of the longest file that is read.
-pub const LONGEST: u64 = 16 << 20;
+pub const FILE_MAX_BYTES: u64 = 16 << 20;
 /// How long a process waits for others that replace the same file.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -28,11 +28,11 @@ pub fn read_text(path: &Path) -> io::Result<String> {
         return Err(refusal(format!("it is {}, not a file", name_of(kind))));
     }
     let mut bytes = Vec::new();
-    file.take(LONGEST + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > LONGEST {
+    file.take(FILE_MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > FILE_MAX_BYTES {
         return Err(refusal(format!(
             "it is longer than {} MiB, which is read at most",
-            LONGEST >> 20
+            FILE_MAX_BYTES >> 20
         )));
     }
     String::from_utf8(bytes).map_err(|_| refusal("it is no text in UTF-8".to_owned()))
@@ -160,10 +160,10 @@ mod tests {
         assert!(problem(&pipe_in(folder.path())).contains("a pipe, not a file"));
         let path = folder.path().join("file");
         let file = File::create(&path).unwrap();
-        file.set_len(LONGEST + 1).unwrap();
+        file.set_len(FILE_MAX_BYTES + 1).unwrap();
         assert!(problem(&path).contains("longer than 16 MiB"));
-        file.set_len(LONGEST).unwrap();
-        assert_eq!(read_text(&path).unwrap().len() as u64, LONGEST);
+        file.set_len(FILE_MAX_BYTES).unwrap();
+        assert_eq!(read_text(&path).unwrap().len() as u64, FILE_MAX_BYTES);
         fs::write(&path, [0xff]).unwrap();
         assert!(problem(&path).contains("UTF-8"));
     }
