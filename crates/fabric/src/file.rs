@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 /// Bytes of the longest file that is read.
 pub const FILE_MAX_BYTES: u64 = 16 << 20;
 /// How long a process waits for others that replace the same file.
-const PATIENCE: Duration = Duration::from_secs(5);
+const REPLACE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Reads a file of text, or a device: `/dev/null` is an empty one.
 ///
@@ -81,7 +81,7 @@ pub fn lock(path: &Path) -> io::Result<File> {
     loop {
         match lock.try_lock() {
             Ok(()) => return Ok(lock),
-            Err(TryLockError::WouldBlock) if begun.elapsed() < PATIENCE => {
+            Err(TryLockError::WouldBlock) if begun.elapsed() < REPLACE_TIMEOUT => {
                 thread::sleep(Duration::from_millis(1));
             }
             Err(TryLockError::WouldBlock) => {
