@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn codes_of_structures_are_none_of_the_others() {
-        for number in [0, 1, crate::structures::MOST - 1] {
+        for number in [0, 1, crate::structures::STRUCTURES_MAX - 1] {
             for is_strict in [false, true] {
                 let code = TypeCode::of_structure(number as u16, is_strict);
                 assert_eq!((code.number(), code.is_strict()), (number, is_strict));

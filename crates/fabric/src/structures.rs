@@ -13,7 +13,7 @@ use std::sync::{PoisonError, RwLock};
 use crate::TypeCode;
 
 /// So many structures a process can tell apart. Those beyond are [`TypeCode::NAMELESS`].
-pub const MOST: usize = (1 << 14) - 3;
+pub const STRUCTURES_MAX: usize = (1 << 14) - 3;
 
 /// What a process knows. Signatures are never forgotten, and there are at most [`MOST`].
 struct Known {
@@ -37,7 +37,7 @@ impl Known {
         if let Some(code) = self.find(signature) {
             return code;
         }
-        if self.signatures.len() == MOST {
+        if self.signatures.len() == STRUCTURES_MAX {
             return TypeCode::NAMELESS;
         }
         let code = TypeCode::of_structure(self.signatures.len() as u16, is_strict);
@@ -85,7 +85,7 @@ mod tests {
     fn structures_beyond_the_last_number_have_no_name() {
         let mut known = Known::nothing();
         let codes: Vec<_> =
-            (0..MOST).map(|at| known.find_or_add(&at.to_string(), at % 2 == 1)).collect();
+            (0..STRUCTURES_MAX).map(|at| known.find_or_add(&at.to_string(), at % 2 == 1)).collect();
         assert!(codes.iter().enumerate().all(|(at, code)| code.number() == at));
         assert_eq!(known.find_or_add("one more", false), TypeCode::NAMELESS);
         assert_eq!(known.find_or_add("7", true), codes[7]);
