@@ -29,7 +29,7 @@ use crate::contention::now;
 use crate::{Peer, SharedSegment, host};
 
 /// After a look around a rank looks away for so many yields that took long.
-const REST: u32 = 32;
+const YIELDS_BETWEEN_CHECKS: u32 = 32;
 
 /// The place of one rank among those that want the same cores.
 #[derive(Debug)]
@@ -73,7 +73,7 @@ impl CoreAffinity {
     #[cold]
     fn spread_from_others(&self) {
         let here = sched_getcpu();
-        self.rest.store(REST, Ordering::Relaxed);
+        self.rest.store(YIELDS_BETWEEN_CHECKS, Ordering::Relaxed);
         self.segment.note_core(self.me, here);
         let share = self.segment.local_ranks().div_ceil(self.segment.cores());
         if self.segment.ranks_on(here) > share {
