@@ -59,7 +59,7 @@ const CHECKS: u64 = 4;
 /// The system is asked for that number at most so often for one core: it takes 4 us.
 const CHECK_PERIOD_NS: u64 = 1_000_000;
 /// A sleep instead of a yield, where one would give the core to a foreign thread.
-const NAP: Duration = Duration::from_micros(20);
+const SHORT_SLEEP: Duration = Duration::from_micros(20);
 
 /// Cores whose evidence has words of its own. Where there are more, some share theirs.
 const CORES: usize = 48;
@@ -177,7 +177,7 @@ impl SharedSegment {
     /// take it for a whole turn. For waits that no doorbell ends.
     pub(crate) fn pause(&self) {
         if self.is_contended_here() {
-            thread::sleep(NAP);
+            thread::sleep(SHORT_SLEEP);
         } else {
             self.give_way();
         }
