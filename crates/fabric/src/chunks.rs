@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::ops::{Index, IndexMut};
 
 /// Values of a piece.
-const PIECE: usize = 64;
+const CHUNK_ITEMS: usize = 64;
 
 /// A table of values, which are numbered as they come.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ impl<T> ChunkedVec<T> {
     /// Number of values.
     pub(crate) fn len(&self) -> usize {
         match self.pieces.last() {
-            Some(last) => (self.pieces.len() - 1) * PIECE + last.len(),
+            Some(last) => (self.pieces.len() - 1) * CHUNK_ITEMS + last.len(),
             None => 0,
         }
     }
@@ -36,9 +36,9 @@ impl<T> ChunkedVec<T> {
     /// Adds a value, whose number is what [`Table::len`] was.
     pub(crate) fn push(&mut self, value: T) {
         match self.pieces.last_mut() {
-            Some(last) if last.len() < PIECE => last.push(value),
+            Some(last) if last.len() < CHUNK_ITEMS => last.push(value),
             _ => {
-                let mut piece = Vec::with_capacity(PIECE);
+                let mut piece = Vec::with_capacity(CHUNK_ITEMS);
                 piece.push(value);
                 self.pieces.push(piece);
             }
@@ -47,12 +47,12 @@ impl<T> ChunkedVec<T> {
 
     #[inline]
     pub(crate) fn get(&self, at: usize) -> Option<&T> {
-        self.pieces.get(at / PIECE)?.get(at % PIECE)
+        self.pieces.get(at / CHUNK_ITEMS)?.get(at % CHUNK_ITEMS)
     }
 
     #[inline]
     pub(crate) fn get_mut(&mut self, at: usize) -> Option<&mut T> {
-        self.pieces.get_mut(at / PIECE)?.get_mut(at % PIECE)
+        self.pieces.get_mut(at / CHUNK_ITEMS)?.get_mut(at % CHUNK_ITEMS)
     }
 
     /// All values in order of their numbers.
@@ -66,14 +66,14 @@ impl<T> Index<usize> for ChunkedVec<T> {
 
     #[inline]
     fn index(&self, at: usize) -> &T {
-        &self.pieces[at / PIECE][at % PIECE]
+        &self.pieces[at / CHUNK_ITEMS][at % CHUNK_ITEMS]
     }
 }
 
 impl<T> IndexMut<usize> for ChunkedVec<T> {
     #[inline]
     fn index_mut(&mut self, at: usize) -> &mut T {
-        &mut self.pieces[at / PIECE][at % PIECE]
+        &mut self.pieces[at / CHUNK_ITEMS][at % CHUNK_ITEMS]
     }
 }
 
@@ -108,10 +108,10 @@ impl<T> ChunkedQueue<T> {
     pub(crate) fn push(&mut self, value: T) {
         self.len += 1;
         match self.pieces.back_mut() {
-            Some(last) if last.len() < PIECE => last.push_back(value),
+            Some(last) if last.len() < CHUNK_ITEMS => last.push_back(value),
             _ => {
                 let spare = self.spare.pop();
-                let mut piece = spare.unwrap_or_else(|| VecDeque::with_capacity(PIECE));
+                let mut piece = spare.unwrap_or_else(|| VecDeque::with_capacity(CHUNK_ITEMS));
                 piece.push_back(value);
                 self.pieces.push_back(piece);
             }
@@ -209,7 +209,7 @@ mod tests {
         let mut queue = ChunkedQueue::default();
         let mut taken = 0;
         for _ in 0..10 {
-            (0..10 * PIECE).for_each(|value| queue.push(value));
+            (0..10 * CHUNK_ITEMS).for_each(|value| queue.push(value));
             while queue.pop().is_some() {}
             taken = queue.spare.len();
         }
