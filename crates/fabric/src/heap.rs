@@ -14,7 +14,7 @@ use crate::{SharedSegment, forking, poison};
 
 /// What is given back is given to the system, too, if it is longer than this. To get pages again
 /// takes some time.
-const LONGEST_KEPT: usize = 128 << 10;
+const KEPT_MAX_BYTES: usize = 128 << 10;
 
 /// The memory of one rank that its program may ask for.
 pub struct SharedHeap {
@@ -93,7 +93,7 @@ impl SharedHeapBlock {
 impl Drop for SharedHeapBlock {
     fn drop(&mut self) {
         // While it is not free, so that nobody has got it yet.
-        if self.part.len() > LONGEST_KEPT {
+        if self.part.len() > KEPT_MAX_BYTES {
             self.heap.segment.forget(self.part.clone());
         }
         self.heap.mark(&self.part, poison::forbid);
