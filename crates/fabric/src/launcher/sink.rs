@@ -14,7 +14,7 @@ use rustix::termios::isatty;
 use crate::printable;
 
 /// Bytes kept at which no more is read from the ranks: then their pipes fill, and they wait.
-const ENOUGH: usize = 256 << 10;
+const BUFFERED_MAX_BYTES: usize = 256 << 10;
 /// What a pipe takes without blocking once `poll` has called it writable.
 const ATOMIC: usize = 4096;
 /// What is written to a plain file at once.
@@ -135,7 +135,7 @@ impl Sink {
 
     /// Whether so much is kept that the ranks should wait.
     pub(super) fn is_full(&self) -> bool {
-        self.pending.len() >= ENOUGH
+        self.pending.len() >= BUFFERED_MAX_BYTES
     }
 }
 
