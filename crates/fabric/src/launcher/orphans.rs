@@ -17,7 +17,7 @@ use rustix::process::{
 };
 
 /// How often to look for more: whoever starts processes faster than they are found may win.
-const ROUNDS: usize = 50;
+const REAP_ROUNDS_MAX: usize = 50;
 /// How long a killed process may take to be gone, in one round.
 const TO_DIE: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 /// How long to wait for a killed process of which the system does not tell.
@@ -43,7 +43,7 @@ impl Orphans {
 
     /// Kills every descendant.
     pub(super) fn end(&self) {
-        for _ in 0..ROUNDS {
+        for _ in 0..REAP_ROUNDS_MAX {
             reap();
             let left = if has_children() { self.find() } else { Vec::new() };
             if left.is_empty() {
