@@ -15,7 +15,7 @@ use crate::{Error, Result};
 /// How often to look whether a job in the background has come to the foreground.
 pub(super) const LOOK_AGAIN: Duration = Duration::from_millis(500);
 /// The most that is taken before it is passed on: more than a terminal's line.
-const ROOM: usize = 4096;
+const BUFFER_BYTES: usize = 4096;
 
 const AT_ONCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 
@@ -84,7 +84,7 @@ impl Keyboard {
         if entries[0].revents().is_empty() {
             return Typing::Open;
         }
-        let mut buffer = [0; ROOM];
+        let mut buffer = [0; BUFFER_BYTES];
         match read(stdin(), &mut buffer) {
             Ok(0) => Typing::Ended,
             Ok(bytes) => {
