@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// Where the groups are.
 const ROOT: &str = "/sys/fs/cgroup";
 /// A limit above this is none: the first version of groups has a number for that.
-const MOST: u64 = 1 << 60;
+const UNLIMITED_MIN_BYTES: u64 = 1 << 60;
 
 /// The group with the lowest limit, of all in which this process is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ fn lowest(root: &Path, path: &str, [limit, events]: [&str; 2]) -> Option<MemoryG
     let groups = own.ancestors().take_while(|group| group.starts_with(root));
     let limited = groups.filter_map(|group| {
         let text = fs::read_to_string(group.join(limit)).ok()?;
-        let limit = text.trim().parse().ok().filter(|&limit| limit < MOST)?;
+        let limit = text.trim().parse().ok().filter(|&limit| limit < UNLIMITED_MIN_BYTES)?;
         Some(MemoryGroup { limit, events: group.join(events) })
     });
     limited.min_by_key(|group| group.limit)
