@@ -7,7 +7,7 @@
 //! and a table in steady use needs no cleaning.
 
 /// Places to begin with.
-const FIRST: usize = 16;
+const INITIAL_SLOTS: usize = 16;
 
 /// Slots by the hash of their keys.
 #[derive(Debug, Default)]
@@ -71,7 +71,7 @@ impl Index {
 
     #[cold]
     fn grow(&mut self) {
-        let places = (2 * self.entries.len()).max(FIRST);
+        let places = (2 * self.entries.len()).max(INITIAL_SLOTS);
         let former = std::mem::replace(&mut self.entries, vec![0; places].into());
         former.into_iter().filter(|&entry| entry != 0).for_each(|entry| self.put(entry));
     }
@@ -140,6 +140,6 @@ mod tests {
                 index.remove(at.expect("added ten rounds ago"));
             }
         }
-        assert_eq!((index.entries.len(), index.used), (FIRST, 10));
+        assert_eq!((index.entries.len(), index.used), (INITIAL_SLOTS, 10));
     }
 }
