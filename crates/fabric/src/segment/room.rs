@@ -16,7 +16,7 @@ use crate::limits::limit_of;
 use crate::{Error, Result};
 
 /// A segment takes no more than this part of the address space; the rest is for the program.
-const SHARE: u64 = 2;
+const MEMORY_SHARE: u64 = 2;
 
 /// What the system allows.
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +46,7 @@ impl Room {
                 Room { files: Some(most), .. } if needed > most => {
                     Some(refused(Allowed::File(most)))
                 }
-                Room { address_space: Some(most), .. } if needed > most / SHARE => {
+                Room { address_space: Some(most), .. } if needed > most / MEMORY_SHARE => {
                     Some(refused(Allowed::AddressSpace(most)))
                 }
                 _ => return Ok(form),
@@ -84,14 +84,14 @@ mod tests {
         let forms: Vec<u64> = full.forms().map(|form| form.total() as u64).collect();
         let fit = |address_space, files| Room { address_space, files }.fit(full);
         assert_eq!(fit(None, None).unwrap(), full);
-        assert_eq!(fit(Some(SHARE * forms[0]), Some(forms[0])).unwrap(), full);
+        assert_eq!(fit(Some(MEMORY_SHARE * forms[0]), Some(forms[0])).unwrap(), full);
         for (at, &bytes) in forms.iter().enumerate().skip(1) {
             let wanted = full.forms().nth(at).unwrap();
-            assert_eq!(fit(Some(SHARE * bytes), None).unwrap(), wanted);
+            assert_eq!(fit(Some(MEMORY_SHARE * bytes), None).unwrap(), wanted);
             assert_eq!(fit(None, Some(bytes)).unwrap(), wanted);
         }
         let least = forms[forms.len() - 1];
-        let text = fit(Some(SHARE * least - 2), None).unwrap_err().to_string();
+        let text = fit(Some(MEMORY_SHARE * least - 2), None).unwrap_err().to_string();
         assert!(text.contains("`ulimit -v`") && text.contains("3 ranks"), "{text}");
         let text = fit(None, Some(least - 1)).unwrap_err().to_string();
         assert!(text.contains("`ulimit -f`"), "{text}");
