@@ -24,7 +24,7 @@ use super::{Execution, MessageRoute, MessageRoutes};
 use crate::kernel::Kernel;
 
 /// The longest script, in steps, each of which takes 64 bytes as long as the operation lives.
-const MOST: usize = 256;
+const LINKED_STEPS_MAX: usize = 256;
 
 /// The steps of a run in the plan's order, if all is known that they need.
 pub(super) struct LinkedProgram {
@@ -81,7 +81,11 @@ impl LinkedProgram {
     pub(super) fn of(run: &Execution, links: &[MessageRoute]) -> LinkedProgram {
         // One that may fail in the middle goes as those do that have failed.
         let may_throw = run.kernel.as_ref().is_some_and(|kernel| kernel.may_throw());
-        if links.len() > MOST || !run.is_in_order() || may_throw || run.has_messages_beside(links) {
+        if links.len() > LINKED_STEPS_MAX
+            || !run.is_in_order()
+            || may_throw
+            || run.has_messages_beside(links)
+        {
             return LinkedProgram { acts: Vec::new(), state: State::Impossible };
         }
         LinkedProgram { acts: Vec::with_capacity(links.len()), state: State::Missing }
