@@ -16,7 +16,7 @@ use super::{Advance, Execution, OpKey};
 use crate::kernel::Kernel;
 
 /// The longest course, in steps: 72 bytes each.
-const MOST: usize = 128;
+const PROGRAM_STEPS_MAX: usize = 128;
 
 /// The steps of a run in the plan's order.
 pub(crate) struct PlanProgram {
@@ -119,7 +119,7 @@ impl PlanProgram {
     /// That of a run which is bound; none if it may not sprint, or is too long.
     pub(crate) fn of(run: &Execution) -> Option<PlanProgram> {
         let order = run.planned.plan.order();
-        if !run.may_run_inorder() || order.len() > MOST {
+        if !run.may_run_inorder() || order.len() > PROGRAM_STEPS_MAX {
             return None;
         }
         let legs = order.iter().enumerate().map(|(at, &step)| run.leg(step, order.get(at + 1)));
