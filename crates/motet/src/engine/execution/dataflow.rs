@@ -11,7 +11,7 @@ use super::Execution;
 use crate::kernel::Kernel;
 
 /// Bytes that are copied or reduced before anything else is looked at.
-const PART: usize = 64 << 10;
+const SLICE_BYTES: usize = 64 << 10;
 
 impl Execution {
     /// Takes its operator, if to drop it may run foreign code.
@@ -66,7 +66,7 @@ impl Execution {
         done: &mut Vec<Completion>,
         mut work: impl FnMut(&mut Execution, Range<usize>),
     ) {
-        let each = PART / self.memory.bytes(1).clamp(1, PART);
+        let each = SLICE_BYTES / self.memory.bytes(1).clamp(1, SLICE_BYTES);
         let reduces = self.kernel.is_some();
         let mut start = 0;
         while elements - start > each {
