@@ -23,7 +23,7 @@ use super::persistent::Polled;
 use super::{End, Engine, Execution, Operation, PackedBuffers, State, Work, collected};
 
 /// Of so many looks in vain one moves other operations, if there are any.
-pub(super) const LOOKS: u32 = 16;
+pub(super) const POLLS_PER_PROGRESS: u32 = 16;
 /// So often who gives way between its looks moves everything.
 const TURNS: u32 = 8;
 /// Operations at which the engine looks each time, before others post their receives.
@@ -66,7 +66,9 @@ impl Engine {
             match pace {
                 Advance::Complete if sprinter.run.error().is_some() => return Advance::Failed,
                 Advance::Complete | Advance::Failed => return pace,
-                Advance::Waiting(from) if self.active == 0 || !look.is_multiple_of(LOOKS) => {
+                Advance::Waiting(from)
+                    if self.active == 0 || !look.is_multiple_of(POLLS_PER_PROGRESS) =>
+                {
                     self.endpoint.fetch_from(from);
                 }
                 Advance::Waiting(_) | Advance::Behind => {
@@ -238,7 +240,7 @@ impl Engine {
             if self.poll_one(id, &mut done) {
                 continue;
             }
-            if self.active > 1 && look.is_multiple_of(LOOKS) {
+            if self.active > 1 && look.is_multiple_of(POLLS_PER_PROGRESS) {
                 break; // what it waits for may wait for another operation
             }
             self.endpoint.poll_network(&mut done);

@@ -14,7 +14,7 @@ use motet_fabric::{
     TransferError, TypeCode,
 };
 
-use super::inline_run::LOOKS;
+use super::inline_run::POLLS_PER_PROGRESS;
 use super::p2p::{Envelope, Mode, Transfer};
 use super::{Engine, Outcome, State, Work};
 
@@ -156,7 +156,9 @@ impl Engine {
                     self.progress_others(0);
                     return Some(outcome);
                 }
-                (from, _, InlineRecv::Empty) if self.active == 1 || !look.is_multiple_of(LOOKS) => {
+                (from, _, InlineRecv::Empty)
+                    if self.active == 1 || !look.is_multiple_of(POLLS_PER_PROGRESS) =>
+                {
                     self.endpoint.fetch_from(from);
                 }
                 (_, _, InlineRecv::Empty | InlineRecv::Blocked) => return None,
@@ -183,7 +185,9 @@ impl Engine {
             // SAFETY: passed on.
             match unsafe { self.endpoint.recv_inline(from, label, element, into, Fill::Part) } {
                 InlineRecv::Done(received) => return Some(received.map_err(Box::new)),
-                InlineRecv::Empty if self.active == 0 || !look.is_multiple_of(LOOKS) => {
+                InlineRecv::Empty
+                    if self.active == 0 || !look.is_multiple_of(POLLS_PER_PROGRESS) =>
+                {
                     self.endpoint.fetch_from(from);
                 }
                 // Others must move, which who has posted lets them do.

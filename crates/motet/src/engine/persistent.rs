@@ -130,7 +130,11 @@ impl Engine {
             match played {
                 Polled::Over | Polled::Unscripted | Polled::Message => break,
                 // What it waits for may wait for another operation.
-                Polled::Waits if self.active > 1 && look.is_multiple_of(inline_run::LOOKS) => break,
+                Polled::Waits
+                    if self.active > 1 && look.is_multiple_of(inline_run::POLLS_PER_PROGRESS) =>
+                {
+                    break;
+                }
                 Polled::Waits | Polled::Moved => {}
             }
         }
