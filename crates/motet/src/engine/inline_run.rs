@@ -25,7 +25,7 @@ use super::{End, Engine, Execution, Operation, PackedBuffers, State, Work, colle
 /// Of so many looks in vain one moves other operations, if there are any.
 pub(super) const POLLS_PER_PROGRESS: u32 = 16;
 /// So often who gives way between its looks moves everything.
-const TURNS: u32 = 8;
+const YIELDS_PER_PROGRESS: u32 = 8;
 /// Operations at which the engine looks each time, before others post their receives.
 pub(super) const FEW: usize = 8;
 
@@ -95,7 +95,7 @@ impl Engine {
     /// everything, now and then, since what it waits for may be blocked by what it does not look
     /// at.
     pub(crate) fn progress_others_every(&mut self, turn: u32, own: usize) {
-        if turn.is_multiple_of(TURNS) {
+        if turn.is_multiple_of(YIELDS_PER_PROGRESS) {
             self.progress();
         } else {
             self.progress_others(own);
