@@ -190,7 +190,7 @@ impl Engine {
         Engine {
             endpoint,
             operations: Slab::default(),
-            polled: Vec::with_capacity(2 * inline_run::FEW),
+            polled: Vec::with_capacity(2 * inline_run::POLLED_OPS_MAX),
             has_helper: false,
             left: Vec::new(),
             gathering: Vec::new(),
@@ -269,7 +269,7 @@ impl Engine {
         let id = self.insert(Work::Run(run), staging, State::Inactive);
         // No start makes room, even if it is the first that has to wait: there is some for all
         // operations, and for the few at a sprint that have ended and are still listed.
-        let polled = self.operations.len() + inline_run::FEW;
+        let polled = self.operations.len() + inline_run::POLLED_OPS_MAX;
         self.polled.reserve(polled.saturating_sub(self.polled.len()));
         if self.has_helper {
             self.left.reserve(polled.saturating_sub(self.left.len()));

@@ -27,7 +27,7 @@ pub(super) const POLLS_PER_PROGRESS: u32 = 16;
 /// So often who gives way between its looks moves everything.
 const YIELDS_PER_PROGRESS: u32 = 8;
 /// Operations at which the engine looks each time, before others post their receives.
-pub(super) const FEW: usize = 8;
+pub(super) const POLLED_OPS_MAX: usize = 8;
 
 /// A short collective that has begun and is no operation.
 pub(crate) struct InlineRun {
@@ -141,7 +141,7 @@ impl Engine {
 
     /// Moves an operation that has just begun: at a sprint if it may, and if there are few others.
     pub(super) fn start_active(&mut self, id: Id) {
-        if self.books.is_none() && self.polled.len() < FEW {
+        if self.books.is_none() && self.polled.len() < POLLED_OPS_MAX {
             let mut done = mem::take(&mut self.done);
             self.sprint(id, &mut done);
             self.settle(done);

@@ -1,6 +1,6 @@
 //! Which operations the engine looks at.
 
-use super::FEW;
+use super::POLLED_OPS_MAX;
 use crate::Settings;
 use crate::worlds::on_ranks_with;
 
@@ -10,13 +10,13 @@ fn operations_that_are_over_take_no_place_among_the_few() {
     let settings = Settings::new(); // nothing is written down, so all may sprint
     let longest = on_ranks_with(2, &settings, |world| {
         let mut longest = 0;
-        for _ in 0..10 * FEW {
+        for _ in 0..10 * POLLED_OPS_MAX {
             world.ibarrier()?.wait()?;
             longest = longest.max(world.core().engine().polled.len());
         }
         Ok(longest)
     });
     for longest in longest {
-        assert!(longest < FEW, "one that began found no place");
+        assert!(longest < POLLED_OPS_MAX, "one that began found no place");
     }
 }
