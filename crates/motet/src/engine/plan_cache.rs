@@ -67,7 +67,7 @@ pub(crate) enum CacheHit {
 
 /// Plans kept. Beyond it the cache starts afresh: programs with that many shapes do not repeat
 /// them.
-const PLANS: usize = 1024;
+const PLANS_MAX: usize = 1024;
 /// The algorithms with few messages.
 const FEW: &str = "barrier=dissemination";
 /// Plans that outlive that, the latest ones that were to be kept.
@@ -371,7 +371,7 @@ impl PlanCache {
 
     fn plan(&mut self, call: &Call, rule: Rule, closing: Closing) -> Result<usize, ErrorKind> {
         let planned = self.planned(call, rule, closing)?;
-        if self.entries.len() == PLANS {
+        if self.entries.len() == PLANS_MAX {
             self.start_afresh();
         }
         self.counters.plans_made += 1;
@@ -505,18 +505,18 @@ mod tests {
             (take(1, Keep::AsLong), take(2, Keep::AsLong)),
             (CacheHit::Here, CacheHit::Retained)
         );
-        for count in 0..PLANS {
+        for count in 0..PLANS_MAX {
             take(100 + count, Keep::AsLong);
         }
         assert_eq!(
             (take(2, Keep::AsLong), take(1, Keep::AsLong)),
             (CacheHit::Retained, CacheHit::Nowhere)
         );
-        for count in 0..2 * PLANS {
+        for count in 0..2 * PLANS_MAX {
             take(10_000 + count, Keep::Before);
         }
         assert_eq!(take(10_000, Keep::AsLong), CacheHit::Nowhere);
-        assert_eq!(take(10_000 + 2 * PLANS - 1, Keep::AsLong), CacheHit::Retained);
+        assert_eq!(take(10_000 + 2 * PLANS_MAX - 1, Keep::AsLong), CacheHit::Retained);
     }
 
     /// The plan of a call by the algorithm of this name.
