@@ -69,7 +69,7 @@ pub(crate) enum CacheHit {
 /// them.
 const PLANS_MAX: usize = 1024;
 /// The algorithms with few messages.
-const FEW: &str = "barrier=dissemination";
+const FEW_MESSAGES_WISDOM: &str = "barrier=dissemination";
 /// Plans that outlive that, the latest ones that were to be kept.
 const KEPT: usize = 512;
 /// Idle runs kept for each plan.
@@ -453,7 +453,7 @@ impl PlanCache {
 
 /// Where messages count, not time.
 fn few() -> Tuning {
-    let overrides = FEW.parse().expect("the table has this row");
+    let overrides = FEW_MESSAGES_WISDOM.parse().expect("the table has this row");
     Tuning { overrides, ..Tuning::default() }
 }
 
