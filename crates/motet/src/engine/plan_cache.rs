@@ -71,7 +71,7 @@ const PLANS_MAX: usize = 1024;
 /// The algorithms with few messages.
 const FEW_MESSAGES_WISDOM: &str = "barrier=dissemination";
 /// Plans that outlive that, the latest ones that were to be kept.
-const KEPT: usize = 512;
+const PINNED_PLANS_MAX: usize = 512;
 /// Idle runs kept for each plan.
 const IDLE: usize = 4;
 /// Bytes that stay in the caches of a core from when it writes them until others have read them.
@@ -427,7 +427,7 @@ impl PlanCache {
 
     /// Forgets all but what was to be kept.
     fn start_afresh(&mut self) {
-        let mut room = KEPT;
+        let mut room = PINNED_PLANS_MAX;
         let is_kept = |entry: &Entry| {
             let is_kept = entry.keep == Keep::Before && room > 0;
             room -= usize::from(is_kept);
