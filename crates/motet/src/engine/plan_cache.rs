@@ -73,7 +73,7 @@ const FEW_MESSAGES_WISDOM: &str = "barrier=dissemination";
 /// Plans that outlive that, the latest ones that were to be kept.
 const PINNED_PLANS_MAX: usize = 512;
 /// Idle runs kept for each plan.
-const IDLE: usize = 4;
+const IDLE_RUNS_PER_PLAN_MAX: usize = 4;
 /// Bytes that stay in the caches of a core from when it writes them until others have read them.
 const NEAR: usize = 512 << 10;
 
@@ -363,7 +363,7 @@ impl PlanCache {
         // Another plan may lie there since the cache has started afresh.
         if let Some(Entry { planned, idle, .. }) = self.entries.get_mut(usize::from(run.place()))
             && Arc::ptr_eq(planned, run.planned())
-            && idle.len() < IDLE
+            && idle.len() < IDLE_RUNS_PER_PLAN_MAX
         {
             idle.push(run);
         }
