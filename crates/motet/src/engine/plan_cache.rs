@@ -75,7 +75,7 @@ const PINNED_PLANS_MAX: usize = 512;
 /// Idle runs kept for each plan.
 const IDLE_RUNS_PER_PLAN_MAX: usize = 4;
 /// Bytes that stay in the caches of a core from when it writes them until others have read them.
-const NEAR: usize = 512 << 10;
+const CACHED_BYTES_MAX: usize = 512 << 10;
 
 /// A plan, why it was chosen, and what it should cost.
 #[derive(Debug)]
@@ -203,7 +203,7 @@ fn bursts(plan: &Plan) -> impl Iterator<Item = &[StepId]> {
 fn stays_near(plan: &Plan, element_bytes: usize) -> bool {
     let elements = |burst: &[StepId]| burst.iter().map(|&step| plan.step(step).elements()).sum();
     let most: usize = bursts(plan).map(elements).max().unwrap_or(0);
-    most.saturating_mul(element_bytes) <= NEAR
+    most.saturating_mul(element_bytes) <= CACHED_BYTES_MAX
 }
 
 /// What those do with the messages of a plan who get them. The blocks of a gather or a scatter are
@@ -622,7 +622,7 @@ mod tests {
             "there are only two"
         );
         let halves = |count| Operation::Allreduce { count, commutative: true };
-        let count = 2 * NEAR / call(9).element_bytes;
+        let count = 2 * CACHED_BYTES_MAX / call(9).element_bytes;
         let replies = [count, count + 4].map(|count| {
             let name = "reduce_scatter_allgather";
             [name, "pieces"].map(|name| reply_of(name, &halves(count), 1))
