@@ -45,9 +45,9 @@ use super::{Engine, Execution, OpKey, Operation, State, Work};
 use crate::communicator::{ContextKind, split_context};
 
 /// In place of the number of a message among those of two ranks: it is a notice.
-const NOTICE: u32 = u32::MAX;
+const NOTICE_STEP: u32 = u32::MAX;
 /// That of the sending of notices, in which nobody is interested: no operation has this id.
-const TOKEN: Token = Token { operation: 0, step: NOTICE };
+const TOKEN: Token = Token { operation: 0, step: NOTICE_STEP };
 
 /// Whether a completion with this token is of a notice.
 #[inline]
@@ -154,7 +154,7 @@ impl Engine {
         let mut astray = Vec::new();
         self.endpoint.each_early(|from, label, element, bytes| {
             let Some((id, run)) = run_of(label) else { return };
-            if label.ordinal == NOTICE {
+            if label.ordinal == NOTICE_STEP {
                 astray.push((id, TransferError::Spoiled(from)));
             } else if !element.is_reason() && !run.receives(from, label.ordinal, bytes) {
                 astray.push((id, TransferError::Astray(from)));
@@ -192,7 +192,7 @@ impl Engine {
             orphans.extend(among.map(|among| Orphan { what, with, label, among }));
         };
         self.endpoint.each_early(|from, label, element, bytes| {
-            let is_notice = label.ordinal == NOTICE;
+            let is_notice = label.ordinal == NOTICE_STEP;
             let what = if is_notice { What::Notice } else { What::Message };
             look(what, from, label, &|run| {
                 !is_notice && (element.is_reason() || run.receives(from, label.ordinal, bytes))
@@ -276,7 +276,7 @@ impl Engine {
     fn send_notices(&mut self, among: Id, OpKey { context, tag }: OpKey) {
         let Some(operation) = self.operations.get_mut(among) else { return };
         let Work::Run(run) = &operation.work else { return };
-        let label = Label { context, tag, ordinal: NOTICE };
+        let label = Label { context, tag, ordinal: NOTICE_STEP };
         let peers: Vec<Peer> = run.peers().filter(|&peer| peer != self.endpoint.me()).collect();
         for peer in peers {
             // SAFETY: no memory at all.
@@ -289,7 +289,7 @@ impl Engine {
     fn take_notices(&mut self, id: Id, OpKey { context, tag }: OpKey) {
         let Some(operation) = self.operations.get_mut(id) else { return };
         let Work::Run(run) = &operation.work else { return };
-        let label = Label { context, tag, ordinal: NOTICE };
+        let label = Label { context, tag, ordinal: NOTICE_STEP };
         for peer in run.peers().collect::<Vec<_>>() {
             if let Some(taken) = self.endpoint.mprobe(Selector::exactly(peer, label)) {
                 self.endpoint.discard(taken);
