@@ -57,7 +57,7 @@ pub(super) fn is_notice(token: Token) -> bool {
 
 /// Where there are more operations than these, they are looked through when nothing has moved for
 /// so long.
-const FEW: usize = 256;
+const SCANNED_OPS_MAX: usize = 256;
 const LONG: Duration = Duration::from_secs(1);
 
 /// Since when nothing has moved.
@@ -117,7 +117,9 @@ impl Freed {
 impl Engine {
     /// Ends what would wait in vain since the ranks disagree. For those who are about to sleep.
     pub(super) fn end_disagreeing(&mut self) -> bool {
-        if self.active == 0 || self.operations.len() > FEW && !self.stall.has_lasted(self.moves) {
+        if self.active == 0
+            || self.operations.len() > SCANNED_OPS_MAX && !self.stall.has_lasted(self.moves)
+        {
             return false;
         }
         let mut hit = self.failed_collectives();
