@@ -58,7 +58,7 @@ pub(super) fn is_notice(token: Token) -> bool {
 /// Where there are more operations than these, they are looked through when nothing has moved for
 /// so long.
 const SCANNED_OPS_MAX: usize = 256;
-const LONG: Duration = Duration::from_secs(1);
+const SCAN_PERIOD: Duration = Duration::from_secs(1);
 
 /// Since when nothing has moved.
 pub(super) struct Stall {
@@ -76,7 +76,7 @@ impl Stall {
     /// Whether nothing has moved for long, by a count of what has. Then it begins anew.
     fn has_lasted(&mut self, moves: u64) -> bool {
         let now = Instant::now();
-        let has_lasted = self.moves == moves && now - self.since >= LONG;
+        let has_lasted = self.moves == moves && now - self.since >= SCAN_PERIOD;
         if has_lasted || self.moves != moves {
             *self = Stall { moves, since: now };
         }
