@@ -20,7 +20,7 @@ use motet_fabric::ofi::FlushSignal;
 use super::Shared;
 
 /// Time between the first two looks of the courier.
-const SHORTEST: Duration = Duration::from_micros(100);
+const POLL_PERIOD_MIN: Duration = Duration::from_micros(100);
 /// It is doubled up to here.
 const LONGEST: Duration = Duration::from_millis(1);
 /// After so many looks that found nothing it rests, and must be called.
@@ -77,7 +77,7 @@ struct Looks {
 
 impl Looks {
     fn new() -> Looks {
-        Looks { last: None, idle: 0, pause: SHORTEST }
+        Looks { last: None, idle: 0, pause: POLL_PERIOD_MIN }
     }
 
     fn look(&mut self, newest: Option<u64>) -> FlushPoll {
@@ -89,7 +89,7 @@ impl Looks {
             _ => FlushPoll::Nothing,
         };
         let is_forgotten = found == FlushPoll::Forgotten;
-        self.pause = if is_forgotten { SHORTEST } else { (2 * self.pause).min(LONGEST) };
+        self.pause = if is_forgotten { POLL_PERIOD_MIN } else { (2 * self.pause).min(LONGEST) };
         found
     }
 }
@@ -156,8 +156,8 @@ mod tests {
             looks.look(Some(number));
         }
         assert!(pauses.is_sorted());
-        assert_eq!((pauses[0], pauses[8]), (SHORTEST, LONGEST));
+        assert_eq!((pauses[0], pauses[8]), (POLL_PERIOD_MIN, LONGEST));
         assert_eq!(looks.look(Some(9)), FlushPoll::Forgotten);
-        assert_eq!(looks.pause, SHORTEST);
+        assert_eq!(looks.pause, POLL_PERIOD_MIN);
     }
 }
