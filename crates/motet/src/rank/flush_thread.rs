@@ -22,7 +22,7 @@ use super::Shared;
 /// Time between the first two looks of the courier.
 const POLL_PERIOD_MIN: Duration = Duration::from_micros(100);
 /// It is doubled up to here.
-const LONGEST: Duration = Duration::from_millis(1);
+const POLL_PERIOD_MAX: Duration = Duration::from_millis(1);
 /// After so many looks that found nothing it rests, and must be called.
 const IDLE: u32 = 10;
 
@@ -89,7 +89,8 @@ impl Looks {
             _ => FlushPoll::Nothing,
         };
         let is_forgotten = found == FlushPoll::Forgotten;
-        self.pause = if is_forgotten { POLL_PERIOD_MIN } else { (2 * self.pause).min(LONGEST) };
+        self.pause =
+            if is_forgotten { POLL_PERIOD_MIN } else { (2 * self.pause).min(POLL_PERIOD_MAX) };
         found
     }
 }
@@ -156,7 +157,7 @@ mod tests {
             looks.look(Some(number));
         }
         assert!(pauses.is_sorted());
-        assert_eq!((pauses[0], pauses[8]), (POLL_PERIOD_MIN, LONGEST));
+        assert_eq!((pauses[0], pauses[8]), (POLL_PERIOD_MIN, POLL_PERIOD_MAX));
         assert_eq!(looks.look(Some(9)), FlushPoll::Forgotten);
         assert_eq!(looks.pause, POLL_PERIOD_MIN);
     }
