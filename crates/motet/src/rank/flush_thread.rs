@@ -24,7 +24,7 @@ const POLL_PERIOD_MIN: Duration = Duration::from_micros(100);
 /// It is doubled up to here.
 const POLL_PERIOD_MAX: Duration = Duration::from_millis(1);
 /// After so many looks that found nothing it rests, and must be called.
-const IDLE: u32 = 10;
+const IDLE_POLLS_MAX: u32 = 10;
 
 /// The courier of a rank, and what the rank tells it.
 #[derive(Debug)]
@@ -85,7 +85,7 @@ impl Looks {
         self.idle = if newest.is_none() { self.idle + 1 } else { 0 };
         let found = match newest {
             Some(_) if newest == last => FlushPoll::Forgotten,
-            None if self.idle >= IDLE => FlushPoll::Peace,
+            None if self.idle >= IDLE_POLLS_MAX => FlushPoll::Peace,
             _ => FlushPoll::Nothing,
         };
         let is_forgotten = found == FlushPoll::Forgotten;
@@ -137,12 +137,12 @@ mod tests {
     fn peace_is_when_nothing_waits_for_a_while() {
         let mut looks = Looks::new();
         for _ in 0..3 {
-            for _ in 1..IDLE {
+            for _ in 1..IDLE_POLLS_MAX {
                 assert_eq!(looks.look(None), FlushPoll::Nothing);
             }
             assert_eq!(looks.look(Some(1)), FlushPoll::Nothing);
         }
-        for _ in 1..IDLE {
+        for _ in 1..IDLE_POLLS_MAX {
             assert_eq!(looks.look(None), FlushPoll::Nothing);
         }
         assert_eq!(looks.look(None), FlushPoll::Peace);
