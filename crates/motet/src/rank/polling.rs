@@ -21,7 +21,7 @@ const BACK_TO_BACK_NS: u64 = 1_000;
 /// on other cores answer within a turn of others, and those on this one cannot before.
 const POLLS: u32 = 2;
 /// A sleep in a poll takes so long at most.
-const NAP: Duration = Duration::from_micros(50);
+const POLL_SLEEP_MAX: Duration = Duration::from_micros(50);
 
 /// The polls of a rank that have found nothing. Threads that poll at once may lose a count.
 #[derive(Debug, Default)]
@@ -70,7 +70,7 @@ impl Shared {
             return;
         }
         if self.is_to_sleep() && !self.is_wired {
-            self.sleep(NAP, |engine| engine.progress_thoroughly());
+            self.sleep(POLL_SLEEP_MAX, |engine| engine.progress_thoroughly());
         } else {
             self.yield_core();
         }
