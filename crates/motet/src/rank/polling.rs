@@ -19,7 +19,7 @@ use super::{RankContext, Shared};
 const BACK_TO_BACK_NS: u64 = 1_000;
 /// The last of so many in a row gives the core away. To look more often first gains nothing: ranks
 /// on other cores answer within a turn of others, and those on this one cannot before.
-const POLLS: u32 = 2;
+const POLLS_BEFORE_YIELD: u32 = 2;
 /// A sleep in a poll takes so long at most.
 const POLL_SLEEP_MAX: Duration = Duration::from_micros(50);
 
@@ -42,10 +42,10 @@ impl Polls {
     fn count(&self, now: u64) -> bool {
         let follows_work = self.work_before(now).is_some();
         let before = self.in_a_row.load(Ordering::Relaxed);
-        let in_a_row = if follows_work { 1 } else { (before + 1).min(POLLS) };
+        let in_a_row = if follows_work { 1 } else { (before + 1).min(POLLS_BEFORE_YIELD) };
         self.in_a_row.store(in_a_row, Ordering::Relaxed);
         self.last.store(now, Ordering::Relaxed);
-        in_a_row == POLLS
+        in_a_row == POLLS_BEFORE_YIELD
     }
 }
 
@@ -90,7 +90,10 @@ mod tests {
             now += between;
             polls.count(now)
         };
-        assert!((1..POLLS).all(|_| !poll(BACK_TO_BACK_NS - 1)), "the first ones keep it");
+        assert!(
+            (1..POLLS_BEFORE_YIELD).all(|_| !poll(BACK_TO_BACK_NS - 1)),
+            "the first ones keep it"
+        );
         assert!((0..100).all(|_| poll(BACK_TO_BACK_NS - 1)));
         assert!(!poll(BACK_TO_BACK_NS), "there was other work");
     }
