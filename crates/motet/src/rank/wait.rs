@@ -13,7 +13,7 @@ use crate::engine::Engine;
 
 /// Who has waited for so long gives way between two looks: whoever is waited for may be on the
 /// same core, even if there are cores enough.
-const POLITE: Duration = Duration::from_micros(3);
+const SPIN_BEFORE_YIELD: Duration = Duration::from_micros(3);
 /// Where each rank has a core, it looks for so long before it sleeps. Whoever wants that core has
 /// it meanwhile, since it is given away between looks. To sleep costs all ranks something, each of
 /// which is interrupted for its fence, and whoever rings. And a core that sleeps may be away for
@@ -111,7 +111,7 @@ impl WaitPolicy {
             looks: 200,
             burst: 32,
             spin: SPIN,
-            impolite: POLITE,
+            impolite: SPIN_BEFORE_YIELD,
             yields: 4,
             awake: Duration::ZERO,
             turns: 0,
@@ -134,7 +134,7 @@ impl WaitPolicy {
             Waiting::Auto if ranks <= cores => spinning,
             Waiting::Auto => sharing,
             Waiting::Spin => {
-                let impolite = if ranks <= cores { ROUND } else { POLITE };
+                let impolite = if ranks <= cores { ROUND } else { SPIN_BEFORE_YIELD };
                 WaitPolicy { spin: ROUND, impolite, yields: 0, sleeps: false, ..spinning }
             }
             Waiting::Yield => {
