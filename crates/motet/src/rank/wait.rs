@@ -20,7 +20,7 @@ const SPIN_BEFORE_YIELD: Duration = Duration::from_micros(3);
 /// milliseconds where machines are virtual, since their host gives it to somebody else. Who is
 /// woken so late keeps others waiting: did they look for less than that, they would sleep, too, and
 /// be late in turn, all of them for as long as the program runs.
-const SPIN: Duration = Duration::from_millis(10);
+const SPIN_MAX: Duration = Duration::from_millis(10);
 /// A wait that has taken so long without news may be for a rank that a foreign thread keeps from
 /// its core.
 const LONG_WAIT_NS: u64 = 500_000;
@@ -110,7 +110,7 @@ impl WaitPolicy {
         let spinning = WaitPolicy {
             looks: 200,
             burst: 32,
-            spin: SPIN,
+            spin: SPIN_MAX,
             impolite: SPIN_BEFORE_YIELD,
             yields: 4,
             awake: Duration::ZERO,
