@@ -26,7 +26,7 @@ const SPIN_MAX: Duration = Duration::from_millis(10);
 const LONG_WAIT_NS: u64 = 500_000;
 /// While foreign threads run on cores of other ranks, a rank stays awake for so long at most. Its
 /// core is idle then, so that the system lets the rank that it waits for run here.
-const AWAKE_BESIDE: Duration = Duration::from_micros(100);
+const CONTENDED_AWAKE_MAX: Duration = Duration::from_micros(100);
 /// Where ranks share cores, who waits gives way for so long before it sleeps: for longer than a
 /// turn of another thread, or it would sleep because whoever it waits for has not had a turn. To
 /// give way takes little from those on the same core, and to be woken takes long: the core may
@@ -241,7 +241,7 @@ impl Shared {
         match (self.is_to_sleep(), self.is_wired) {
             (true, false) => WaitPolicy { spin: Duration::ZERO, yields: 0, ..patience },
             (false, false) if self.segment.is_contended() => {
-                WaitPolicy { awake: patience.awake.min(AWAKE_BESIDE), ..patience }
+                WaitPolicy { awake: patience.awake.min(CONTENDED_AWAKE_MAX), ..patience }
             }
             // Nothing would wake a sleeper when its message comes: it gives way at each look.
             (true, true) => WaitPolicy { burst: 1, impolite: Duration::ZERO, ..patience },
@@ -352,7 +352,7 @@ impl Shared {
         if waited >= LONG_WAIT_NS {
             self.segment.note_long_wait(waited);
         }
-        let is_long = waited >= AWAKE_BESIDE.as_nanos() as u64;
+        let is_long = waited >= CONTENDED_AWAKE_MAX.as_nanos() as u64;
         self.is_to_sleep() || (is_long && self.segment.is_contended())
     }
 
