@@ -31,7 +31,7 @@ const CONTENDED_AWAKE_MAX: Duration = Duration::from_micros(100);
 /// turn of another thread, or it would sleep because whoever it waits for has not had a turn. To
 /// give way takes little from those on the same core, and to be woken takes long: the core may
 /// sleep, too, or be another rank's for a whole turn.
-const SHARED_AWAKE: Duration = Duration::from_millis(10);
+const OVERSUBSCRIBED_AWAKE_MIN: Duration = Duration::from_millis(10);
 /// Where foreign threads run, ranks of several scheduling groups are slower if they crowd on cores
 /// with more than so many ranks each than if they sleep.
 const RANKS_PER_FREE_CORE_MAX: usize = 4;
@@ -43,7 +43,7 @@ const SHORTEST_NAP: Duration = Duration::from_micros(50);
 const LONGEST_NAP: Duration = Duration::from_millis(1);
 /// The same for who waits for ranks on other hosts, who looks all the time and gives way between
 /// two looks. Once one of them sleeps the others wait for that, too, and sleep in turn.
-const WIRED_SHARED_SPIN: Duration = SHARED_AWAKE;
+const WIRED_SHARED_SPIN: Duration = OVERSUBSCRIBED_AWAKE_MIN;
 /// Who does not sleep looks thoroughly so often.
 const ROUND: Duration = Duration::from_millis(1);
 
@@ -125,7 +125,7 @@ impl WaitPolicy {
             burst: 1,
             spin: Duration::ZERO,
             yields: 32,
-            awake: SHARED_AWAKE,
+            awake: OVERSUBSCRIBED_AWAKE_MIN,
             turns: 16,
             minds_others: true,
             ..spinning
