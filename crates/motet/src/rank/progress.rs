@@ -25,7 +25,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::wait::LONGEST_SLEEP;
+use super::wait::SLEEP_MAX;
 use super::{ProgressConfig, RankContext, Shared};
 use crate::engine::Engine;
 use crate::error::ErrorKind;
@@ -192,7 +192,7 @@ impl Shared {
             if self.linger() {
                 continue;
             }
-            self.sleep(LONGEST_SLEEP, |engine| {
+            self.sleep(SLEEP_MAX, |engine| {
                 let moved = engine.progress_thoroughly();
                 if engine.failure().is_some() {
                     engine.wake_all();

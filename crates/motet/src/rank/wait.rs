@@ -36,7 +36,7 @@ const OVERSUBSCRIBED_AWAKE_MIN: Duration = Duration::from_millis(10);
 /// with more than so many ranks each than if they sleep.
 const RANKS_PER_FREE_CORE_MAX: usize = 4;
 /// A sleeper looks up at least this often: for nothing, if all goes well.
-pub(super) const LONGEST_SLEEP: Duration = Duration::from_secs(1);
+pub(super) const SLEEP_MAX: Duration = Duration::from_secs(1);
 /// A sleeper with peers on other hosts looks up after such times, the sooner the less it has
 /// waited: the network rings no doorbell.
 const SHORTEST_NAP: Duration = Duration::from_micros(50);
@@ -204,7 +204,7 @@ impl RankContext {
         let shared = &self.shared;
         let (begun, mut reported) = (Instant::now(), Duration::ZERO);
         let hang = self.watch.hang;
-        let limit = hang.map_or(LONGEST_SLEEP, |hang| hang.min(LONGEST_SLEEP));
+        let limit = hang.map_or(SLEEP_MAX, |hang| hang.min(SLEEP_MAX));
         let mut is_news = true;
         let ended = loop {
             let patience = shared.patience_now();
