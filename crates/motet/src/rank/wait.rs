@@ -39,7 +39,7 @@ const RANKS_PER_FREE_CORE_MAX: usize = 4;
 pub(super) const SLEEP_MAX: Duration = Duration::from_secs(1);
 /// A sleeper with peers on other hosts looks up after such times, the sooner the less it has
 /// waited: the network rings no doorbell.
-const SHORTEST_NAP: Duration = Duration::from_micros(50);
+const REMOTE_SLEEP_MIN: Duration = Duration::from_micros(50);
 const LONGEST_NAP: Duration = Duration::from_millis(1);
 /// The same for who waits for ranks on other hosts, who looks all the time and gives way between
 /// two looks. Once one of them sleeps the others wait for that, too, and sleep in turn.
@@ -454,5 +454,5 @@ impl ProgressMeter {
 
 /// How long to sleep after waiting for so long, where no doorbell tells of news.
 fn nap_time(waited: Duration) -> Duration {
-    (waited / 8).clamp(SHORTEST_NAP, LONGEST_NAP)
+    (waited / 8).clamp(REMOTE_SLEEP_MIN, LONGEST_NAP)
 }
