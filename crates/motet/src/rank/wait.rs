@@ -40,7 +40,7 @@ pub(super) const SLEEP_MAX: Duration = Duration::from_secs(1);
 /// A sleeper with peers on other hosts looks up after such times, the sooner the less it has
 /// waited: the network rings no doorbell.
 const REMOTE_SLEEP_MIN: Duration = Duration::from_micros(50);
-const LONGEST_NAP: Duration = Duration::from_millis(1);
+const REMOTE_SLEEP_MAX: Duration = Duration::from_millis(1);
 /// The same for who waits for ranks on other hosts, who looks all the time and gives way between
 /// two looks. Once one of them sleeps the others wait for that, too, and sleep in turn.
 const WIRED_SHARED_SPIN: Duration = OVERSUBSCRIBED_AWAKE_MIN;
@@ -416,7 +416,7 @@ impl Shared {
     /// Sleeps until rung, unless there is news; see the module's documentation.
     pub(super) fn sleep(&self, limit: Duration, news: impl FnOnce(&mut Engine) -> bool) {
         self.engine().sleepers += 1;
-        let limit = if self.is_wired { limit.min(LONGEST_NAP) } else { limit };
+        let limit = if self.is_wired { limit.min(REMOTE_SLEEP_MAX) } else { limit };
         let doorbell = self.segment.doorbell(self.me);
         doorbell.sleep(limit, || news(&mut self.engine()));
         self.segment.note_rank_here();
@@ -454,5 +454,5 @@ impl ProgressMeter {
 
 /// How long to sleep after waiting for so long, where no doorbell tells of news.
 fn nap_time(waited: Duration) -> Duration {
-    (waited / 8).clamp(REMOTE_SLEEP_MIN, LONGEST_NAP)
+    (waited / 8).clamp(REMOTE_SLEEP_MIN, REMOTE_SLEEP_MAX)
 }
