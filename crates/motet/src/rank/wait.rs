@@ -43,7 +43,7 @@ const REMOTE_SLEEP_MIN: Duration = Duration::from_micros(50);
 const REMOTE_SLEEP_MAX: Duration = Duration::from_millis(1);
 /// The same for who waits for ranks on other hosts, who looks all the time and gives way between
 /// two looks. Once one of them sleeps the others wait for that, too, and sleep in turn.
-const WIRED_SHARED_SPIN: Duration = OVERSUBSCRIBED_AWAKE_MIN;
+const REMOTE_OVERSUBSCRIBED_SPIN: Duration = OVERSUBSCRIBED_AWAKE_MIN;
 /// Who does not sleep looks thoroughly so often.
 const ROUND: Duration = Duration::from_millis(1);
 
@@ -158,7 +158,7 @@ impl WaitPolicy {
         }
         let (looks, burst, awake) = (self.looks.min(32), self.burst.min(4), Duration::ZERO);
         let (impolite, spin) = if self.spin.is_zero() {
-            (Duration::ZERO, WIRED_SHARED_SPIN)
+            (Duration::ZERO, REMOTE_OVERSUBSCRIBED_SPIN)
         } else {
             (self.impolite, self.spin)
         };
