@@ -45,7 +45,7 @@ const REMOTE_SLEEP_MAX: Duration = Duration::from_millis(1);
 /// two looks. Once one of them sleeps the others wait for that, too, and sleep in turn.
 const REMOTE_OVERSUBSCRIBED_SPIN: Duration = OVERSUBSCRIBED_AWAKE_MIN;
 /// Who does not sleep looks thoroughly so often.
-const ROUND: Duration = Duration::from_millis(1);
+const THOROUGH_PERIOD: Duration = Duration::from_millis(1);
 
 /// How ranks wait for each other: see [`Settings::waiting`](crate::Settings::waiting).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -134,8 +134,8 @@ impl WaitPolicy {
             Waiting::Auto if ranks <= cores => spinning,
             Waiting::Auto => sharing,
             Waiting::Spin => {
-                let impolite = if ranks <= cores { ROUND } else { SPIN_BEFORE_YIELD };
-                WaitPolicy { spin: ROUND, impolite, yields: 0, sleeps: false, ..spinning }
+                let impolite = if ranks <= cores { THOROUGH_PERIOD } else { SPIN_BEFORE_YIELD };
+                WaitPolicy { spin: THOROUGH_PERIOD, impolite, yields: 0, sleeps: false, ..spinning }
             }
             Waiting::Yield => {
                 let patience = WaitPolicy { yields: 100, awake: Duration::ZERO, ..sharing };
@@ -444,7 +444,7 @@ impl ProgressMeter {
             return None;
         }
         let now = Instant::now();
-        if now - self.thorough >= ROUND {
+        if now - self.thorough >= THOROUGH_PERIOD {
             self.thorough = now;
             engine.progress_thoroughly();
         }
