@@ -32,7 +32,7 @@ use crate::error::ErrorKind;
 
 /// With a core to itself, the helper looks for so long before it sleeps, for messages or for a
 /// call: longer than it takes to wake it.
-const LINGER: Duration = Duration::from_micros(100);
+const SPIN_BEFORE_SLEEP: Duration = Duration::from_micros(100);
 /// Pauses of the processor between two looks, so that others get the lock.
 const PAUSES: u32 = 50;
 
@@ -59,7 +59,7 @@ impl ProgressThread {
         let has_core = habits.helper_has_core(ranks, cores);
         ProgressThread {
             is_constant: habits.has_helper,
-            linger: if has_core { LINGER } else { Duration::ZERO },
+            linger: if has_core { SPIN_BEFORE_SLEEP } else { Duration::ZERO },
             idle: Mutex::new(()),
             called: Condvar::new(),
             is_parked: AtomicBool::new(false),
