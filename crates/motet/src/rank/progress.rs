@@ -34,7 +34,7 @@ use crate::error::ErrorKind;
 /// call: longer than it takes to wake it.
 const SPIN_BEFORE_SLEEP: Duration = Duration::from_micros(100);
 /// Pauses of the processor between two looks, so that others get the lock.
-const PAUSES: u32 = 50;
+const PAUSES_PER_POLL: u32 = 50;
 
 /// What a rank and its helper tell each other.
 pub(crate) struct ProgressThread {
@@ -103,7 +103,7 @@ impl ProgressThread {
             if !self.is_parked.load(Ordering::Acquire) {
                 return;
             }
-            (0..PAUSES).for_each(|_| std::hint::spin_loop());
+            (0..PAUSES_PER_POLL).for_each(|_| std::hint::spin_loop());
         }
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         self.sleeps.store(true, Ordering::Relaxed);
@@ -214,7 +214,7 @@ impl Shared {
                 return true;
             }
             drop(engine);
-            (0..PAUSES).for_each(|_| std::hint::spin_loop());
+            (0..PAUSES_PER_POLL).for_each(|_| std::hint::spin_loop());
         }
         false
     }
