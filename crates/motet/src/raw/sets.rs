@@ -16,7 +16,7 @@ use crate::sets::refuse_operator;
 const ONE_RANK: &str = "all requests of a set belong to one rank";
 
 /// So many requests are awaited one by one: to look for more of them so takes too long.
-const FEW: usize = 4;
+const AWAITED_SINGLY_MAX: usize = 4;
 
 /// Starts persistent operations. If one of them cannot be started none is. The order has no
 /// meaning. (`MPI_Startall`, MPI 4.1 §3.9)
@@ -145,7 +145,8 @@ fn end_soon(requests: &mut [Request]) -> bool {
         assert!(*first.get_or_insert(core) == core, "{ONE_RANK}");
         inner.ends_soon()
     };
-    requests.len() <= FEW && requests.iter_mut().filter_map(Request::active).all(&mut ends_soon)
+    requests.len() <= AWAITED_SINGLY_MAX
+        && requests.iter_mut().filter_map(Request::active).all(&mut ends_soon)
 }
 
 /// The rank of the active ones, if there are any.
