@@ -21,7 +21,7 @@ use crate::settings::Settings;
 use crate::{Group, Info, Neighbour, Result};
 
 /// What an operation of a rank may take beside the user's buffers.
-const MOST: usize = 64 << 10;
+const OPERATION_MAX_BYTES: usize = 64 << 10;
 /// The grid: its edge, and its ranks.
 const EDGE: usize = 100;
 const RANKS: usize = EDGE * EDGE * EDGE;
@@ -119,7 +119,7 @@ impl Rank {
         let operation = operation.unwrap_or_else(|error| panic!("{error}"));
         let segment = self.channels() - channels;
         println!("{call}: {heap} bytes of memory, {segment} bytes of the segment");
-        assert!(heap + segment < MOST, "{call} takes {heap} and {segment} bytes");
+        assert!(heap + segment < OPERATION_MAX_BYTES, "{call} takes {heap} and {segment} bytes");
         drop(operation);
     }
 }
