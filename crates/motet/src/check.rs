@@ -122,7 +122,7 @@ pub(crate) struct CheckState {
     watch: CheckConfig,
     pub(crate) ledgers: HashMap<u64, CallLog>,
     /// Where the next record is received.
-    page: Box<[u8; record::LONGEST]>,
+    page: Box<[u8; record::RECORD_MAX_BYTES]>,
     /// Persistent operations that have been ended, and why.
     ended: HashMap<Id, &'static str>,
     live: HashMap<OpKey, PendingCall>,
@@ -136,7 +136,7 @@ impl CheckState {
         CheckState {
             watch,
             ledgers: HashMap::new(),
-            page: Box::new([0; record::LONGEST]),
+            page: Box::new([0; record::RECORD_MAX_BYTES]),
             ended: HashMap::new(),
             live: HashMap::new(),
             untold: Vec::new(),

@@ -1,7 +1,7 @@
 //! What one rank tells another of a call.
 
 /// The longest record, in bytes: it fits a cell of every lane.
-pub(crate) const LONGEST: usize = 512;
+pub(crate) const RECORD_MAX_BYTES: usize = 512;
 /// Words before the text.
 const WORDS: usize = 10;
 const TEXT_AT: usize = WORDS * 8;
@@ -67,7 +67,7 @@ impl Record {
             self.expects,
         ];
         let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        let end = self.text.floor_char_boundary(LONGEST - TEXT_AT);
+        let end = self.text.floor_char_boundary(RECORD_MAX_BYTES - TEXT_AT);
         bytes.extend_from_slice(&self.text.as_bytes()[..end]);
         bytes
     }
@@ -125,10 +125,10 @@ mod tests {
 
     #[test]
     fn a_long_text_loses_its_end() {
-        let bytes = record(&"×".repeat(LONGEST)).to_bytes();
-        assert!(bytes.len() <= LONGEST);
+        let bytes = record(&"×".repeat(RECORD_MAX_BYTES)).to_bytes();
+        assert!(bytes.len() <= RECORD_MAX_BYTES);
         let read = Record::read(&bytes).unwrap();
-        assert_eq!(read.text, "×".repeat((LONGEST - TEXT_AT) / 2));
+        assert_eq!(read.text, "×".repeat((RECORD_MAX_BYTES - TEXT_AT) / 2));
     }
 
     #[test]
