@@ -22,7 +22,7 @@ use motet_plan::order::sort_by_number;
 use motet_plan::{Algorithm, Call, Collective, algo};
 
 use super::enforce::{Agreed, Statement};
-use super::measure::{MOST_BYTES, Measured};
+use super::measure::{BUFFERS_MAX_BYTES, Measured};
 use super::{BindingArgs, PreparedCall};
 use crate::communicator::Communicator;
 use crate::engine::{CacheHit, Execution, LinkTime, OpKey, PackedBuffers, Rule, Selection};
@@ -286,10 +286,10 @@ impl Communicator {
         if agreed.candidates == 0 || agreed.knows_lesson {
             return Ok(None);
         }
-        if agreed.bytes > MOST_BYTES {
+        if agreed.bytes > BUFFERS_MAX_BYTES {
             let [first, ..] = candidates else { return Ok(None) };
             let reason = format!(
-                "not measured: that would take {} bytes of memory, and at most {MOST_BYTES} are",
+                "not measured: that would take {} bytes of memory, and at most {BUFFERS_MAX_BYTES} are",
                 agreed.bytes
             );
             return Ok(Some((*first, reason)));

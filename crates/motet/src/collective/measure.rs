@@ -37,7 +37,7 @@ use crate::persistent::Persistent;
 
 /// The most memory for the buffers of one candidate. Calls that need more are not measured: there,
 /// what counts is the bytes that are moved, which the cost model knows well.
-pub(super) const MOST_BYTES: usize = 64 << 20;
+pub(super) const BUFFERS_MAX_BYTES: usize = 64 << 20;
 /// The time that all windows together should take.
 const BUDGET_NS: u64 = 30_000_000;
 /// Windows of each candidate.
