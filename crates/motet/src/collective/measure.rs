@@ -41,7 +41,7 @@ pub(super) const BUFFERS_MAX_BYTES: usize = 64 << 20;
 /// The time that all windows together should take.
 const BUDGET_NS: u64 = 30_000_000;
 /// Windows of each candidate.
-const ROUNDS: usize = 15;
+const WINDOWS: usize = 15;
 /// The most runs in a window.
 const MOST_RUNS: u64 = 64;
 /// How many times as long as the best a candidate may take to be measured on.
@@ -149,9 +149,9 @@ impl Trials<'_> {
         if hopeful.len() < 2 || default == NEVER {
             return Ok(Vec::new());
         }
-        let share = BUDGET_NS / (ROUNDS * hopeful.len()) as u64;
+        let share = BUDGET_NS / (WINDOWS * hopeful.len()) as u64;
         let once: u64 = hopeful.iter().map(|&at| times[at]).sum();
-        let rounds = (BUDGET_NS / once.max(1)).clamp(1, ROUNDS as u64);
+        let rounds = (BUDGET_NS / once.max(1)).clamp(1, WINDOWS as u64);
         let mut all = Vec::new();
         for _ in 0..rounds {
             let mut round = vec![NEVER; times.len()];
