@@ -43,7 +43,7 @@ const BUDGET_NS: u64 = 30_000_000;
 /// Windows of each candidate.
 const WINDOWS: usize = 15;
 /// The most runs in a window.
-const MOST_RUNS: u64 = 64;
+const RUNS_PER_WINDOW_MAX: u64 = 64;
 /// How many times as long as the best a candidate may take to be measured on.
 const HOPELESS: u64 = 4;
 /// How much better another candidate must be, in percent.
@@ -156,7 +156,8 @@ impl Trials<'_> {
         for _ in 0..rounds {
             let mut round = vec![NEVER; times.len()];
             for &at in &hopeful {
-                round[at] = self.window(at, (share / times[at].max(1)).clamp(1, MOST_RUNS))?;
+                round[at] =
+                    self.window(at, (share / times[at].max(1)).clamp(1, RUNS_PER_WINDOW_MAX))?;
             }
             all.extend(round);
         }
