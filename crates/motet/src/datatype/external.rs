@@ -9,7 +9,7 @@ use super::named::{Basic, Kind};
 use super::{Datatype, DatatypeError};
 
 /// The bytes of the longest element.
-pub(super) const LONGEST: usize = 32;
+pub(super) const EXTERNAL_MAX_BYTES: usize = 32;
 
 /// Whether `long double` is the 80-bit format of the x87; elsewhere it is IEEE's, which
 /// `external32` has too.

@@ -123,7 +123,7 @@ impl Datatype {
         let needed = self.external_room(count, out.len())?;
         let mut done = 0;
         external::each_element(self, count, &mut |basic, at| {
-            let mut native = [0; external::LONGEST];
+            let mut native = [0; external::EXTERNAL_MAX_BYTES];
             let native = &mut native[..basic.size.into()];
             let from = base.wrapping_offset(way(at));
             // SAFETY: an element of the data, which can be read by the caller's promise.
@@ -151,7 +151,7 @@ impl Datatype {
         let needed = self.external_room(count, input.len())?;
         let mut done = 0;
         external::each_element(self, count, &mut |basic, at| {
-            let mut native = [0; external::LONGEST];
+            let mut native = [0; external::EXTERNAL_MAX_BYTES];
             let native = &mut native[..basic.size.into()];
             let end = done + usize::from(basic.external);
             external::decode(basic, &input[done..end], native)?;
