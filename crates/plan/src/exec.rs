@@ -21,7 +21,7 @@ use crate::verify::Mode;
 
 /// Steps of a plan whose counters take no memory of their own: of a doubling among 16 ranks, and
 /// what fills four words.
-const FEW: usize = 14;
+const INLINE_STEPS_MAX: usize = 14;
 
 /// The state of one execution of a plan.
 #[derive(Clone, Debug)]
@@ -30,7 +30,7 @@ pub struct Exec(Size);
 #[derive(Clone, Debug)]
 enum Size {
     InOrder(InOrder),
-    Few(State<u8, [u8; FEW]>),
+    Few(State<u8, [u8; INLINE_STEPS_MAX]>),
     Many(Box<State<u32, Box<[u32]>>>),
 }
 
@@ -204,8 +204,12 @@ impl Exec {
 
     /// An execution that has not begun, of a plan whose steps wait for so many others each.
     pub(crate) fn beginning(counts: &[u32]) -> Self {
-        if counts.len() <= FEW {
-            return Self(Size::Few(State::beginning([0; FEW], [0; FEW], counts)));
+        if counts.len() <= INLINE_STEPS_MAX {
+            return Self(Size::Few(State::beginning(
+                [0; INLINE_STEPS_MAX],
+                [0; INLINE_STEPS_MAX],
+                counts,
+            )));
         }
         let zeros = || vec![0; counts.len()].into_boxed_slice();
         Self(Size::Many(Box::new(State::beginning(zeros(), zeros(), counts))))
