@@ -12,7 +12,7 @@ const SWEEPS: usize = 32;
 const SMALL: usize = 256;
 const SEQUENCES: usize = 8;
 /// A sequence ends when so many swaps have brought nothing.
-const PATIENCE: usize = 24;
+const FRUITLESS_SWAPS_MAX: usize = 24;
 
 /// How good a state is: less is better.
 type Price = (u64, u64);
@@ -166,7 +166,7 @@ impl<'a> Search<'a> {
         let (mut best, mut best_state, mut since) = (before, None, 0);
         let mut current = state.clone();
         let mut locked = vec![false; self.nodes.len()];
-        while since < PATIENCE {
+        while since < FRUITLESS_SWAPS_MAX {
             let ranks = (0..self.nodes.len()).filter(|&rank| self.movable[rank] && !locked[rank]);
             let swaps = ranks.flat_map(|rank| {
                 let partners = self.partners(&current, rank).filter(|&other| !locked[other]);
