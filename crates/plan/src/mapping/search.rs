@@ -9,7 +9,7 @@ use crate::order::set_of;
 /// Times that all ranks are asked for a swap that helps.
 const SWEEPS: usize = 32;
 /// Ranks of a graph for which sequences of swaps are tried, and how many sequences.
-const SMALL: usize = 256;
+const SEQUENCES_MAX_RANKS: usize = 256;
 const SEQUENCES: usize = 8;
 /// A sequence ends when so many swaps have brought nothing.
 const FRUITLESS_SWAPS_MAX: usize = 24;
@@ -131,7 +131,7 @@ impl<'a> Search<'a> {
         let mut state = self.state(homes);
         self.descend(&mut state);
         for _ in 0..SEQUENCES {
-            if self.nodes.len() > SMALL || !self.try_sequence(&mut state) {
+            if self.nodes.len() > SEQUENCES_MAX_RANKS || !self.try_sequence(&mut state) {
                 break;
             }
             self.descend(&mut state);
