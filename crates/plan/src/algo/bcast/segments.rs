@@ -24,7 +24,7 @@ use crate::cost::{Cost, Ends, Work};
 /// enough that several of them are in the caches.
 const SEGMENT: usize = 64 << 10;
 /// The most segments: data that is longer than so many has longer ones.
-const MOST: usize = 128;
+const SEGMENTS_MAX: usize = 128;
 
 struct Segments;
 
@@ -32,7 +32,7 @@ pub(in crate::algo) const ROW: &dyn Algorithm = &Segments;
 
 /// How many segments there are. A rank that is alone in reading them gains nothing by that.
 fn segments(call: &Call) -> usize {
-    if call.ranks > 2 { call.bytes().div_ceil(SEGMENT).clamp(1, MOST) } else { 1 }
+    if call.ranks > 2 { call.bytes().div_ceil(SEGMENT).clamp(1, SEGMENTS_MAX) } else { 1 }
 }
 
 /// How many messages the root sends.
