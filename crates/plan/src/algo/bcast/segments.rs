@@ -22,7 +22,7 @@ use crate::cost::{Cost, Ends, Work};
 
 /// Bytes of a segment: long enough that to tell of it takes no time worth counting, and short
 /// enough that several of them are in the caches.
-const SEGMENT: usize = 64 << 10;
+const SEGMENT_BYTES: usize = 64 << 10;
 /// The most segments: data that is longer than so many has longer ones.
 const SEGMENTS_MAX: usize = 128;
 
@@ -32,7 +32,7 @@ pub(in crate::algo) const ROW: &dyn Algorithm = &Segments;
 
 /// How many segments there are. A rank that is alone in reading them gains nothing by that.
 fn segments(call: &Call) -> usize {
-    if call.ranks > 2 { call.bytes().div_ceil(SEGMENT).clamp(1, SEGMENTS_MAX) } else { 1 }
+    if call.ranks > 2 { call.bytes().div_ceil(SEGMENT_BYTES).clamp(1, SEGMENTS_MAX) } else { 1 }
 }
 
 /// How many messages the root sends.
