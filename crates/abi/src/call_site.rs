@@ -14,13 +14,13 @@ use std::sync::OnceLock;
 /// of the library within each other are not many.
 const FRAMES_FIRST: usize = 16;
 /// So many are looked at if all of the first are calls of the library.
-const MOST: usize = 64;
+const FRAMES_MAX: usize = 64;
 
 /// The first return address that is not in this library: its object, its function if that has a
 /// name there, and where in the object, as `solver(exchange+0x1f) 0x12af`.
 pub(crate) fn call_site() -> Option<String> {
     let call = outer_call(&mut [std::ptr::null_mut(); FRAMES_FIRST])
-        .or_else(|| outer_call(&mut [std::ptr::null_mut(); MOST]))?;
+        .or_else(|| outer_call(&mut [std::ptr::null_mut(); FRAMES_MAX]))?;
     object_of(call).map(|at| told(call, &at))
 }
 
