@@ -17,7 +17,7 @@ use motet::raw::poison;
 use crate::alone::update;
 use crate::slot::{Claim, ObjectRef, Slot};
 
-const FIRST: u32 = 64;
+const FIRST_CHUNK_SLOTS: u32 = 64;
 /// For all indices there are.
 const CHUNKS: usize = 27;
 
@@ -49,9 +49,9 @@ impl<T, X> Arena<T, X> {
     /// The chunk of a slot, and its place there.
     #[inline]
     fn split(index: u32) -> (usize, usize) {
-        let from_first = u64::from(index) + u64::from(FIRST);
-        let chunk = from_first.ilog2() - FIRST.ilog2();
-        (chunk as usize, (from_first - (u64::from(FIRST) << chunk)) as usize)
+        let from_first = u64::from(index) + u64::from(FIRST_CHUNK_SLOTS);
+        let chunk = from_first.ilog2() - FIRST_CHUNK_SLOTS.ilog2();
+        (chunk as usize, (from_first - (u64::from(FIRST_CHUNK_SLOTS) << chunk)) as usize)
     }
 
     #[inline]
@@ -66,9 +66,9 @@ impl<T, X> Arena<T, X> {
     /// The slot, which has never been used or has been given back.
     fn made(&'static self, index: u32) -> &'static Slot<T, X> {
         let (chunk, place) = Self::split(index);
-        let slots = FIRST << chunk;
+        let slots = FIRST_CHUNK_SLOTS << chunk;
         // The first slot of this chunk is the one after those of all the others.
-        let first = slots - FIRST;
+        let first = slots - FIRST_CHUNK_SLOTS;
         let make = || {
             let new = (0..slots).map(|each| Slot::new(Some((self, first + each))));
             let new: Box<[Slot<T, X>]> = new.collect();
