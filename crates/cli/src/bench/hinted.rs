@@ -20,7 +20,7 @@ use super::measured::Measured;
 use crate::quantity;
 
 /// Rounds of inits of each point.
-const ROUNDS: usize = 15;
+const ROUNDS_PER_POINT: usize = 15;
 
 /// What is measured instead of forms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +61,7 @@ fn inits(world: &Communicator, points: Vec<(Measured, usize)>) -> anyhow::Result
     // A barrier has but one shape.
     for (measured, bytes) in points.into_iter().filter(|(measured, _)| !measured.is_barrier()) {
         let mut samples: [Vec<f64>; 8] = Default::default();
-        for round in 0..ROUNDS {
+        for round in 0..ROUNDS_PER_POINT {
             let count = bytes / ELEMENT_BYTES + 2 * round;
             let local = pair(world, (measured, count), &[])?;
             let enforced = pair(world, (measured, count + 1), &[ENFORCE])?;
