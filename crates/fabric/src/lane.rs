@@ -17,7 +17,7 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
-mod pages;
+mod prefault;
 mod ring;
 
 use std::cell::Cell;
@@ -28,7 +28,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use crate::layout::{LANE_HEAD, LINE};
 use crate::memory::copy;
 use crate::{Region, RegionMut, SharedSegment};
-use pages::Prefault;
+use prefault::Prefault;
 pub use ring::Ring;
 
 /// Bytes of a cell's stamp.
