@@ -13,9 +13,9 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::lane::{Ring, RingReader, RingWriter, STAMP_BYTES};
 use crate::layout::{LINE, PAGE};
 use crate::memory::copy;
+use crate::spsc::{Ring, RingReader, RingWriter, STAMP_BYTES};
 use crate::{Region, RegionMut, SharedSegment};
 
 /// The longest message that goes through a channel; longer ones are worth a single copy.

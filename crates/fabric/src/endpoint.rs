@@ -41,11 +41,11 @@ use std::sync::Arc;
 use crate::channel::Arena;
 use crate::claims::{LeaseTable, ReadLease};
 use crate::heap::SharedHeap;
-use crate::lane::{Ring, RingReader};
 use crate::matching::{Matching, Ticket};
 use crate::ofi::Network;
 use crate::single_copy::{SingleCopy, allow_peers};
 use crate::slab::Slab;
+use crate::spsc::{Ring, RingReader};
 use crate::{
     Failure, Label, Peer, Received, Region, RegionMut, Selector, SharedSegment, Token,
     TransferError, TypeCode,

@@ -15,7 +15,7 @@
 
 use std::ops::Range;
 
-use crate::lane::Ring;
+use crate::spsc::Ring;
 use crate::{Error, Result};
 
 /// Bytes of a cache line: the unit in which cores exchange memory.

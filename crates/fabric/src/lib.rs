@@ -27,7 +27,6 @@ pub mod file;
 pub mod forking;
 pub mod heap;
 pub mod host;
-pub mod lane;
 pub mod launcher;
 pub mod layout;
 mod limits;
@@ -45,6 +44,7 @@ pub mod segment;
 mod sharing;
 pub mod single_copy;
 pub mod slab;
+pub mod spsc;
 pub mod structures;
 mod trusted;
 

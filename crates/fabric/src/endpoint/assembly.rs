@@ -222,7 +222,7 @@ mod tests {
         let [mut sender, mut receiver] = [0, 1].map(rank);
         let ring = segment.layout().lane_at(0, segment.is_oversubscribed());
         assert!(ring.annexes > 0);
-        let border = ring.cell_bytes - crate::lane::STAMP_BYTES - size_of::<Header>();
+        let border = ring.cell_bytes - crate::spsc::STAMP_BYTES - size_of::<Header>();
         let lengths = [0, 1, border - 1, border, border + 1, CELL - 1, CELL, BYTES];
         for turn in 0..3 * ring.cells {
             let bytes = lengths[turn % lengths.len()];

@@ -12,10 +12,10 @@ use super::{
 };
 use crate::claims::ReadLease;
 use crate::error::Sender;
-use crate::lane::Ring;
 use crate::matching::Ticket;
 use crate::ofi::TransferIds;
 use crate::slab::Id;
+use crate::spsc::Ring;
 use crate::{Label, Peer, Received, RegionMut, Selector, Token, TransferError, TypeCode};
 
 /// Packets that are taken from one peer before the next peer has its turn.

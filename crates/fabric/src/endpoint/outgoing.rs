@@ -7,8 +7,8 @@ use super::packet::{Header, Packet, Words};
 use super::{Completion, Endpoint, Posted, RndvSend};
 use crate::chunks::ChunkedQueue;
 use crate::claims::ReadLease;
-use crate::lane::{Ring, RingWriter};
 use crate::slab::Id;
+use crate::spsc::{Ring, RingWriter};
 use crate::{Label, Peer, Received, Region, SharedSegment, Token, TrafficHint, TypeCode};
 
 /// The longest message that goes in cells, which takes two copies, but needs nobody's answer.

@@ -1,6 +1,6 @@
 //! What travels in the cells of the standing lanes.
 
-use crate::lane::Ring;
+use crate::spsc::Ring;
 use crate::{Label, TypeCode};
 
 /// The header of every packet: four words behind the stamp of its cell, so that three words (or
@@ -267,7 +267,7 @@ mod tests {
     fn headers_are_four_words_and_lose_nothing() {
         assert_eq!(size_of::<Header>(), 32);
         assert_eq!(
-            crate::lane::STAMP_BYTES + size_of::<Header>() + WORDS_BYTES,
+            crate::spsc::STAMP_BYTES + size_of::<Header>() + WORDS_BYTES,
             crate::layout::LINE
         );
         let label = Label { context: u64::MAX, tag: u64::MAX - 1, ordinal: u32::MAX };

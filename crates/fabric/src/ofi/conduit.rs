@@ -16,8 +16,8 @@ use super::port::{
 use super::volley::Burst;
 use super::zero_copy::ZeroCopyTransfers;
 use crate::endpoint::Header;
-use crate::lane::{MappedRing, Ring, STAMP_BYTES};
 use crate::layout::LANE_HEAD;
+use crate::spsc::{MappedRing, Ring, STAMP_BYTES};
 use crate::{Peer, Region, Result, SharedSegment};
 
 /// Looks after which the sender is told in a message of its own how far we have read.

@@ -13,8 +13,8 @@ pub(crate) mod waking;
 pub(crate) mod writes;
 pub(crate) mod zero_copy;
 
-use motet_fabric::lane::STAMP_BYTES;
 use motet_fabric::layout::{LINE, Layout};
+use motet_fabric::spsc::STAMP_BYTES;
 use motet_fabric::{Label, Peer, Selector};
 
 use crate::support::Rank;

@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use super::PeerLink;
 use crate::Region;
-use crate::lane::Ring;
 use crate::ofi::names::word;
 use crate::ofi::port::{Begun, FiEndpoint};
 use crate::ofi::volley::{Limit, SendClass};
+use crate::spsc::Ring;
 
 /// Bytes of the longest cell that goes with others: longer ones came hardly sooner together.
 const COALESCED_CELL_MAX_BYTES: usize = 2048;
