@@ -7,8 +7,8 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
-use super::incoming::Message;
 use super::packet::{Header, Packet};
+use super::recv::Message;
 use super::{Completion, Endpoint, PostedRecv, RndvRecv, UnexpectedBody};
 use crate::slab::Id;
 use crate::{Label, Peer, RegionMut};

@@ -3,8 +3,8 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
-use super::incoming::Message;
 use super::packet::Packet;
+use super::recv::Message;
 use super::{Completion, Endpoint, PostedRecv, RndvSend, UnexpectedBody};
 use crate::ofi::REMOTE_BOUNCE_BYTES;
 use crate::{Label, Peer, Region, Token, TransferError, TypeCode};

@@ -10,11 +10,11 @@ use std::ptr::NonNull;
 use std::sync::atomic::Ordering;
 
 use super::belt::{BounceBuffer, BouncePool, Readers};
-use super::incoming::Message;
 use super::lying::InPlaceReceive;
 use super::outgoing::Outgoing;
 use super::packet::Packet;
 use super::pen::CopyStrategy;
+use super::recv::Message;
 use super::recycle::{RecycledBuffers, give_back};
 use super::{Completion, Endpoint, PostedRecv};
 use crate::copy_bandwidth::CopyBandwidth;

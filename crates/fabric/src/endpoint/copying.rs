@@ -7,8 +7,8 @@
 use std::ops::Range;
 
 use super::heap::is_in_heap;
-use super::incoming::Message;
 use super::packet::Packet;
+use super::recv::Message;
 use super::{Completion, Endpoint, PostedRecv, RndvOffer, RndvSend};
 use crate::claims::{self, ReadLease};
 use crate::sharing::{self, Copied};

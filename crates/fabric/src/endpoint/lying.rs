@@ -10,8 +10,8 @@
 
 use super::belt::BounceBuffer;
 use super::heap::is_in_heap;
-use super::incoming::Message;
 use super::introductions::Introductions;
+use super::recv::Message;
 use super::{Endpoint, Fill, PostedRecv, RndvOffer};
 use crate::claims::{self, ReadLease};
 use crate::layout::LINE;

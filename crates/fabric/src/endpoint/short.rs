@@ -9,9 +9,9 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use super::belt::BounceBuffer;
-use super::incoming::Message;
 use super::lying::is_read_at_once;
 use super::packet::{Header, Packet};
+use super::recv::Message;
 use super::{Endpoint, Fill, MatchedMessage, PostedRecv, UnexpectedBody};
 use crate::layout::LINE;
 use crate::{

@@ -8,9 +8,9 @@ use std::ops::RangeInclusive;
 
 use super::belt::{BounceBuffer, BouncePool, Readers};
 use super::blocks::copies_by_memcpy;
-use super::incoming::Message;
 use super::outgoing::{Attempt, Fragments, Outgoing};
 use super::packet::Packet;
+use super::recv::Message;
 use super::{Completion, Endpoint, Posted, RndvOffer, RndvRecv};
 use crate::single_copy::SingleCopy;
 use crate::slab::Id;
