@@ -10,7 +10,6 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
-mod assembly;
 mod belt;
 mod berthing;
 mod blocks;
@@ -27,6 +26,7 @@ mod matched;
 mod outgoing;
 mod packet;
 mod pen;
+mod reassembly;
 mod recv;
 mod recycle;
 mod short;
@@ -50,7 +50,6 @@ use crate::{
     Failure, Label, Peer, Received, Region, RegionMut, Selector, SharedSegment, Token,
     TransferError, TypeCode,
 };
-use assembly::Reassembly;
 use belt::BounceBuffer;
 use blocks::BounceSender;
 pub use cancelling::Copied;
@@ -63,6 +62,7 @@ pub use matched::MatchedMessage;
 use outgoing::PeerTx;
 pub(crate) use packet::Header;
 use pen::CopyStrategy;
+use reassembly::Reassembly;
 pub use short::InlineRecv;
 use streams::Pipelines;
 pub use transit::Transit;
