@@ -12,7 +12,7 @@
 
 mod belt;
 mod berthing;
-mod blocks;
+mod bounce;
 mod cancelling;
 mod channels;
 mod copying;
@@ -51,7 +51,7 @@ use crate::{
     TransferError, TypeCode,
 };
 use belt::BounceBuffer;
-use blocks::BounceSender;
+use bounce::BounceSender;
 pub use cancelling::Copied;
 pub use channels::Attached;
 use copying::DeferredCopies;

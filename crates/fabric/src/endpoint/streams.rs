@@ -7,7 +7,7 @@
 use std::ops::RangeInclusive;
 
 use super::belt::{BounceBuffer, BouncePool, Readers};
-use super::blocks::copies_by_memcpy;
+use super::bounce::copies_by_memcpy;
 use super::outgoing::{Attempt, Fragments, Outgoing};
 use super::packet::Packet;
 use super::recv::Message;
