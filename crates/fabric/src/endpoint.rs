@@ -10,9 +10,9 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
-mod belt;
 mod berthing;
 mod bounce;
+mod bounce_pool;
 mod cancelling;
 mod channels;
 mod copying;
@@ -50,8 +50,8 @@ use crate::{
     Failure, Label, Peer, Received, Region, RegionMut, Selector, SharedSegment, Token,
     TransferError, TypeCode,
 };
-use belt::BounceBuffer;
 use bounce::BounceSender;
+use bounce_pool::BounceBuffer;
 pub use cancelling::Copied;
 pub use channels::Attached;
 use copying::DeferredCopies;

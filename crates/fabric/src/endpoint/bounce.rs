@@ -9,7 +9,7 @@ use std::mem;
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering;
 
-use super::belt::{BounceBuffer, BouncePool, Readers};
+use super::bounce_pool::{BounceBuffer, BouncePool, Readers};
 use super::lying::InPlaceReceive;
 use super::outgoing::Outgoing;
 use super::packet::Packet;
@@ -508,7 +508,7 @@ mod tests {
 
     use super::*;
     use crate::Fill;
-    use crate::endpoint::belt::BUFFERS_IN_USE_MAX;
+    use crate::endpoint::bounce_pool::BUFFERS_IN_USE_MAX;
     use crate::endpoint::packet::Header;
     use crate::endpoint::{InlineRecv, Options, Posted};
     use crate::layout::Layout;

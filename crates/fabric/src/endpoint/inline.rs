@@ -8,7 +8,7 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
-use super::belt::BounceBuffer;
+use super::bounce_pool::BounceBuffer;
 use super::lying::is_read_at_once;
 use super::packet::{Header, Packet};
 use super::recv::Message;

@@ -8,7 +8,7 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
-use super::belt::BounceBuffer;
+use super::bounce_pool::BounceBuffer;
 use super::heap::is_in_heap;
 use super::introductions::Introductions;
 use super::recv::Message;

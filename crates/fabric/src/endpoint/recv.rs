@@ -1,6 +1,6 @@
 //! The receiving half of an endpoint.
 
-use super::belt::BounceBuffer;
+use super::bounce_pool::BounceBuffer;
 use super::heap::is_in_heap;
 use super::introductions::Introductions;
 use super::matched::MatchedMessage;

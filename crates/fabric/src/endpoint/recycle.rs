@@ -3,7 +3,7 @@
 
 use std::sync::atomic::Ordering;
 
-use super::belt::{BUFFERS_IN_USE_MAX, BounceBuffer, BouncePool};
+use super::bounce_pool::{BUFFERS_IN_USE_MAX, BounceBuffer, BouncePool};
 use crate::layout::LINE;
 use crate::{Region, SharedSegment};
 

@@ -6,8 +6,8 @@
 
 use std::ops::RangeInclusive;
 
-use super::belt::{BounceBuffer, BouncePool, Readers};
 use super::bounce::copies_by_memcpy;
+use super::bounce_pool::{BounceBuffer, BouncePool, Readers};
 use super::outgoing::{Attempt, Fragments, Outgoing};
 use super::packet::Packet;
 use super::recv::Message;
@@ -183,7 +183,7 @@ mod tests {
 
     use super::*;
     use crate::endpoint::Options;
-    use crate::endpoint::belt::BUFFERS_IN_USE_MAX;
+    use crate::endpoint::bounce_pool::BUFFERS_IN_USE_MAX;
     use crate::layout::Layout;
     use crate::{Label, Region, RegionMut, Selector, Token, TransferError, TypeCode};
 
