@@ -11,9 +11,9 @@ use std::sync::atomic::Ordering;
 
 use super::bounce_pool::{BounceBuffer, BouncePool, Readers};
 use super::lying::InPlaceReceive;
+use super::nt_copy::CopyStrategy;
 use super::outgoing::Outgoing;
 use super::packet::Packet;
-use super::pen::CopyStrategy;
 use super::recv::Message;
 use super::recycle::{RecycledBuffers, give_back};
 use super::{Completion, Endpoint, PostedRecv};
