@@ -10,7 +10,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::Ordering;
 
 use super::bounce_pool::{BounceBuffer, BouncePool, Readers};
-use super::lying::InPlaceReceive;
+use super::in_place::InPlaceReceive;
 use super::nt_copy::CopyStrategy;
 use super::outgoing::Outgoing;
 use super::packet::Packet;

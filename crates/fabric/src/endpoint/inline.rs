@@ -9,7 +9,7 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use super::bounce_pool::BounceBuffer;
-use super::lying::is_read_at_once;
+use super::in_place::is_read_at_once;
 use super::packet::{Header, Packet};
 use super::recv::Message;
 use super::{Endpoint, Fill, MatchedMessage, PostedRecv, UnexpectedBody};
