@@ -27,10 +27,10 @@ mod matched;
 mod nt_copy;
 mod outgoing;
 mod packet;
+mod pipeline;
 mod reassembly;
 mod recv;
 mod recycle;
-mod streams;
 mod transit;
 mod unmatched;
 mod zero_copy;
@@ -63,8 +63,8 @@ pub use matched::MatchedMessage;
 use nt_copy::CopyStrategy;
 use outgoing::PeerTx;
 pub(crate) use packet::Header;
+use pipeline::Pipelines;
 use reassembly::Reassembly;
-use streams::Pipelines;
 pub use transit::Transit;
 
 /// How an endpoint behaves.

@@ -4,7 +4,7 @@
 use super::Endpoint;
 use super::outgoing::Outgoing;
 use super::packet::{self, Packet};
-use super::streams::Pipelines;
+use super::pipeline::Pipelines;
 use crate::channel::{CHANNEL_MAX_BYTES, InChannel, OutChannel};
 use crate::{Label, Peer, Sender, TransferError, TypeCode};
 
