@@ -3,7 +3,7 @@
 use super::bounce_pool::BounceBuffer;
 use super::heap::is_in_heap;
 use super::introductions::Introductions;
-use super::matched::MatchedMessage;
+use super::mprobe::MatchedMessage;
 use super::outgoing::{Fragments, Outgoing};
 use super::packet::{Header, Packet, WORDS_BYTES, Words};
 use super::{
