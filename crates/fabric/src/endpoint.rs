@@ -21,6 +21,7 @@ mod heap;
 mod in_place;
 mod inline;
 mod introductions;
+mod introspect;
 mod mprobe;
 mod nt_copy;
 mod outgoing;
@@ -31,7 +32,6 @@ mod recv;
 mod recycle;
 mod remote;
 mod single_copy;
-mod transit;
 mod unmatched;
 mod zero_copy;
 
@@ -58,6 +58,7 @@ use disconnect::Disconnect;
 pub use fill::Fill;
 pub use inline::InlineRecv;
 use introductions::Introductions;
+pub use introspect::Transit;
 pub use mprobe::MatchedMessage;
 use nt_copy::CopyStrategy;
 use outgoing::PeerTx;
@@ -65,7 +66,6 @@ pub(crate) use packet::Header;
 use pipeline::Pipelines;
 use reassembly::Reassembly;
 use single_copy::DeferredCopies;
-pub use transit::Transit;
 
 /// How an endpoint behaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
