@@ -10,7 +10,6 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
-mod berthing;
 mod bounce;
 mod bounce_pool;
 mod cancelling;
@@ -31,6 +30,7 @@ mod reassembly;
 mod recv;
 mod recycle;
 mod remote;
+mod remote_bounce;
 mod single_copy;
 mod unmatched;
 mod zero_copy;
