@@ -9,9 +9,9 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use super::bounce_pool::BounceBuffer;
-use super::heap::is_in_heap;
 use super::introductions::Introductions;
 use super::recv::Message;
+use super::shared_heap::is_in_heap;
 use super::{Endpoint, Fill, PostedRecv, RndvOffer};
 use crate::claims::{self, ReadLease};
 use crate::layout::LINE;

@@ -1,11 +1,11 @@
 //! The receiving half of an endpoint.
 
 use super::bounce_pool::BounceBuffer;
-use super::heap::is_in_heap;
 use super::introductions::Introductions;
 use super::mprobe::MatchedMessage;
 use super::outgoing::{Fragments, Outgoing};
 use super::packet::{Header, Packet, WORDS_BYTES, Words};
+use super::shared_heap::is_in_heap;
 use super::{
     Completion, Endpoint, Fill, Opened, PostedRecv, RndvOffer, RndvRecv, RndvSend, UnexpectedBody,
     UnexpectedMsg,

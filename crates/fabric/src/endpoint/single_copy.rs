@@ -6,9 +6,9 @@
 
 use std::ops::Range;
 
-use super::heap::is_in_heap;
 use super::packet::Packet;
 use super::recv::Message;
+use super::shared_heap::is_in_heap;
 use super::{Completion, Endpoint, PostedRecv, RndvOffer, RndvSend};
 use crate::claims::{self, ReadLease};
 use crate::sharing::{self, Copied};
