@@ -12,7 +12,7 @@
 
 mod bounce;
 mod bounce_pool;
-mod cancelling;
+mod cancel;
 mod channels;
 mod disconnect;
 mod fill;
@@ -52,7 +52,7 @@ use crate::{
 };
 use bounce::BounceSender;
 use bounce_pool::BounceBuffer;
-pub use cancelling::Copied;
+pub use cancel::Copied;
 pub use channels::Attached;
 use disconnect::Disconnect;
 pub use fill::Fill;
