@@ -18,6 +18,7 @@ mod chunks;
 pub mod claims;
 mod complaint;
 pub mod contention;
+mod cooperative_copy;
 pub mod copy_bandwidth;
 pub mod doorbell;
 pub mod endpoint;
@@ -41,7 +42,6 @@ pub mod placement;
 #[doc(hidden)]
 pub mod poison;
 pub mod segment;
-mod sharing;
 pub mod single_copy;
 pub mod slab;
 pub mod spsc;

@@ -14,9 +14,9 @@ use super::recv::Message;
 use super::shared_heap::is_in_heap;
 use super::{Endpoint, Fill, PostedRecv, RndvOffer};
 use crate::claims::{self, ReadLease};
+use crate::cooperative_copy::Copied;
 use crate::layout::LINE;
 use crate::matching::Ticket;
-use crate::sharing::Copied;
 use crate::{Completion, Region, RegionMut, Selector, Token, TransferError, TypeCode};
 
 /// A message that has been received, and lies somewhere.

@@ -11,7 +11,7 @@ use super::recv::Message;
 use super::shared_heap::is_in_heap;
 use super::{Completion, Endpoint, PostedRecv, RndvOffer, RndvSend};
 use crate::claims::{self, ReadLease};
-use crate::sharing::{self, Copied};
+use crate::cooperative_copy::{self, Copied};
 use crate::single_copy::{self, SingleCopy};
 use crate::slab::Id;
 use crate::{Peer, RegionMut, TransferError, memcheck};
@@ -190,7 +190,7 @@ impl Endpoint {
         let &Message { source, bytes, .. } = message;
         let is_operand = receive.may_lie && bytes <= OPERAND_MAX_BYTES;
         let has_a_helper = self.shares_copies && source != self.me && self.rndv_sends.is_empty();
-        bytes >= sharing::COOPERATIVE_MIN_BYTES && !is_operand && has_a_helper
+        bytes >= cooperative_copy::COOPERATIVE_MIN_BYTES && !is_operand && has_a_helper
     }
 
     /// Where ranks share cores: whether a message is one of several, and its sender has another
@@ -217,7 +217,7 @@ impl Endpoint {
         &RndvOffer { send, .. }: &RndvOffer,
         into: RegionMut,
     ) {
-        sharing::open(&self.segment, source, claim);
+        cooperative_copy::open(&self.segment, source, claim);
         let address = self.heap_address(into.as_region());
         self.send_control(source, Packet::Share { send, address });
     }
@@ -230,8 +230,9 @@ impl Endpoint {
         into: RegionMut,
     ) -> Copied {
         let (segment, copy) = (&self.segment, self.copy_part(source, exposure, into));
-        let copied =
-            sharing::copy(segment, source, claim, into.bytes(), copy, || segment.has_died(source));
+        let copied = cooperative_copy::copy(segment, source, claim, into.bytes(), copy, || {
+            segment.has_died(source)
+        });
         if matches!(copied, Copied::All) {
             memcheck::mark_written(into.as_region()); // some of it by the sender
         }
@@ -273,7 +274,7 @@ impl Endpoint {
             return;
         };
         let ((how, address), process) = (self.locate(to, address), self.segment.process(to));
-        sharing::help(&self.segment, self.me, claim, data.bytes(), |part| {
+        cooperative_copy::help(&self.segment, self.me, claim, data.bytes(), |part| {
             let (into, from) = (address + part.start as u64, data.part(part.start, part.len()));
             // SAFETY: the send is posted; the receiver waits for the parts that we take, and leaves
             // their memory alone until then (README, "Shared copies").
@@ -435,7 +436,7 @@ mod tests {
 
     #[test]
     fn a_short_message_is_copied_at_once() {
-        let mut pair = Pair::with(sharing::COOPERATIVE_MIN_BYTES - 1);
+        let mut pair = Pair::with(cooperative_copy::COOPERATIVE_MIN_BYTES - 1);
         pair.progress_meanwhile(1);
         assert!(pair.ended() == [0, 1] && pair.is_all_there());
         pair.check();
