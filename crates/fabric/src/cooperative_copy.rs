@@ -9,7 +9,7 @@ use std::io;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::claims::{ReadLease, shared_words};
+use crate::lease::{ReadLease, shared_words};
 use crate::{Peer, SharedSegment};
 
 /// Shorter messages are copied by the receiver alone: they stay in its cache, and to tell the
@@ -158,7 +158,7 @@ fn take(taken: &AtomicU64, end: u64, parts: CopyParts) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::claims::LeaseTable;
+    use crate::lease::LeaseTable;
     use std::sync::Arc;
     use std::sync::atomic::AtomicU8;
 

@@ -39,8 +39,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::channel::Arena;
-use crate::claims::{LeaseTable, ReadLease};
 use crate::heap::SharedHeap;
+use crate::lease::{LeaseTable, ReadLease};
 use crate::matching::{Matching, Ticket};
 use crate::ofi::Network;
 use crate::single_copy::{SingleCopy, allow_peers};

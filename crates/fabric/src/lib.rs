@@ -15,7 +15,6 @@
 pub mod bootstrap;
 pub mod channel;
 mod chunks;
-pub mod claims;
 mod complaint;
 pub mod contention;
 mod cooperative_copy;
@@ -30,6 +29,7 @@ pub mod heap;
 pub mod host;
 pub mod launcher;
 pub mod layout;
+pub mod lease;
 mod limits;
 pub mod lock;
 pub mod matching;

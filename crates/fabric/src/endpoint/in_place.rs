@@ -13,9 +13,9 @@ use super::introductions::Introductions;
 use super::recv::Message;
 use super::shared_heap::is_in_heap;
 use super::{Endpoint, Fill, PostedRecv, RndvOffer};
-use crate::claims::{self, ReadLease};
 use crate::cooperative_copy::Copied;
 use crate::layout::LINE;
+use crate::lease::{self, ReadLease};
 use crate::matching::Ticket;
 use crate::{Completion, Region, RegionMut, Selector, Token, TransferError, TypeCode};
 
@@ -125,7 +125,7 @@ impl Endpoint {
         let is_there = is_in_heap(exposure.address)
             && exposure.address.is_multiple_of(LINE as u64)
             && message.bytes > 0;
-        let lies = is_there && claims::take(&self.segment, message.source, claim);
+        let lies = is_there && lease::take(&self.segment, message.source, claim);
         if lies {
             let place = InPlaceSource::Heap(*exposure, claim);
             self.bounce.in_place.push(InPlaceReceive {

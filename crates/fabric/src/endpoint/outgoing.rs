@@ -6,7 +6,7 @@ use super::introductions::Introduction;
 use super::packet::{Header, Packet, Words};
 use super::{Completion, Endpoint, Posted, RndvSend};
 use crate::chunks::ChunkedQueue;
-use crate::claims::ReadLease;
+use crate::lease::ReadLease;
 use crate::slab::Id;
 use crate::spsc::{Ring, RingWriter};
 use crate::{Label, Peer, Received, Region, SharedSegment, Token, TrafficHint, TypeCode};

@@ -14,7 +14,7 @@ use super::recv::Message;
 use super::{Completion, Endpoint, Posted, RndvOffer, RndvRecv};
 use crate::single_copy::SingleCopy;
 use crate::slab::Id;
-use crate::{Peer, Received, SharedSegment, claims};
+use crate::{Peer, Received, SharedSegment, lease};
 
 /// Bytes of the shortest and of the longest piece.
 const FRAGMENT_BYTES: RangeInclusive<usize> = 32 << 10..=128 << 10;
@@ -160,7 +160,7 @@ impl Endpoint {
         let Some(RndvOffer { address, claim: Some(claim), send }) = landing.exposure.take() else {
             return false;
         };
-        if self.single_copy == SingleCopy::Off || !claims::take(&self.segment, source, claim) {
+        if self.single_copy == SingleCopy::Off || !lease::take(&self.segment, source, claim) {
             return false; // The rest comes, or word that it does not.
         }
         let offset = bytes - missing;

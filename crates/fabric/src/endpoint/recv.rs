@@ -10,8 +10,8 @@ use super::{
     Completion, Endpoint, Fill, Opened, PostedRecv, RndvOffer, RndvRecv, RndvSend, UnexpectedBody,
     UnexpectedMsg,
 };
-use crate::claims::ReadLease;
 use crate::error::Sender;
+use crate::lease::ReadLease;
 use crate::matching::Ticket;
 use crate::ofi::TransferIds;
 use crate::slab::Id;

@@ -10,8 +10,8 @@ use super::packet::Packet;
 use super::recv::Message;
 use super::shared_heap::is_in_heap;
 use super::{Completion, Endpoint, PostedRecv, RndvOffer, RndvSend};
-use crate::claims::{self, ReadLease};
 use crate::cooperative_copy::{self, Copied};
+use crate::lease::{self, ReadLease};
 use crate::single_copy::{self, SingleCopy};
 use crate::slab::Id;
 use crate::{Peer, RegionMut, TransferError, memcheck};
@@ -108,7 +108,7 @@ impl Endpoint {
         let Some(claim) = exposure.claim.filter(|_| may_put_off) else { return false };
         let is_left =
             self.is_shared(message, receive) || self.is_for_another_core(message, receive);
-        if !is_left || !claims::take(&self.segment, source, claim) {
+        if !is_left || !lease::take(&self.segment, source, claim) {
             return false;
         }
         self.share((source, claim), exposure, receive.into.part(0, bytes));
@@ -141,7 +141,7 @@ impl Endpoint {
             return None;
         }
         let claim = exposure.claim?;
-        if !claims::take(&self.segment, source, claim) {
+        if !lease::take(&self.segment, source, claim) {
             return None;
         }
         let into = receive.into.part(0, bytes);
@@ -173,7 +173,7 @@ impl Endpoint {
         exposure: &RndvOffer,
         copied: Copied,
     ) -> Option<Result<(), TransferError>> {
-        if !claims::release(&self.segment, source, claim) || matches!(copied, Copied::Gone) {
+        if !lease::release(&self.segment, source, claim) || matches!(copied, Copied::Gone) {
             return Some(Err(TransferError::Revoked(source)));
         }
         if matches!(copied, Copied::Refused) {
