@@ -9,7 +9,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::process::{Child, Command, ExitCode, Stdio};
 
 use anyhow::{Context, ensure};
-use motet_fabric::{host, single_copy};
+use motet_fabric::{cma, host};
 
 use crate::measure;
 
@@ -56,7 +56,7 @@ impl Probe {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
         match self.part {
             ProbeCommand::Show => {
-                single_copy::allow_peers();
+                cma::allow_peers();
                 let word = Box::new(WORD);
                 let address = std::ptr::from_ref(&*word).expose_provenance();
                 println!("{} {address}", std::process::id());

@@ -10,7 +10,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use crate::single_copy;
+use crate::cma;
 
 /// Each copy is made so many times, in turns, and the fastest counts: the others were disturbed.
 const MEASUREMENTS: usize = 8;
@@ -45,7 +45,7 @@ impl CopyBandwidth {
             black_box(&mut into[..]).copy_from_slice(black_box(&from));
             pace.core = pace.core.min(begun.elapsed());
             let begun = Instant::now();
-            let copied = single_copy::copy_within(&from, black_box(&mut into));
+            let copied = cma::copy_within(&from, black_box(&mut into));
             let kernel = copied.is_ok().then(|| begun.elapsed());
             pace.kernel = pace.kernel.zip(kernel).map(|(fastest, this)| fastest.min(this));
         }

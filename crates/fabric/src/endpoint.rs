@@ -39,11 +39,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::channel::Arena;
+use crate::cma::{SingleCopy, allow_peers};
 use crate::heap::SharedHeap;
 use crate::lease::{LeaseTable, ReadLease};
 use crate::matching::{Matching, Ticket};
 use crate::ofi::Network;
-use crate::single_copy::{SingleCopy, allow_peers};
 use crate::slab::Slab;
 use crate::spsc::{Ring, RingReader};
 use crate::{

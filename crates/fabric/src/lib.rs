@@ -15,6 +15,7 @@
 pub mod bootstrap;
 pub mod channel;
 mod chunks;
+pub mod cma;
 mod complaint;
 pub mod contention;
 mod cooperative_copy;
@@ -42,7 +43,6 @@ pub mod placement;
 #[doc(hidden)]
 pub mod poison;
 pub mod segment;
-pub mod single_copy;
 pub mod slab;
 pub mod spsc;
 pub mod structures;

@@ -16,8 +16,8 @@ use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 
 use super::simulated_hosts::{RANKS_PER_SEGMENT, ranks_per_segment};
 use super::{CHOICE, JoinedRank, LAUNCHER, RANK, RANKS, SEGMENT, Timeouts, take, variable};
+use crate::cma::is_gone;
 use crate::segment::{Abort, State};
-use crate::single_copy::is_gone;
 use crate::{Error, Failure, How, Peer, Result, SharedSegment};
 
 /// How often to look whether the launcher has answered.

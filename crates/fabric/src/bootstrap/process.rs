@@ -7,7 +7,7 @@
 
 use std::fs;
 
-use crate::single_copy::is_gone;
+use crate::cma::is_gone;
 
 /// A process, by its number and when it started, in ticks since the kernel has; 0 if that could not
 /// be found out.

@@ -12,7 +12,7 @@ use super::outgoing::{Attempt, Fragments, Outgoing};
 use super::packet::Packet;
 use super::recv::Message;
 use super::{Completion, Endpoint, Posted, RndvOffer, RndvRecv};
-use crate::single_copy::SingleCopy;
+use crate::cma::SingleCopy;
 use crate::slab::Id;
 use crate::{Peer, Received, SharedSegment, lease};
 

@@ -7,8 +7,8 @@
 use std::sync::Arc;
 
 use super::Endpoint;
+use crate::cma::SingleCopy;
 use crate::heap::SharedHeap;
-use crate::single_copy::SingleCopy;
 use crate::{Peer, Region};
 
 /// Set in what is told of memory in a heap, whose place in the segment is the rest. No address of

@@ -10,9 +10,9 @@ use super::packet::Packet;
 use super::recv::Message;
 use super::shared_heap::is_in_heap;
 use super::{Completion, Endpoint, PostedRecv, RndvOffer, RndvSend};
+use crate::cma::{self, SingleCopy};
 use crate::cooperative_copy::{self, Copied};
 use crate::lease::{self, ReadLease};
-use crate::single_copy::{self, SingleCopy};
 use crate::slab::Id;
 use crate::{Peer, RegionMut, TransferError, memcheck};
 
@@ -252,7 +252,7 @@ impl Endpoint {
             let (from, into) = (address + part.start as u64, into.part(part.start, part.len()));
             // SAFETY: the receive is posted; the source is exposed and claimed, so its owner keeps
             // it readable and unchanged (README, "Claims"); of its parts each is copied by one.
-            unsafe { single_copy::copy(how, process, from, into) }
+            unsafe { cma::copy(how, process, from, into) }
         }
     }
 
@@ -278,7 +278,7 @@ impl Endpoint {
             let (into, from) = (address + part.start as u64, data.part(part.start, part.len()));
             // SAFETY: the send is posted; the receiver waits for the parts that we take, and leaves
             // their memory alone until then (README, "Shared copies").
-            unsafe { single_copy::copy_to(how, process, into, from) }
+            unsafe { cma::copy_to(how, process, into, from) }
         });
     }
 }

@@ -5,7 +5,7 @@
 use std::io;
 
 use crate::RegionMut;
-use crate::single_copy::{SingleCopy, copy};
+use crate::cma::{SingleCopy, copy};
 
 /// Reads a word of another process, in the way in which large messages are copied.
 ///

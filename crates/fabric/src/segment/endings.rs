@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{DEATH_AT, SharedSegment};
 use crate::layout::LINE;
-use crate::{Failure, How, Peer, single_copy};
+use crate::{Failure, How, Peer, cma};
 
 /// Offsets in the header page.
 const FAILURE_AT: usize = LINE;
@@ -67,7 +67,7 @@ impl SharedSegment {
     /// another one died. Until the first death is known nobody is taken for dead.
     pub(crate) fn has_died(&self, peer: Peer) -> bool {
         let died = self.is_shared().then(|| self.failure()).flatten();
-        died.is_some_and(|died| died.rank == peer || single_copy::is_gone(self.process(peer)))
+        died.is_some_and(|died| died.rank == peer || cma::is_gone(self.process(peer)))
     }
 
     /// The death of a rank, if it has died and this is known.
