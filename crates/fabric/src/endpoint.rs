@@ -40,10 +40,10 @@ use std::sync::Arc;
 
 use crate::channel::Arena;
 use crate::cma::{SingleCopy, allow_peers};
-use crate::heap::SharedHeap;
 use crate::lease::{LeaseTable, ReadLease};
 use crate::matching::{Matching, Ticket};
 use crate::ofi::Network;
+use crate::shared_heap::SharedHeap;
 use crate::slab::Slab;
 use crate::spsc::{Ring, RingReader};
 use crate::{

@@ -20,9 +20,9 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError, Weak};
 use std::thread;
 
-use crate::heap::SharedHeap;
 use crate::host::page_bytes;
 use crate::poison;
+use crate::shared_heap::SharedHeap;
 
 /// How many forks lie between the first process and this one, as far as they were seen.
 static GENERATION: AtomicU32 = AtomicU32::new(0);

@@ -26,7 +26,6 @@ mod error;
 pub mod exit_code;
 pub mod file;
 pub mod forking;
-pub mod heap;
 pub mod host;
 pub mod launcher;
 pub mod layout;
@@ -43,6 +42,7 @@ pub mod placement;
 #[doc(hidden)]
 pub mod poison;
 pub mod segment;
+pub mod shared_heap;
 pub mod slab;
 pub mod spsc;
 pub mod structures;

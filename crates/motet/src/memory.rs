@@ -7,7 +7,7 @@ use std::ops::{Deref, DerefMut};
 use std::ptr::{self, NonNull};
 use std::slice;
 
-use motet_fabric::heap;
+use motet_fabric::shared_heap;
 
 use crate::buffer::{RawSlice, RecvBuffer, SendBuffer, StableBuffer};
 use crate::element::assert_valid;
@@ -29,7 +29,7 @@ use crate::{Communicator, Element};
 /// itself is not for the child, which must not call it; when the child drops it, nothing happens.
 pub struct Memory<T: Element> {
     /// Where it is, if all ranks of the host map it; else it is a boxed slice.
-    common: Option<heap::SharedHeapBlock>,
+    common: Option<shared_heap::SharedHeapBlock>,
     start: NonNull<T>,
     len: usize,
 }
@@ -151,7 +151,11 @@ impl Communicator {
 
     /// So many bytes of the memory that all ranks of the host map, if there is room.
     #[doc(hidden)]
-    pub fn common_memory(&self, bytes: usize, alignment: usize) -> Option<heap::SharedHeapBlock> {
+    pub fn common_memory(
+        &self,
+        bytes: usize,
+        alignment: usize,
+    ) -> Option<shared_heap::SharedHeapBlock> {
         self.home().core.common_memory(bytes, alignment)
     }
 }

@@ -77,11 +77,11 @@ pub use crate::world::init_for;
 pub use motet_fabric::bootstrap::{
     abort as tell_launcher_to_abort, begins_abort as begins_abort_without_world,
 };
-pub use motet_fabric::heap::SharedHeapBlock as CommonMemory;
 /// Whether this thread runs an operator of the user, which must not call the library.
 pub use motet_fabric::lock::is_excluded as is_in_operator;
 #[doc(hidden)]
 pub use motet_fabric::poison;
+pub use motet_fabric::shared_heap::SharedHeapBlock as CommonMemory;
 pub(crate) use translate::exchangew;
 
 use crate::Communicator;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::Endpoint;
 use crate::cma::SingleCopy;
-use crate::heap::SharedHeap;
+use crate::shared_heap::SharedHeap;
 use crate::{Peer, Region};
 
 /// Set in what is told of memory in a heap, whose place in the segment is the rest. No address of
@@ -71,8 +71,8 @@ mod tests {
 
     use super::*;
     use crate::endpoint::{Completion, Options, Posted};
-    use crate::heap::SharedHeapBlock;
     use crate::layout::Layout;
+    use crate::shared_heap::SharedHeapBlock;
     use crate::{Failure, How, Label, RegionMut, Selector, SharedSegment, Token};
     use crate::{TransferError, TypeCode};
 
