@@ -12,6 +12,7 @@
 //! for persistent operations), [`launcher`] and [`bootstrap`] (how ranks come to be).
 //! `README.md` beside this file holds the protocols in prose, with their proofs.
 
+pub mod affinity;
 pub mod bootstrap;
 pub mod channel;
 mod chunks;
@@ -38,7 +39,6 @@ mod memcheck;
 pub mod memory;
 pub mod message;
 pub mod ofi;
-pub mod placement;
 #[doc(hidden)]
 pub mod poison;
 pub mod segment;
