@@ -13,6 +13,7 @@
 //! `README.md` beside this file holds the protocols in prose, with their proofs.
 
 pub mod affinity;
+pub mod biased_lock;
 pub mod bootstrap;
 pub mod channel;
 mod chunks;
@@ -32,7 +33,6 @@ pub mod launcher;
 pub mod layout;
 pub mod lease;
 mod limits;
-pub mod lock;
 pub mod matching;
 pub mod membarrier;
 mod memcheck;

@@ -29,7 +29,7 @@ use std::marker::PhantomData;
 use std::mem::needs_drop;
 use std::slice;
 
-use motet_fabric::lock::exclude;
+use motet_fabric::biased_lock::exclude;
 
 use crate::datatype::Datatype;
 use crate::op::{Domain, Op, Operator, Take};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use motet_fabric::Received;
-use motet_fabric::lock::is_excluded;
+use motet_fabric::biased_lock::is_excluded;
 use motet_fabric::slab::Id;
 
 use crate::engine::{BufferGuard, CANCELLED, End, Engine, NOBODY, NOTHING, Outcome, StartOutcome};

@@ -28,8 +28,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use motet_fabric::affinity::CoreAffinity;
+use motet_fabric::biased_lock::{BiasedGuard, BiasedLock, Settle, is_excluded};
 use motet_fabric::bootstrap::{ForeignLauncher, JoinedRank};
-use motet_fabric::lock::{BiasedGuard, BiasedLock, Settle, is_excluded};
 use motet_fabric::shared_heap::{SharedHeap, SharedHeapBlock};
 use motet_fabric::slab::Id;
 use motet_fabric::{Endpoint, Failure, How, Peer, SharedSegment, TransferError, forking};

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
-use motet_fabric::lock::exclude;
+use motet_fabric::biased_lock::exclude;
 
 use crate::datatype::{Datatype, Layout};
 use crate::kernel::{Kernel, Temporary, Unit, kernel, kernel_for};

@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use motet_fabric::lock::is_excluded;
+use motet_fabric::biased_lock::is_excluded;
 
 use crate::error::{ErrorKind, Result};
 use crate::op_handle::OpHandle;

@@ -9,7 +9,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use motet_fabric::lock::exclude;
+use motet_fabric::biased_lock::exclude;
 
 use super::{Kernel, Temporary, Unit};
 use crate::ExceptionId;
