@@ -5,7 +5,7 @@
 
 pub(crate) mod autogroup;
 mod memory_group;
-mod peek;
+mod probe_cma;
 
 use std::fs;
 use std::path::Path;
@@ -16,7 +16,7 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 pub use autogroup::Autogroup;
 pub use memory_group::MemoryGroup;
-pub use peek::probe_cma;
+pub use probe_cma::probe_cma;
 
 use crate::limits::limit_of;
 
