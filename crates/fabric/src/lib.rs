@@ -18,7 +18,6 @@ pub mod bootstrap;
 pub mod channel;
 mod chunks;
 pub mod cma;
-mod complaint;
 pub mod contention;
 mod cooperative_copy;
 pub mod copy_bandwidth;
@@ -45,16 +44,17 @@ pub mod segment;
 pub mod shared_heap;
 pub mod slab;
 pub mod spsc;
+mod stderr;
 pub mod structures;
 mod trusted;
 
 pub use channel::{InChannel, OutChannel};
-pub use complaint::{log_line, printable};
 pub use endpoint::{Attached, Completion, Endpoint, Fill, InlineRecv, Options, Posted, Transit};
 pub use error::{Allowed, Error, Failure, How, Length, Sender, TransferError, signal_name};
 pub use memory::{Region, RegionMut};
 pub use message::{Label, Peer, Received, Selector, Token, TrafficHint, TypeCode};
 pub use segment::SharedSegment;
+pub use stderr::{log_line, printable};
 pub use trusted::trusted;
 
 /// Results of this crate.
