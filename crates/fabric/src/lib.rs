@@ -16,7 +16,7 @@ pub mod affinity;
 pub mod biased_lock;
 pub mod bootstrap;
 pub mod channel;
-mod chunks;
+mod chunked;
 pub mod cma;
 pub mod contention;
 mod cooperative_copy;

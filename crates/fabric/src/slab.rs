@@ -3,7 +3,7 @@
 
 use std::mem;
 
-use crate::chunks::ChunkedVec;
+use crate::chunked::ChunkedVec;
 
 /// Names a value of a [`Slab`]. Never zero for a value that was inserted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::introductions::Introduction;
 use super::packet::{Header, Packet, Words};
 use super::{Completion, Endpoint, Posted, RndvSend};
-use crate::chunks::ChunkedQueue;
+use crate::chunked::ChunkedQueue;
 use crate::lease::ReadLease;
 use crate::slab::Id;
 use crate::spsc::{Ring, RingWriter};

@@ -1,7 +1,7 @@
 //! Values that wait, by key and in order of arrival.
 
 use super::index::Index;
-use crate::chunks::ChunkedVec;
+use crate::chunked::ChunkedVec;
 use crate::{Label, Peer};
 
 /// Sender and label: what an exact receive names.
