@@ -2,9 +2,9 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
-mod berthing;
 mod large;
 mod ports;
+mod remote_bounce;
 mod volleys;
 
 use std::sync::Arc;
