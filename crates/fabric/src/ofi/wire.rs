@@ -2,10 +2,10 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
+mod bursts;
 mod large;
 mod ports;
 mod remote_bounce;
-mod volleys;
 
 use std::sync::Arc;
 
@@ -18,9 +18,9 @@ use super::pulse::{self, FailureDetector};
 use super::zero_copy::ZeroCopyTransfers;
 use crate::bootstrap::{KeyValueSpace, all_gather};
 use crate::{Failure, How, Peer, RegionMut, Result, SharedSegment};
+use bursts::PendingSends;
 use ports::{FiEndpoints, PeerAddress, refusal};
 pub use ports::{NetworkScope, REMOTE_WRITES, remote_writes};
-use volleys::PendingSends;
 
 /// The name under which ranks put their addresses.
 const ADDRESS: &str = "address";
