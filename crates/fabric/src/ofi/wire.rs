@@ -3,8 +3,8 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 mod bursts;
+mod endpoints;
 mod large;
-mod ports;
 mod remote_bounce;
 
 use std::sync::Arc;
@@ -19,8 +19,8 @@ use super::zero_copy::ZeroCopyTransfers;
 use crate::bootstrap::{KeyValueSpace, all_gather};
 use crate::{Failure, How, Peer, RegionMut, Result, SharedSegment};
 use bursts::PendingSends;
-use ports::{FiEndpoints, PeerAddress, refusal};
-pub use ports::{NetworkScope, REMOTE_WRITES, remote_writes};
+use endpoints::{FiEndpoints, PeerAddress, refusal};
+pub use endpoints::{NetworkScope, REMOTE_WRITES, remote_writes};
 
 /// The name under which ranks put their addresses.
 const ADDRESS: &str = "address";
