@@ -6,7 +6,7 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
-mod events;
+mod cq;
 mod window;
 
 use std::ffi::{c_int, c_void};
@@ -23,7 +23,7 @@ use super::library::Library;
 use super::provider::{Attributes, Choice};
 pub(super) use super::transfer::{Begun, Context, Event, Target, WRITTEN};
 use crate::{Region, RegionMut, Result};
-pub(super) use events::Bell;
+pub(super) use cq::Bell;
 pub(super) use window::{RemoteAddr, RmaRegion};
 
 /// Completions that a queue has room for, beside those of what others write.
