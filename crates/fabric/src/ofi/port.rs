@@ -7,7 +7,7 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 mod cq;
-mod window;
+mod rma;
 
 use std::ffi::{c_int, c_void};
 use std::mem;
@@ -24,7 +24,7 @@ use super::provider::{Attributes, Choice};
 pub(super) use super::transfer::{Begun, Context, Event, Target, WRITTEN};
 use crate::{Region, RegionMut, Result};
 pub(super) use cq::Bell;
-pub(super) use window::{RemoteAddr, RmaRegion};
+pub(super) use rma::{RemoteAddr, RmaRegion};
 
 /// Completions that a queue has room for, beside those of what others write.
 const COMPLETIONS: usize = 4096;
