@@ -3,7 +3,7 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
-mod convoy;
+mod coalesce;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
