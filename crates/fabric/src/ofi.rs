@@ -1,6 +1,5 @@
 //! Messages between hosts, over libfabric. How it works: `README.md` in this folder.
 
-mod berth;
 mod binding;
 mod conduit;
 mod held_back;
@@ -10,6 +9,7 @@ mod port;
 mod post;
 mod provider;
 mod pulse;
+mod remote_bounce;
 #[cfg(test)]
 mod scale;
 mod transfer;
@@ -17,10 +17,10 @@ mod volley;
 mod wire;
 mod zero_copy;
 
-pub(crate) use berth::REMOTE_BOUNCE_BYTES;
 pub use held_back::FlushSignal;
 pub use library::{LIBRARY, Library};
 pub use provider::{Choice, Offer, PROVIDER, choose};
 pub use pulse::{PEER_TIMEOUT, peer_timeout};
+pub(crate) use remote_bounce::REMOTE_BOUNCE_BYTES;
 pub use wire::{Network, NetworkScope, REMOTE_WRITES, remote_writes};
 pub(crate) use zero_copy::{How, News, TransferIds};

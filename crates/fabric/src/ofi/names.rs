@@ -1,7 +1,7 @@
 //! What messages of a conduit, cells that are written, and transfers are called.
 
 use super::transfer::WRITTEN;
-use super::{berth, zero_copy};
+use super::{remote_bounce, zero_copy};
 use crate::Peer;
 
 /// Bits of a tag below its kind: the rank that sends.
@@ -38,7 +38,7 @@ pub(super) fn read(name: u64) -> ContextId {
     if name & WRITTEN != 0 {
         return ContextId::Written;
     }
-    if name & berth::NAME != 0 {
+    if name & remote_bounce::NAME != 0 {
         return ContextId::Berth;
     }
     if name & zero_copy::NAME != 0 {

@@ -9,12 +9,12 @@ mod remote_bounce;
 
 use std::sync::Arc;
 
-use super::berth::BounceCredits;
 use super::conduit::PeerLink;
 use super::names::{self, ANY, BUFFER, ContextId, ImmData};
 use super::port::{Access, Begun, Context, Event, FiEndpoint, Registration, RmaRegion};
 use super::post::ControlChannel;
 use super::pulse::{self, FailureDetector};
+use super::remote_bounce::BounceCredits;
 use super::zero_copy::ZeroCopyTransfers;
 use crate::bootstrap::{KeyValueSpace, all_gather};
 use crate::{Failure, How, Peer, RegionMut, Result, SharedSegment};

@@ -3,8 +3,8 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use super::Network;
-use crate::ofi::berth;
 use crate::ofi::port::Event;
+use crate::ofi::remote_bounce;
 use crate::slab::Id;
 use crate::{Peer, Region};
 
@@ -80,7 +80,7 @@ impl Network {
     ) -> Option<(u64, u64)> {
         let berth = self.berths.next(to).filter(|_| self.port.joins() && !self.is_closed)?;
         let conduit = self.conduits[to.index()].as_mut()?;
-        let how = (to, conduit.target(), berth::tag(self.me, berth));
+        let how = (to, conduit.target(), remote_bounce::tag(self.me, berth));
         // SAFETY: passed on.
         let sent = unsafe { self.straights.send_remote_bounce(&mut self.port, how, send, data) };
         // If the memory cannot be registered, the message is announced.
