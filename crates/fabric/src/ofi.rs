@@ -2,10 +2,10 @@
 
 mod binding;
 mod conduit;
+mod fi_endpoint;
 mod held_back;
 mod library;
 mod names;
-mod port;
 mod post;
 mod provider;
 mod pulse;

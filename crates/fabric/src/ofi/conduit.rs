@@ -9,10 +9,10 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::names::{self, CELL, ImmData, ROOM, whole, word};
-use super::port::{
+use super::fi_endpoint::{
     Access, Begun, Context, FiEndpoint, Registration, RemoteAddr, RmaRegion, Target,
 };
+use super::names::{self, CELL, ImmData, ROOM, whole, word};
 use super::volley::Burst;
 use super::zero_copy::ZeroCopyTransfers;
 use crate::endpoint::Header;

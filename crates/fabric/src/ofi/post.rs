@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use super::port::{Access, Begun, Bell, Context, Event, FiEndpoint, Registration, Target};
+use super::fi_endpoint::{Access, Begun, Bell, Context, Event, FiEndpoint, Registration, Target};
 use crate::{Peer, RegionMut, Result};
 
 /// Bytes of a word on its way.

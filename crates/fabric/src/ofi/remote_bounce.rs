@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use super::port::{Access, Begun, Context, Event, FiEndpoint, Registration};
+use super::fi_endpoint::{Access, Begun, Context, Event, FiEndpoint, Registration};
 use crate::layout::LINE;
 use crate::{Peer, RegionMut, Result};
 

@@ -10,8 +10,8 @@ mod remote_bounce;
 use std::sync::Arc;
 
 use super::conduit::PeerLink;
+use super::fi_endpoint::{Access, Begun, Context, Event, FiEndpoint, Registration, RmaRegion};
 use super::names::{self, ANY, BUFFER, ContextId, ImmData};
-use super::port::{Access, Begun, Context, Event, FiEndpoint, Registration, RmaRegion};
 use super::post::ControlChannel;
 use super::pulse::{self, FailureDetector};
 use super::remote_bounce::BounceCredits;

@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use super::port::{Access, Begun, Context, Event, FiEndpoint, Registration, Target};
+use super::fi_endpoint::{Access, Begun, Context, Event, FiEndpoint, Registration, Target};
 use crate::slab::Id;
 use crate::{Peer, Region, RegionMut, Result};
 

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use super::PeerLink;
 use crate::Region;
+use crate::ofi::fi_endpoint::{Begun, FiEndpoint};
 use crate::ofi::names::word;
-use crate::ofi::port::{Begun, FiEndpoint};
 use crate::ofi::volley::{Limit, SendClass};
 use crate::spsc::Ring;
 

@@ -4,8 +4,8 @@
 
 use super::BUFFERS;
 use crate::layout::Layout;
+use crate::ofi::fi_endpoint::{FiEndpoint, Registration, RmaRegion};
 use crate::ofi::library::Library;
-use crate::ofi::port::{FiEndpoint, Registration, RmaRegion};
 use crate::ofi::provider::{self, PROVIDER};
 use crate::ofi::pulse;
 use crate::{Error, RegionMut, Result, SharedSegment};

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use super::Network;
-use crate::ofi::port::Event;
+use crate::ofi::fi_endpoint::Event;
 use crate::ofi::zero_copy::{News, TransferIds};
 use crate::segment::State;
 use crate::slab::Id;

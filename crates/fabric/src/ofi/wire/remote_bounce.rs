@@ -3,7 +3,7 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use super::Network;
-use crate::ofi::port::Event;
+use crate::ofi::fi_endpoint::Event;
 use crate::ofi::remote_bounce;
 use crate::slab::Id;
 use crate::{Peer, Region};
