@@ -1,10 +1,10 @@
 //! Messages between hosts, over libfabric. How it works: `README.md` in this folder.
 
 mod binding;
-mod conduit;
 mod fi_endpoint;
 mod held_back;
 mod library;
+mod link;
 mod names;
 mod post;
 mod provider;

@@ -9,8 +9,8 @@ mod remote_bounce;
 
 use std::sync::Arc;
 
-use super::conduit::PeerLink;
 use super::fi_endpoint::{Access, Begun, Context, Event, FiEndpoint, Registration, RmaRegion};
+use super::link::PeerLink;
 use super::names::{self, ANY, BUFFER, ContextId, ImmData};
 use super::post::ControlChannel;
 use super::pulse::{self, FailureDetector};
