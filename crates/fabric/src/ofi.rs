@@ -1,6 +1,7 @@
 //! Messages between hosts, over libfabric. How it works: `README.md` in this folder.
 
 mod binding;
+mod burst;
 mod fi_endpoint;
 mod held_back;
 mod library;
@@ -13,7 +14,6 @@ mod remote_bounce;
 #[cfg(test)]
 mod scale;
 mod transfer;
-mod volley;
 mod wire;
 mod zero_copy;
 

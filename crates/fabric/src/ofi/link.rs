@@ -9,11 +9,11 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use super::burst::Burst;
 use super::fi_endpoint::{
     Access, Begun, Context, FiEndpoint, Registration, RemoteAddr, RmaRegion, Target,
 };
 use super::names::{self, CELL, ImmData, ROOM, whole, word};
-use super::volley::Burst;
 use super::zero_copy::ZeroCopyTransfers;
 use crate::endpoint::Header;
 use crate::layout::LANE_HEAD;

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use super::PeerLink;
 use crate::Region;
+use crate::ofi::burst::{Limit, SendClass};
 use crate::ofi::fi_endpoint::{Begun, FiEndpoint};
 use crate::ofi::names::word;
-use crate::ofi::volley::{Limit, SendClass};
 use crate::spsc::Ring;
 
 /// Bytes of the longest cell that goes with others: longer ones came hardly sooner together.

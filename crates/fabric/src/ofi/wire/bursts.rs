@@ -7,7 +7,7 @@ use std::time::Instant;
 use super::Network;
 use crate::Peer;
 use crate::ofi::FlushSignal;
-use crate::ofi::volley::SendClass;
+use crate::ofi::burst::SendClass;
 
 /// What waits in the lanes of one rank, held back or not taken by the network yet.
 #[derive(Debug)]
