@@ -3,7 +3,7 @@
 mod binding;
 mod burst;
 mod fi_endpoint;
-mod held_back;
+mod flush_signal;
 mod library;
 mod link;
 mod names;
@@ -17,7 +17,7 @@ mod transfer;
 mod wire;
 mod zero_copy;
 
-pub use held_back::FlushSignal;
+pub use flush_signal::FlushSignal;
 pub use library::{LIBRARY, Library};
 pub use provider::{Choice, Offer, PROVIDER, choose};
 pub use pulse::{PEER_TIMEOUT, peer_timeout};
