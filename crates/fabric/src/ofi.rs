@@ -2,6 +2,7 @@
 
 mod binding;
 mod burst;
+mod failure_detector;
 mod fi_endpoint;
 mod flush_signal;
 mod library;
@@ -9,7 +10,6 @@ mod link;
 mod names;
 mod post;
 mod provider;
-mod pulse;
 mod remote_bounce;
 #[cfg(test)]
 mod scale;
@@ -17,10 +17,10 @@ mod transfer;
 mod wire;
 mod zero_copy;
 
+pub use failure_detector::{PEER_TIMEOUT, peer_timeout};
 pub use flush_signal::FlushSignal;
 pub use library::{LIBRARY, Library};
 pub use provider::{Choice, Offer, PROVIDER, choose};
-pub use pulse::{PEER_TIMEOUT, peer_timeout};
 pub(crate) use remote_bounce::REMOTE_BOUNCE_BYTES;
 pub use wire::{Network, NetworkScope, REMOTE_WRITES, remote_writes};
 pub(crate) use zero_copy::{How, News, TransferIds};

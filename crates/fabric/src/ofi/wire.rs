@@ -9,11 +9,11 @@ mod remote_bounce;
 
 use std::sync::Arc;
 
+use super::failure_detector::{self, FailureDetector};
 use super::fi_endpoint::{Access, Begun, Context, Event, FiEndpoint, Registration, RmaRegion};
 use super::link::PeerLink;
 use super::names::{self, ANY, BUFFER, ContextId, ImmData};
 use super::post::ControlChannel;
-use super::pulse::{self, FailureDetector};
 use super::remote_bounce::BounceCredits;
 use super::zero_copy::ZeroCopyTransfers;
 use crate::bootstrap::{KeyValueSpace, all_gather};
@@ -113,7 +113,7 @@ impl Network {
         let FiEndpoints { main, pulse, segment, window, text, .. } = ports;
         let of_pulses = cards.iter().map(|card| card.addresses[1].clone()).collect();
         let post = ControlChannel::new(pulse, me, of_pulses)?;
-        let timeout = pulse::peer_timeout()?;
+        let timeout = failure_detector::peer_timeout()?;
         let pulse = FailureDetector::begin(post, me, home.clone(), elsewhere, timeout)?;
         Network::over((main, pulse), (segment, window), text, me, home.clone(), (cards, hosts))
     }

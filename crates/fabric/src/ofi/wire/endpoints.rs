@@ -4,10 +4,10 @@
 
 use super::BUFFERS;
 use crate::layout::Layout;
+use crate::ofi::failure_detector;
 use crate::ofi::fi_endpoint::{FiEndpoint, Registration, RmaRegion};
 use crate::ofi::library::Library;
 use crate::ofi::provider::{self, PROVIDER};
-use crate::ofi::pulse;
 use crate::{Error, RegionMut, Result, SharedSegment};
 
 /// The variable that says whether ranks on different hosts may write into memory of each other.
@@ -58,7 +58,7 @@ impl FiEndpoints {
         let library = Library::open()?;
         let named = std::env::var(PROVIDER).ok().filter(|name| !name.is_empty());
         let mut choice = if reach.leaves_host {
-            provider::choose_beyond(&library, named.as_deref(), pulse::peer_timeout()?)?
+            provider::choose_beyond(&library, named.as_deref(), failure_detector::peer_timeout()?)?
         } else {
             provider::choose(&library, named.as_deref())?
         };
