@@ -2,13 +2,13 @@
 
 mod binding;
 mod burst;
+mod control_channel;
 mod failure_detector;
 mod fi_endpoint;
 mod flush_signal;
 mod library;
 mod link;
 mod names;
-mod post;
 mod provider;
 mod remote_bounce;
 #[cfg(test)]

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use super::control_channel::{ControlChannel, ControlMessage};
 use super::fi_endpoint::Bell;
-use super::post::{ControlChannel, ControlMessage};
 use crate::segment::{pack, unpack};
 use crate::{Error, Failure, How, Peer, Result, SharedSegment};
 

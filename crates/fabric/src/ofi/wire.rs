@@ -9,11 +9,11 @@ mod remote_bounce;
 
 use std::sync::Arc;
 
+use super::control_channel::ControlChannel;
 use super::failure_detector::{self, FailureDetector};
 use super::fi_endpoint::{Access, Begun, Context, Event, FiEndpoint, Registration, RmaRegion};
 use super::link::PeerLink;
 use super::names::{self, ANY, BUFFER, ContextId, ImmData};
-use super::post::ControlChannel;
 use super::remote_bounce::BounceCredits;
 use super::zero_copy::ZeroCopyTransfers;
 use crate::bootstrap::{KeyValueSpace, all_gather};
