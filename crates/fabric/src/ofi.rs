@@ -8,13 +8,13 @@ mod fi_endpoint;
 mod flush_signal;
 mod library;
 mod link;
-mod names;
 mod provider;
 mod remote_bounce;
 #[cfg(test)]
 mod scale;
 mod transfer;
 mod wire;
+mod wire_ids;
 mod zero_copy;
 
 pub use failure_detector::{PEER_TIMEOUT, peer_timeout};

@@ -13,7 +13,7 @@ use super::burst::Burst;
 use super::fi_endpoint::{
     Access, Begun, Context, FiEndpoint, Registration, RemoteAddr, RmaRegion, Target,
 };
-use super::names::{self, CELL, ImmData, ROOM, whole, word};
+use super::wire_ids::{self, CELL, ImmData, ROOM, whole, word};
 use super::zero_copy::ZeroCopyTransfers;
 use crate::endpoint::Header;
 use crate::layout::LANE_HEAD;
@@ -92,7 +92,7 @@ impl PeerLink {
         let memory = Region::new(out.cell(0).as_ptr(), cells * cell_bytes);
         // SAFETY: the mapping stays as long as `out`, and the port is closed before that is gone.
         let registration = unsafe { port.register(memory, Access::Send)? };
-        let context = |cell| Context::new(names::cell(peer, cell));
+        let context = |cell| Context::new(wire_ids::cell(peer, cell));
         let contexts = (0..cells).map(context).collect();
         // The layouts of all ranks are the same.
         let offset = layout.lane_from(me.index()) + LANE_HEAD - layout.lanes().start;

@@ -13,8 +13,8 @@ use super::control_channel::ControlChannel;
 use super::failure_detector::{self, FailureDetector};
 use super::fi_endpoint::{Access, Begun, Context, Event, FiEndpoint, Registration, RmaRegion};
 use super::link::PeerLink;
-use super::names::{self, ANY, BUFFER, ContextId, ImmData};
 use super::remote_bounce::BounceCredits;
+use super::wire_ids::{self, ANY, BUFFER, ContextId, ImmData};
 use super::zero_copy::ZeroCopyTransfers;
 use crate::bootstrap::{KeyValueSpace, all_gather};
 use crate::{Failure, How, Peer, RegionMut, Result, SharedSegment};
@@ -346,7 +346,7 @@ impl Network {
     }
 
     fn handle(&mut self, event: Event) {
-        match names::read(event.name) {
+        match wire_ids::read(event.name) {
             ContextId::Cell(peer, cell) => {
                 if event.error != 0 {
                     self.lose(peer, event.error);
@@ -390,7 +390,7 @@ impl Network {
 
     /// A message lies in a buffer.
     fn accept(&mut self, buffer: usize, event: Event) {
-        let peer = names::source(event.tag);
+        let peer = wire_ids::source(event.tag);
         if !self.hears_from(peer) {
             return;
         }

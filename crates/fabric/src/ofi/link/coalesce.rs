@@ -10,7 +10,7 @@ use super::PeerLink;
 use crate::Region;
 use crate::ofi::burst::{Limit, SendClass};
 use crate::ofi::fi_endpoint::{Begun, FiEndpoint};
-use crate::ofi::names::word;
+use crate::ofi::wire_ids::word;
 use crate::spsc::Ring;
 
 /// Bytes of the longest cell that goes with others: longer ones came hardly sooner together.
