@@ -1,9 +1,9 @@
 //! Messages between hosts, over libfabric. How it works: `README.md` in this folder.
 
-mod binding;
 mod burst;
 mod control_channel;
 mod failure_detector;
+mod ffi;
 mod fi_endpoint;
 mod flush_signal;
 mod library;

@@ -14,7 +14,7 @@ use std::mem;
 use std::ptr;
 use std::sync::Arc;
 
-use super::binding::{
+use super::ffi::{
     ANY_ADDRESS, Av, AvAttributes, Cq, CqAttributes, CqOps, Domain, DomainOps, ENABLE, Ep, Fabric,
     Fid, Info, LOCAL_MEMORY, MEMORY_OF_ENDPOINT, Memory, RECEIVE, REMOTE_WRITE, SEND, TABLE,
     TAGGED_ENTRIES, VIRTUAL_ADDRESSES, WAIT_ANY, WAIT_NONE, WRITE,

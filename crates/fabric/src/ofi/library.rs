@@ -6,7 +6,7 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr;
 use std::sync::Arc;
 
-use super::binding::{Fabric, FabricAttributes, Info};
+use super::ffi::{Fabric, FabricAttributes, Info};
 use crate::{Error, Result, trusted};
 
 /// The variable that names the file of the library, where it is not to be looked for.

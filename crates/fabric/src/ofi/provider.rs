@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use rustix::system::uname;
 
-use super::binding::{self, FabricAttributes, Info};
+use super::ffi::{self, FabricAttributes, Info};
 use super::library::{Infos, Library};
 use crate::{Error, Result};
 
@@ -111,8 +111,8 @@ impl Choice {
         let hints = hints(library, Some(&self.offer.provider))?;
         // SAFETY: fresh hints have all their parts, and nobody else has them.
         let info = unsafe { &mut *hints.first() };
-        info.caps |= binding::REMOTE | binding::WRITE | binding::REMOTE_WRITE;
-        let found = library.look_up(binding::INTERFACE, &hints)?;
+        info.caps |= ffi::REMOTE | ffi::WRITE | ffi::REMOTE_WRITE;
+        let found = library.look_up(ffi::INTERFACE, &hints)?;
         let is_this = |info: &&Info| Offer::of(info) == self.offer && tells_words(info);
         if let Some(info) = found.iter().find(is_this) {
             (self.info, self.writes) = (library.copy(info)?, true);
@@ -133,7 +133,7 @@ fn tells_words(info: &Info) -> bool {
 /// [`Error::Network`] if none fits.
 pub fn choose(library: &Arc<Library>, named: Option<&str>) -> Result<Choice> {
     let hints = hints(library, named)?;
-    let found = library.look_up(binding::INTERFACE, &hints)?;
+    let found = library.look_up(ffi::INTERFACE, &hints)?;
     let mut ranked = Vec::new();
     let mut others = Vec::new();
     for (at, info) in found.iter().enumerate() {
@@ -216,20 +216,20 @@ fn hints(library: &Arc<Library>, named: Option<&str>) -> Result<Infos> {
     let hints = library.hints()?;
     // SAFETY: fresh hints have all their parts, and nobody else has them.
     let info = unsafe { &mut *hints.first() };
-    info.caps = binding::TAGGED | binding::SEND | binding::RECEIVE;
-    info.mode = binding::CONTEXT | binding::CONTEXT2;
+    info.caps = ffi::TAGGED | ffi::SEND | ffi::RECEIVE;
+    info.mode = ffi::CONTEXT | ffi::CONTEXT2;
     // SAFETY: as before.
     let endpoint = unsafe { &mut *info.ep_attr };
-    endpoint.kind = binding::RELIABLE_DATAGRAMS;
+    endpoint.kind = ffi::RELIABLE_DATAGRAMS;
     // SAFETY: as before.
     let domain = unsafe { &mut *info.domain_attr };
-    domain.threading = binding::BY_DOMAIN;
-    domain.resource_mgmt = binding::MANAGED;
-    domain.mr_mode = binding::LOCAL_MEMORY
-        | binding::VIRTUAL_ADDRESSES
-        | binding::ALLOCATED
-        | binding::PROVIDER_KEYS
-        | binding::MEMORY_OF_ENDPOINT;
+    domain.threading = ffi::BY_DOMAIN;
+    domain.resource_mgmt = ffi::MANAGED;
+    domain.mr_mode = ffi::LOCAL_MEMORY
+        | ffi::VIRTUAL_ADDRESSES
+        | ffi::ALLOCATED
+        | ffi::PROVIDER_KEYS
+        | ffi::MEMORY_OF_ENDPOINT;
     if let Some(named) = named {
         let name = CString::new(named)
             .map_err(|_| Error::Network(format!("{PROVIDER} is {named:?}: no name")))?;
@@ -256,11 +256,11 @@ fn address(info: &Info) -> Option<IpAddr> {
         unsafe { std::slice::from_raw_parts(info.src_addr.cast::<u8>(), info.src_addrlen) }
     })?;
     match info.addr_format {
-        binding::ADDRESS_V4 => {
+        ffi::ADDRESS_V4 => {
             let bytes: [u8; 4] = bytes.get(4..8)?.try_into().ok()?;
             Some(Ipv4Addr::from(bytes).into())
         }
-        binding::ADDRESS_V6 => {
+        ffi::ADDRESS_V6 => {
             let bytes: [u8; 16] = bytes.get(8..24)?.try_into().ok()?;
             Some(Ipv6Addr::from(bytes).into())
         }

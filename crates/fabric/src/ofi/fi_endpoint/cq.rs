@@ -8,7 +8,7 @@ use std::time::Duration;
 use std::{mem, ptr};
 
 use super::{Context, Event, FiEndpoint, WRITTEN};
-use crate::ofi::binding::{Cq, CqEntry, CqError, ERROR_AVAILABLE, REMOTE_WORD};
+use crate::ofi::ffi::{Cq, CqEntry, CqError, ERROR_AVAILABLE, REMOTE_WORD};
 
 /// Completions that are taken at once.
 const COMPLETIONS_PER_READ: usize = 32;
