@@ -2,11 +2,11 @@
 
 mod burst;
 mod control_channel;
+mod dlopen;
 mod failure_detector;
 mod ffi;
 mod fi_endpoint;
 mod flush_signal;
-mod library;
 mod link;
 mod provider;
 mod remote_bounce;
@@ -17,9 +17,9 @@ mod wire;
 mod wire_ids;
 mod zero_copy;
 
+pub use dlopen::{LIBRARY, Library};
 pub use failure_detector::{PEER_TIMEOUT, peer_timeout};
 pub use flush_signal::FlushSignal;
-pub use library::{LIBRARY, Library};
 pub use provider::{Choice, Offer, PROVIDER, choose};
 pub(crate) use remote_bounce::REMOTE_BOUNCE_BYTES;
 pub use wire::{Network, NetworkScope, REMOTE_WRITES, remote_writes};

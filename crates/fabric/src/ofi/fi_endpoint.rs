@@ -14,12 +14,12 @@ use std::mem;
 use std::ptr;
 use std::sync::Arc;
 
+use super::dlopen::Library;
 use super::ffi::{
     ANY_ADDRESS, Av, AvAttributes, Cq, CqAttributes, CqOps, Domain, DomainOps, ENABLE, Ep, Fabric,
     Fid, Info, LOCAL_MEMORY, MEMORY_OF_ENDPOINT, Memory, RECEIVE, REMOTE_WRITE, SEND, TABLE,
     TAGGED_ENTRIES, VIRTUAL_ADDRESSES, WAIT_ANY, WAIT_NONE, WRITE,
 };
-use super::library::Library;
 use super::provider::{Attributes, Choice};
 pub(super) use super::transfer::{Begun, Context, Event, Target, WRITTEN};
 use crate::{Region, RegionMut, Result};

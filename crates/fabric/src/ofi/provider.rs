@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 
 use rustix::system::uname;
 
+use super::dlopen::{Infos, Library};
 use super::ffi::{self, FabricAttributes, Info};
-use super::library::{Infos, Library};
 use crate::{Error, Result};
 
 /// The variable that names the provider to be used.

@@ -4,9 +4,9 @@
 
 use super::BUFFERS;
 use crate::layout::Layout;
+use crate::ofi::dlopen::Library;
 use crate::ofi::failure_detector;
 use crate::ofi::fi_endpoint::{FiEndpoint, Registration, RmaRegion};
-use crate::ofi::library::Library;
 use crate::ofi::provider::{self, PROVIDER};
 use crate::{Error, RegionMut, Result, SharedSegment};
 
