@@ -8,19 +8,19 @@ mod ffi;
 mod fi_endpoint;
 mod flush_signal;
 mod link;
+mod network;
 mod provider;
 mod remote_bounce;
 #[cfg(test)]
 mod scale;
 mod transfer;
-mod wire;
 mod wire_ids;
 mod zero_copy;
 
 pub use dlopen::{LIBRARY, Library};
 pub use failure_detector::{PEER_TIMEOUT, peer_timeout};
 pub use flush_signal::FlushSignal;
+pub use network::{Network, NetworkScope, REMOTE_WRITES, remote_writes};
 pub use provider::{Choice, Offer, PROVIDER, choose};
 pub(crate) use remote_bounce::REMOTE_BOUNCE_BYTES;
-pub use wire::{Network, NetworkScope, REMOTE_WRITES, remote_writes};
 pub(crate) use zero_copy::{How, News, TransferIds};

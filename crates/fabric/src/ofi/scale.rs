@@ -1,6 +1,6 @@
 //! What ranks on several hosts take, by the real layout: the table of `docs/cluster.md`.
 
-use super::wire::BUFFERS;
+use super::network::BUFFERS;
 use crate::layout::{Layout, MAX_RANKS};
 
 const PAGE: &str = include_str!("../../../../docs/cluster.md");
