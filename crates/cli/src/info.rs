@@ -12,7 +12,7 @@ use motet_fabric::copy_bandwidth::CopyBandwidth;
 use motet_fabric::host::Autogroup;
 use motet_fabric::layout::{Layout, MAX_RANKS};
 use motet_fabric::membarrier::FenceScope;
-use motet_fabric::{bootstrap, host, launcher, ofi, printable};
+use motet_fabric::{bootstrap, host, launcher, net, printable};
 
 use crate::measure;
 use crate::probe::{self, Finding};
@@ -35,10 +35,10 @@ const VARIABLES: [(&str, &str); 21] = [
     (bootstrap::CHOICE, "`pmi1`, `pmi2`, `pmix` of another launcher, or `alone`"),
     (bootstrap::PATIENCE, "how long to wait for all ranks of another launcher"),
     (motet::RANKS_PER_SEGMENT, "so many ranks share memory, others use the network"),
-    (ofi::PROVIDER, "the provider of libfabric to use between hosts"),
-    (ofi::REMOTE_WRITES, "`off`: ranks write into no memory of other hosts"),
-    (ofi::PEER_TIMEOUT, "after how many seconds without an answer a rank is lost"),
-    (ofi::LIBRARY, "the file of libfabric"),
+    (net::PROVIDER, "the provider of libfabric to use between hosts"),
+    (net::REMOTE_WRITES, "`off`: ranks write into no memory of other hosts"),
+    (net::PEER_TIMEOUT, "after how many seconds without an answer a rank is lost"),
+    (net::LIBRARY, "the file of libfabric"),
     (bootstrap::PMIX_LIBRARY, "the file of the library of PMIx"),
 ];
 

@@ -47,7 +47,7 @@ pub use pmix::LIBRARY as PMIX_LIBRARY;
 pub use roster::{HostMap, RankInfo};
 pub use simulated_hosts::{RANKS_PER_SEGMENT, ranks_per_segment, threads_apart};
 
-use crate::ofi::Network;
+use crate::net::Network;
 use crate::{Error, Peer, Result, SharedSegment};
 
 /// The variable that says which rank a process is.

@@ -42,7 +42,7 @@ use crate::channel::Arena;
 use crate::cma::{SingleCopy, allow_peers};
 use crate::lease::{LeaseTable, ReadLease};
 use crate::matching::{Matching, Ticket};
-use crate::ofi::Network;
+use crate::net::Network;
 use crate::shared_heap::SharedHeap;
 use crate::slab::Slab;
 use crate::spsc::{Ring, RingReader};

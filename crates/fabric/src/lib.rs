@@ -37,7 +37,7 @@ pub mod membarrier;
 mod memcheck;
 pub mod memory;
 pub mod message;
-pub mod ofi;
+pub mod net;
 #[doc(hidden)]
 pub mod poison;
 pub mod segment;

@@ -14,7 +14,7 @@ use element_types::forms::{
 };
 use element_types::shapes::{Checked, Raw, Shape};
 use motet::{Datatype, Error, ErrorClass, Info, Result, Settings, Tag, TypedBlock, World};
-use motet_fabric::ofi::Library;
+use motet_fabric::net::Library;
 use worlds::{Watchdog, on_ranks_with};
 
 /// Tells the program that it is to be a rank.

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use motet::{Block, ErrorKind, Info, Result, Settings, Sum, Tag, World};
-use motet_fabric::ofi::Library;
+use motet_fabric::net::Library;
 use motet_plan::{Algorithm, Call, Collective, Division, Operation, Rank, algo};
 use worlds::{Watchdog, on_ranks_with};
 

@@ -27,7 +27,7 @@ use std::{env, iter, thread};
 use cases::{TestCase, end_of, main_of};
 use libc::{c_int, c_long};
 use motet::{Result, Sum, Tag, World};
-use motet_fabric::ofi::Library;
+use motet_fabric::net::Library;
 use refused::filter::refuse;
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};

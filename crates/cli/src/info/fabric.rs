@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use motet_fabric::ofi::{self, Choice, Library, Offer};
+use motet_fabric::net::{self, Choice, Library, Offer};
 
 use super::Page;
 
@@ -17,20 +17,20 @@ pub(super) fn show(page: &mut Page) {
         }
     };
     page.row("libfabric", format_args!("{} ({})", library.version(), library.file()));
-    let named = std::env::var(ofi::PROVIDER).ok().filter(|name| !name.is_empty());
-    match ofi::choose(&library, named.as_deref()) {
+    let named = std::env::var(net::PROVIDER).ok().filter(|name| !name.is_empty());
+    match net::choose(&library, named.as_deref()) {
         Err(error) => page.row("chosen", error),
         Ok(choice) => {
             page.row("chosen", &choice.offer);
             page.row("why", &choice.why);
             others(page, &choice.others);
-            match ofi::remote_writes() {
+            match net::remote_writes() {
                 Ok(writes) => page.row("cells", how_cells_go(choice, writes, &library)),
                 Err(error) => page.row("mistake", error),
             }
         }
     }
-    match ofi::peer_timeout() {
+    match net::peer_timeout() {
         Ok(time) => {
             let time = time.as_secs_f64();
             page.row("lost", format_args!("is a rank that does not answer for {time} s"));
@@ -43,7 +43,7 @@ pub(super) fn show(page: &mut Page) {
 /// How short messages, and the parts of longer ones, get to other hosts.
 fn how_cells_go(choice: Choice, writes: bool, library: &Arc<Library>) -> String {
     if !writes {
-        return format!("are sent as messages: {} says so", ofi::REMOTE_WRITES);
+        return format!("are sent as messages: {} says so", net::REMOTE_WRITES);
     }
     match choice.with_writes(library) {
         Err(error) => error.to_string(),

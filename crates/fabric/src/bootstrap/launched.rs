@@ -12,7 +12,7 @@ use super::local;
 use super::roster::{HostMap, RankInfo};
 use super::simulated_hosts::ranks_per_segment;
 use super::vigil::ProcessWatch;
-use crate::ofi::{Network, NetworkScope};
+use crate::net::{Network, NetworkScope};
 use crate::{Peer, Result, SharedSegment, forking};
 
 /// How long who aborts waits for another thread that talks to the launcher.

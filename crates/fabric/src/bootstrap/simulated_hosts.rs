@@ -7,7 +7,7 @@ use std::thread;
 
 use super::{JoinedRank, KeyValueSpace};
 use crate::layout::Layout;
-use crate::ofi::{Network, NetworkScope};
+use crate::net::{Network, NetworkScope};
 use crate::{Error, Peer, Result, SharedSegment};
 
 /// The variable that says how many ranks after each other share memory. All others are reached by

@@ -1170,7 +1170,7 @@ mod tests {
     /// Some ranks of the machine share no memory with the sender: blocks are for those that do.
     #[test]
     fn over_a_wire_messages_go_as_others_do() {
-        if let Err(error) = crate::ofi::Library::open() {
+        if let Err(error) = crate::net::Library::open() {
             eprintln!("not tested: {error}");
             return;
         }

@@ -13,7 +13,7 @@ use super::{
 use crate::error::Sender;
 use crate::lease::ReadLease;
 use crate::matching::Ticket;
-use crate::ofi::TransferIds;
+use crate::net::TransferIds;
 use crate::slab::Id;
 use crate::spsc::Ring;
 use crate::{Label, Peer, Received, RegionMut, Selector, Token, TransferError, TypeCode};

@@ -1,7 +1,7 @@
 //! Ranks on other hosts: who they are, how they hear of news, and whose end this rank must hear of.
 
 use super::Endpoint;
-use crate::ofi::Network;
+use crate::net::Network;
 use crate::{Peer, SharedSegment};
 
 impl Endpoint {

@@ -6,7 +6,7 @@
 use super::packet::Packet;
 use super::recv::Message;
 use super::{Completion, Endpoint, PostedRecv, RndvSend, UnexpectedBody};
-use crate::ofi::REMOTE_BOUNCE_BYTES;
+use crate::net::REMOTE_BOUNCE_BYTES;
 use crate::{Label, Peer, Region, Token, TransferError, TypeCode};
 
 impl Endpoint {

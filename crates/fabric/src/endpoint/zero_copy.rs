@@ -9,7 +9,7 @@ use super::outgoing::Outgoing;
 use super::packet::Packet;
 use super::recv::Message;
 use super::{Completion, Endpoint, PostedRecv, RndvOffer, RndvRecv};
-use crate::ofi::{How, News, TransferIds};
+use crate::net::{How, News, TransferIds};
 use crate::slab::Id;
 use crate::{Peer, Received, TransferError};
 

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use motet_fabric::ofi::FlushSignal;
+use motet_fabric::net::FlushSignal;
 
 use super::{from, label, pattern};
 use crate::support::{Kind, Rank, run};

@@ -1,6 +1,6 @@
 //! Ranks that write into memory of each other.
 
-use motet_fabric::ofi::{self, Library};
+use motet_fabric::net::{self, Library};
 
 use super::{EAGER, FEW, from, label, pattern};
 use crate::support::{Kind, run};
@@ -8,7 +8,7 @@ use crate::support::{Kind, run};
 /// A message of every length that goes in cells is written where that can be, and only there.
 pub(crate) fn cells_are_written_where_the_network_can(kind: Kind) {
     let library = Library::open().unwrap();
-    let choice = ofi::choose(&library, None).and_then(|choice| choice.with_writes(&library));
+    let choice = net::choose(&library, None).and_then(|choice| choice.with_writes(&library));
     let writes = choice.unwrap().writes && kind != Kind::ApartByMessages;
     run(kind, 2, |rank| {
         let other = 1 - rank.me();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::thread;
 
 use motet_fabric::bootstrap;
-use motet_fabric::ofi::Library;
+use motet_fabric::net::Library;
 use motet_fabric::{Options, Peer, SharedSegment};
 
 use super::Rank;

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use motet_fabric::ofi::FlushSignal;
+use motet_fabric::net::FlushSignal;
 
 use super::Shared;
 

@@ -4,10 +4,10 @@
 
 use super::BUFFERS;
 use crate::layout::Layout;
-use crate::ofi::dlopen::Library;
-use crate::ofi::failure_detector;
-use crate::ofi::fi_endpoint::{FiEndpoint, Registration, RmaRegion};
-use crate::ofi::provider::{self, PROVIDER};
+use crate::net::dlopen::Library;
+use crate::net::failure_detector;
+use crate::net::fi_endpoint::{FiEndpoint, Registration, RmaRegion};
+use crate::net::provider::{self, PROVIDER};
 use crate::{Error, RegionMut, Result, SharedSegment};
 
 /// The variable that says whether ranks on different hosts may write into memory of each other.

@@ -5,8 +5,8 @@
 use std::time::Duration;
 
 use super::Network;
-use crate::ofi::fi_endpoint::Event;
-use crate::ofi::zero_copy::{News, TransferIds};
+use crate::net::fi_endpoint::Event;
+use crate::net::zero_copy::{News, TransferIds};
 use crate::segment::State;
 use crate::slab::Id;
 use crate::{Failure, How, Peer, Region, RegionMut};

@@ -8,14 +8,14 @@ use crate::{Region, RegionMut, Result};
 
 /// Memory of another port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::ofi) struct RmaRegion {
+pub(in crate::net) struct RmaRegion {
     start: u64,
     key: u64,
 }
 
 impl RmaRegion {
     /// As it is told to others.
-    pub(in crate::ofi) fn to_bytes(self) -> [u8; 16] {
+    pub(in crate::net) fn to_bytes(self) -> [u8; 16] {
         let mut bytes = [0; 16];
         bytes[..8].copy_from_slice(&self.start.to_le_bytes());
         bytes[8..].copy_from_slice(&self.key.to_le_bytes());
@@ -23,7 +23,7 @@ impl RmaRegion {
     }
 
     /// What has been told.
-    pub(in crate::ofi) fn from_bytes(bytes: &[u8]) -> Option<RmaRegion> {
+    pub(in crate::net) fn from_bytes(bytes: &[u8]) -> Option<RmaRegion> {
         let (start, key) = bytes.split_first_chunk::<8>()?;
         let key = key.try_into().ok()?;
         Some(RmaRegion { start: u64::from_le_bytes(*start), key: u64::from_le_bytes(key) })
@@ -32,10 +32,10 @@ impl RmaRegion {
 
 /// Where something is written: so many bytes behind the start of a window.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::ofi) struct RemoteAddr {
-    pub(in crate::ofi) target: Target,
-    pub(in crate::ofi) window: RmaRegion,
-    pub(in crate::ofi) offset: usize,
+pub(in crate::net) struct RemoteAddr {
+    pub(in crate::net) target: Target,
+    pub(in crate::net) window: RmaRegion,
+    pub(in crate::net) offset: usize,
 }
 
 impl RemoteAddr {
@@ -46,7 +46,7 @@ impl RemoteAddr {
 
 impl FiEndpoint {
     /// Whether it can write into windows of others, and they into its own.
-    pub(in crate::ofi) fn writes(&self) -> bool {
+    pub(in crate::net) fn writes(&self) -> bool {
         self.writes
     }
 
@@ -55,7 +55,7 @@ impl FiEndpoint {
     /// # Safety
     /// The memory stays until the registration has been ended by [`Port::forget`], or the port
     /// closed. Whoever reads it does so only where an event has told that it was written.
-    pub(in crate::ofi) unsafe fn open_window(
+    pub(in crate::net) unsafe fn open_window(
         &mut self,
         memory: RegionMut,
     ) -> Result<(Registration, RmaRegion)> {
@@ -69,7 +69,7 @@ impl FiEndpoint {
 
     /// Writes bytes that are copied now, and tells a word when they are in place. No event will
     /// tell it here.
-    pub(in crate::ofi) fn inject_write(
+    pub(in crate::net) fn inject_write(
         &mut self,
         spot: RemoteAddr,
         word: u32,
@@ -90,7 +90,7 @@ impl FiEndpoint {
     /// # Safety
     /// Until then, or until the port has closed, data and context stay where they are, the data
     /// unchanged.
-    pub(in crate::ofi) unsafe fn write(
+    pub(in crate::net) unsafe fn write(
         &mut self,
         spot: RemoteAddr,
         word: u32,

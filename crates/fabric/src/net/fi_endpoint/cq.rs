@@ -8,7 +8,7 @@ use std::time::Duration;
 use std::{mem, ptr};
 
 use super::{Context, Event, FiEndpoint, WRITTEN};
-use crate::ofi::ffi::{Cq, CqEntry, CqError, ERROR_AVAILABLE, REMOTE_WORD};
+use crate::net::ffi::{Cq, CqEntry, CqError, ERROR_AVAILABLE, REMOTE_WORD};
 
 /// Completions that are taken at once.
 const COMPLETIONS_PER_READ: usize = 32;
@@ -26,7 +26,7 @@ const NO_ENTRY: CqEntry = CqEntry {
 
 /// Wakes who waits at a port, from another thread; nobody once the port is closed.
 #[derive(Clone, Default)]
-pub(in crate::ofi) struct Bell(Arc<Mutex<Waiting>>);
+pub(in crate::net) struct Bell(Arc<Mutex<Waiting>>);
 
 /// The queue at which somebody may wait; null if there is none.
 struct Waiting(*mut Cq);
@@ -47,7 +47,7 @@ impl Bell {
     }
 
     /// Whoever waits looks up; if nobody does, who comes next, in all providers that were seen.
-    pub(in crate::ofi) fn ring(&self) {
+    pub(in crate::net) fn ring(&self) {
         let waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: null or open, since the lock is held and its port takes the name back first.
         let Some(queue) = (unsafe { waiting.0.as_ref() }) else { return };
@@ -60,7 +60,7 @@ impl Bell {
 
 impl FiEndpoint {
     /// What wakes who waits at this port.
-    pub(in crate::ofi) fn bell(&self) -> Bell {
+    pub(in crate::net) fn bell(&self) -> Bell {
         if self.can_wait {
             self.bell.set(self.queue);
         }
@@ -68,7 +68,7 @@ impl FiEndpoint {
     }
 
     /// Moves what can move, and adds the transfers that are over.
-    pub(in crate::ofi) fn poll(&mut self, events: &mut Vec<Event>) {
+    pub(in crate::net) fn poll(&mut self, events: &mut Vec<Event>) {
         while self.poll_once(events) {}
     }
 
@@ -82,7 +82,7 @@ impl FiEndpoint {
     }
 
     /// As [`Port::poll`], but sleeps until something comes, or so long.
-    pub(in crate::ofi) fn wait(&mut self, limit: Duration, events: &mut Vec<Event>) {
+    pub(in crate::net) fn wait(&mut self, limit: Duration, events: &mut Vec<Event>) {
         self.poll(events);
         if !events.is_empty() {
             return;

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use super::Network;
 use crate::Peer;
-use crate::ofi::FlushSignal;
-use crate::ofi::burst::SendClass;
+use crate::net::FlushSignal;
+use crate::net::burst::SendClass;
 
 /// What waits in the lanes of one rank, held back or not taken by the network yet.
 #[derive(Debug)]

@@ -3,8 +3,8 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use super::Network;
-use crate::ofi::fi_endpoint::Event;
-use crate::ofi::remote_bounce;
+use crate::net::fi_endpoint::Event;
+use crate::net::remote_bounce;
 use crate::slab::Id;
 use crate::{Peer, Region};
 

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use super::PeerLink;
 use crate::Region;
-use crate::ofi::burst::{Limit, SendClass};
-use crate::ofi::fi_endpoint::{Begun, FiEndpoint};
-use crate::ofi::wire_ids::word;
+use crate::net::burst::{Limit, SendClass};
+use crate::net::fi_endpoint::{Begun, FiEndpoint};
+use crate::net::wire_ids::word;
 use crate::spsc::Ring;
 
 /// Bytes of the longest cell that goes with others: longer ones came hardly sooner together.
@@ -31,23 +31,23 @@ struct CoalescedFrame {
 
 impl PeerLink {
     /// Whether something is held back.
-    pub(in crate::ofi) fn holds(&self) -> bool {
+    pub(in crate::net) fn holds(&self) -> bool {
         self.volley.held() > 0
     }
 
     /// The rank looks at what has come.
-    pub(in crate::ofi) fn look(&mut self) {
+    pub(in crate::net) fn look(&mut self) {
         self.volley.look();
     }
 
     /// A cell may have been put into the lane. Says what it is, if there is one.
-    pub(in crate::ofi) fn take_given(&mut self) -> Option<SendClass> {
+    pub(in crate::net) fn take_given(&mut self) -> Option<SendClass> {
         self.is_filled(self.sent + self.volley.held()).then(|| self.volley.give())
     }
 
     /// Whether the cell that was put into the lane is to be held back, if the rank was away for so
     /// long before.
-    pub(in crate::ofi) fn hold(&mut self, away: Duration) -> bool {
+    pub(in crate::net) fn hold(&mut self, away: Duration) -> bool {
         let given = self.sent + self.volley.held();
         let (_, bytes) = self.content(given);
         let Ring { cells, cell_bytes, .. } = self.out.ring;

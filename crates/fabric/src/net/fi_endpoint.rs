@@ -432,7 +432,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::*;
-    use crate::ofi::choose;
+    use crate::net::choose;
 
     /// Two ports that know each other; nothing where there is no libfabric.
     fn pair(waits: bool) -> Option<[(FiEndpoint, Target); 2]> {
