@@ -21,7 +21,7 @@
 //! Reading order: `place`; then `board`, `offer`, `pmi`, `pmix`, `roster`, `local`, `vigil` (who
 //! notices a death) with `process`, `launched`.
 
-mod board;
+mod kvs;
 mod launched;
 mod local;
 mod offer;
@@ -39,7 +39,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-pub use board::{KeyValueSpace, NAME_MAX_BYTES, VALUE_MAX_BYTES, all_gather};
+pub use kvs::{KeyValueSpace, NAME_MAX_BYTES, VALUE_MAX_BYTES, all_gather};
 pub use launched::{ForeignLauncher, abort};
 use offer::DetectedLauncher;
 use place::LaunchEnv;

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::JoinedRank;
-use super::board::KeyValueSpace;
+use super::kvs::KeyValueSpace;
 use super::local;
 use super::roster::{HostMap, RankInfo};
 use super::simulated_hosts::ranks_per_segment;

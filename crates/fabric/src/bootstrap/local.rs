@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::{SealFlags, fcntl_get_seals};
 use rustix::process::{ForeignRawFd, Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 
-use super::board::KeyValueSpace;
+use super::kvs::KeyValueSpace;
 use super::roster::{HostMap, RankInfo};
 use crate::copy_bandwidth::CopyBandwidth;
 use crate::host;

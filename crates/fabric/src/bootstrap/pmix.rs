@@ -12,7 +12,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::PATIENCE;
-use super::board::KeyValueSpace;
+use super::kvs::KeyValueSpace;
 use crate::{Error, Result};
 use library::Client;
 

@@ -10,7 +10,7 @@ use std::fs;
 
 use rustix::process::{geteuid, getpid};
 
-use super::board::{KeyValueSpace, all_gather};
+use super::kvs::{KeyValueSpace, all_gather};
 use super::process::started;
 use super::simulated_hosts::divide;
 use crate::{Error, Result, host};

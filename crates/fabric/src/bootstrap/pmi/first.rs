@@ -6,7 +6,7 @@ use super::fields::Fields;
 use super::values;
 use super::wire::PmiSocket;
 use crate::bootstrap::Timeouts;
-use crate::bootstrap::board::KeyValueSpace;
+use crate::bootstrap::kvs::KeyValueSpace;
 use crate::{Error, Result};
 
 /// What the server speaks.

@@ -10,7 +10,7 @@ use super::wire::MESSAGE_MAX_BYTES;
 use super::{First, PmiSocket, Second};
 use crate::Error;
 use crate::bootstrap::Timeouts;
-use crate::bootstrap::board::KeyValueSpace;
+use crate::bootstrap::kvs::KeyValueSpace;
 
 /// Longer than any server here takes, and shorter than a watchdog.
 const LONG: Timeouts = Timeouts { fence: Duration::from_secs(20), answer: Duration::from_secs(20) };

@@ -3,7 +3,7 @@
 //! The first part begins with the number of all parts and a dot. A reader so knows how many to ask
 //! for, and asks for no more than a value may have.
 
-use crate::bootstrap::board::{NAME_MAX_BYTES, VALUE_MAX_BYTES};
+use crate::bootstrap::kvs::{NAME_MAX_BYTES, VALUE_MAX_BYTES};
 use crate::{Error, Result};
 
 /// Characters of a part that any server takes, whatever it says.
