@@ -21,8 +21,8 @@
 //! Reading order: `place`; then `board`, `offer`, `pmi`, `pmix`, `roster`, `local`, `vigil` (who
 //! notices a death) with `process`, `launched`.
 
+mod foreign_launcher;
 mod kvs;
-mod launched;
 mod local;
 mod offer;
 mod place;
@@ -39,8 +39,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+pub use foreign_launcher::{ForeignLauncher, abort};
 pub use kvs::{KeyValueSpace, NAME_MAX_BYTES, VALUE_MAX_BYTES, all_gather};
-pub use launched::{ForeignLauncher, abort};
 use offer::DetectedLauncher;
 use place::LaunchEnv;
 pub use pmix::LIBRARY as PMIX_LIBRARY;
