@@ -23,13 +23,13 @@
 
 mod foreign_launcher;
 mod kvs;
-mod local;
 mod offer;
 mod place;
 mod pmi;
 mod pmix;
 mod process;
 mod roster;
+mod shared_segment;
 mod simulated_hosts;
 mod vigil;
 

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use super::JoinedRank;
 use super::kvs::KeyValueSpace;
-use super::local;
 use super::roster::{HostMap, RankInfo};
+use super::shared_segment;
 use super::simulated_hosts::ranks_per_segment;
 use super::vigil::ProcessWatch;
 use crate::net::{Network, NetworkScope};
@@ -72,7 +72,7 @@ impl PeerSetup {
         if let Some(share) = ranks_per_segment()? {
             roster.divide(share);
         }
-        let segment = local::enter(board, &roster)?;
+        let segment = shared_segment::enter(board, &roster)?;
         let wire = (roster.hosts() > 1).then(|| {
             let hosts: Vec<_> = (0..roster.ranks()).map(|rank| roster.host(rank)).collect();
             let leaves_host = roster.leaves_host();
