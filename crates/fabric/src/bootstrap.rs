@@ -21,9 +21,9 @@
 //! Reading order: `place`; then `board`, `offer`, `pmi`, `pmix`, `roster`, `local`, `vigil` (who
 //! notices a death) with `process`, `launched`.
 
+mod detect;
 mod foreign_launcher;
 mod kvs;
-mod offer;
 mod place;
 mod pmi;
 mod pmix;
@@ -39,9 +39,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use detect::DetectedLauncher;
 pub use foreign_launcher::{ForeignLauncher, abort};
 pub use kvs::{KeyValueSpace, NAME_MAX_BYTES, VALUE_MAX_BYTES, all_gather};
-use offer::DetectedLauncher;
 use place::LaunchEnv;
 pub use pmix::LIBRARY as PMIX_LIBRARY;
 pub use roster::{HostMap, RankInfo};
