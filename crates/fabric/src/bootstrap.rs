@@ -24,11 +24,11 @@
 mod detect;
 mod env;
 mod foreign_launcher;
+mod host_map;
 mod kvs;
 mod pmi;
 mod pmix;
 mod process;
-mod roster;
 mod shared_segment;
 mod simulated_hosts;
 mod vigil;
@@ -42,9 +42,9 @@ use std::time::Duration;
 use detect::DetectedLauncher;
 use env::LaunchEnv;
 pub use foreign_launcher::{ForeignLauncher, abort};
+pub use host_map::{HostMap, RankInfo};
 pub use kvs::{KeyValueSpace, NAME_MAX_BYTES, VALUE_MAX_BYTES, all_gather};
 pub use pmix::LIBRARY as PMIX_LIBRARY;
-pub use roster::{HostMap, RankInfo};
 pub use simulated_hosts::{RANKS_PER_SEGMENT, ranks_per_segment, threads_apart};
 
 use crate::net::Network;

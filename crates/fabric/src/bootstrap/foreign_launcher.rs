@@ -7,8 +7,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::JoinedRank;
+use super::host_map::{HostMap, RankInfo};
 use super::kvs::KeyValueSpace;
-use super::roster::{HostMap, RankInfo};
 use super::shared_segment;
 use super::simulated_hosts::ranks_per_segment;
 use super::vigil::ProcessWatch;

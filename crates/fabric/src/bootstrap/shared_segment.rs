@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use rustix::fs::{SealFlags, fcntl_get_seals};
 use rustix::process::{ForeignRawFd, Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 
+use super::host_map::{HostMap, RankInfo};
 use super::kvs::KeyValueSpace;
-use super::roster::{HostMap, RankInfo};
 use crate::copy_bandwidth::CopyBandwidth;
 use crate::host;
 use crate::layout::Layout;
