@@ -29,9 +29,9 @@ mod kvs;
 mod pmi;
 mod pmix;
 mod process;
+mod process_watch;
 mod shared_segment;
 mod simulated_hosts;
-mod vigil;
 
 use std::env;
 use std::ffi::OsString;
