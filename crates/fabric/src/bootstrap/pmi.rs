@@ -9,13 +9,13 @@
 //! or an error, in bounded time and memory.
 
 mod fields;
-mod second;
 mod v1;
+mod v2;
 mod values;
 mod wire;
 
-pub(super) use second::Second;
 pub(super) use v1::First;
+pub(super) use v2::Second;
 pub(super) use wire::PmiSocket;
 
 #[cfg(test)]
