@@ -9,14 +9,14 @@
 //! or an error, in bounded time and memory.
 
 mod fields;
+mod socket;
 mod v1;
 mod v2;
 mod values;
-mod wire;
 
+pub(super) use socket::PmiSocket;
 pub(super) use v1::First;
 pub(super) use v2::Second;
-pub(super) use wire::PmiSocket;
 
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::fields::Fields;
-use super::wire::MESSAGE_MAX_BYTES;
+use super::socket::MESSAGE_MAX_BYTES;
 use super::{First, PmiSocket, Second};
 use crate::Error;
 use crate::bootstrap::Timeouts;

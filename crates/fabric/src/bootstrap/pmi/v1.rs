@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use super::fields::Fields;
+use super::socket::PmiSocket;
 use super::values;
-use super::wire::PmiSocket;
 use crate::bootstrap::Timeouts;
 use crate::bootstrap::kvs::KeyValueSpace;
 use crate::{Error, Result};
