@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use motet_plan::select::{self, Choice, Reason};
-use motet_plan::{Algorithm, Call, Collective, Machine, Tuning, algo};
+use motet_plan::{Algorithm, Call, Collective, CostParams, Tuning, algo};
 
 use crate::args::Mistake;
 use crate::plan::example::{Example, Sizes};
@@ -110,7 +110,7 @@ fn summaries(page: &mut Page, collective: Collective) {
 fn prediction(
     algorithm: &'static dyn Algorithm,
     call: &Call,
-    machine: &Machine,
+    machine: &CostParams,
     choice: &Choice,
 ) -> (String, String) {
     if let Err(refusal) = algorithm.accepts(call) {

@@ -16,7 +16,7 @@ use std::{env, fmt::Write as _, fs};
 use anyhow::{Context, bail, ensure};
 use motet::{Communicator, Info, Max, Sum};
 use motet_fabric::{file, host};
-use motet_plan::Machine;
+use motet_plan::CostParams;
 
 /// Windows of each measurement.
 const WINDOWS: usize = 15;
@@ -31,9 +31,10 @@ const WITHIN_BYTES: usize = 64 << 10;
 pub(crate) fn execute(save: bool) -> anyhow::Result<ExitCode> {
     let mut text = told_by("prices", "messages between two ranks")?;
     text.push_str(&told_by("hand-over", "two ranks on one core")?);
-    let measured: Machine = text.parse().context("what the ranks told")?;
+    let measured: CostParams = text.parse().context("what the ranks told")?;
     let mut page = format!("{:<18}{:>14}{:>14}\n", "price (ns)", "measured", "default");
-    for ((name, ns), (_, default)) in measured.prices().into_iter().zip(Machine::default().prices())
+    for ((name, ns), (_, default)) in
+        measured.prices().into_iter().zip(CostParams::default().prices())
     {
         // What could not be measured has its default price.
         writeln!(page, "{name:<18}{:>14}{:>14}", digits(ns), digits(default))?;
@@ -59,7 +60,7 @@ fn place() -> Option<PathBuf> {
 }
 
 /// Replaces the file in one step, so that whoever reads it sees all lines, old or new.
-fn write(path: &Path, machine: &Machine) -> std::io::Result<()> {
+fn write(path: &Path, machine: &CostParams) -> std::io::Result<()> {
     if let Some(directory) = path.parent() {
         fs::create_dir_all(directory)?;
     }
@@ -93,7 +94,7 @@ pub(crate) fn prices() -> anyhow::Result<ExitCode> {
     let send = (time(8, MANY)? - short) / (MANY - 1) as f64;
     let mut text = format!("latency = {short:.1}\nsend = {:.1}\n", send.max(1.0));
     let mut least: f64 = 0.0;
-    for size in Machine::SIZES {
+    for size in CostParams::SIZES {
         // More bytes never take less; if they seem to, that is noise.
         least = least.max(time(size, 1)? - short);
         writeln!(text, "message {size} = {least:.1}")?;
@@ -188,10 +189,10 @@ mod tests {
     fn what_is_kept_is_what_is_read() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("deep").join("machine");
-        let machine = Machine { latency_ns: 123.4, ..Machine::default() };
+        let machine = CostParams { latency_ns: 123.4, ..CostParams::default() };
         for _ in 0..2 {
             write(&path, &machine).unwrap();
-            assert_eq!(fs::read_to_string(&path).unwrap().parse::<Machine>().unwrap(), machine);
+            assert_eq!(fs::read_to_string(&path).unwrap().parse::<CostParams>().unwrap(), machine);
         }
         assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1, "nothing is left");
     }

@@ -14,7 +14,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use motet_fabric::{bootstrap, file as files, trusted};
-use motet_plan::Machine;
+use motet_plan::CostParams;
 
 use crate::error::{ErrorKind, Result};
 use crate::settings::MACHINE;
@@ -37,7 +37,7 @@ pub fn file() -> Option<PathBuf> {
 /// A file that was named but cannot be read, or lines that are no prices.
 pub fn for_ranks() -> Result<(OsString, OsString)> {
     let machine = from_environment()?;
-    let value = if machine == Machine::default() { OFF.to_owned() } else { machine.line() };
+    let value = if machine == CostParams::default() { OFF.to_owned() } else { machine.line() };
     Ok((MACHINE.into(), value.into()))
 }
 
@@ -45,28 +45,28 @@ pub fn for_ranks() -> Result<(OsString, OsString)> {
 ///
 /// # Errors
 /// As [`for_ranks`].
-pub fn from_environment() -> Result<Machine> {
+pub fn from_environment() -> Result<CostParams> {
     match trusted(MACHINE).filter(|value| !value.is_empty()) {
         Some(value) => named(&value),
-        None if env::var_os(bootstrap::RANK).is_some() => Ok(Machine::default()),
-        None => file().map_or(Ok(Machine::default()), |path| read(&path, Unreadable::IsDefault)),
+        None if env::var_os(bootstrap::RANK).is_some() => Ok(CostParams::default()),
+        None => file().map_or(Ok(CostParams::default()), |path| read(&path, Unreadable::IsDefault)),
     }
 }
 
 /// The prices for a process that joins a world, which must be those of all its ranks: what the
 /// environment names, and the file only where no launcher has been at work, be it ours or another.
-pub(crate) fn of_world() -> Result<Machine> {
+pub(crate) fn of_world() -> Result<CostParams> {
     let is_named = trusted(MACHINE).is_some_and(|value| !value.is_empty());
     if !is_named && bootstrap::is_launched() {
-        return Ok(Machine::default());
+        return Ok(CostParams::default());
     }
     from_environment()
 }
 
 /// What a value of the variable comes to: `off`, prices, or a file.
-fn named(value: &OsStr) -> Result<Machine> {
+fn named(value: &OsStr) -> Result<CostParams> {
     match value.to_str() {
-        Some(OFF) => Ok(Machine::default()),
+        Some(OFF) => Ok(CostParams::default()),
         Some(text) if text.contains('=') => text.parse().map_err(wrong),
         _ => read(Path::new(value), Unreadable::IsWrong),
     }
@@ -80,13 +80,13 @@ enum Unreadable {
     IsWrong,
 }
 
-fn read(path: &Path, unreadable: Unreadable) -> Result<Machine> {
+fn read(path: &Path, unreadable: Unreadable) -> Result<CostParams> {
     let wrong_file = |problem: String| wrong(format!("{}: {problem}", path.display()));
     match (files::read_text(path), unreadable) {
         (Ok(text), _) => {
             text.parse().map_err(|error: motet_plan::TextError| wrong_file(error.to_string()))
         }
-        (Err(_), Unreadable::IsDefault) => Ok(Machine::default()),
+        (Err(_), Unreadable::IsDefault) => Ok(CostParams::default()),
         (Err(error), Unreadable::IsWrong) => Err(wrong_file(error.to_string())),
     }
 }
@@ -106,9 +106,9 @@ mod tests {
 
     #[test]
     fn a_value_is_off_or_prices_or_a_file() {
-        let default = Machine::default();
+        let default = CostParams::default();
         assert_eq!(named(OsStr::new("off")).expect("prices"), default);
-        let machine = Machine { latency_ns: 77.5, ..default };
+        let machine = CostParams { latency_ns: 77.5, ..default };
         assert_eq!(named(OsStr::new("latency=77.5")).expect("prices"), machine);
         assert_eq!(named(OsStr::new(&machine.line())).expect("prices"), machine);
         let directory = tempfile::tempdir().expect("a directory");
@@ -125,7 +125,7 @@ mod tests {
         let text = problem("/nowhere/at/all");
         assert!(text.contains(MACHINE) && text.contains("/nowhere/at/all: "), "{text}");
         let path = Path::new("/nowhere/at/all");
-        assert_eq!(read(path, Unreadable::IsDefault).expect("prices"), Machine::default());
+        assert_eq!(read(path, Unreadable::IsDefault).expect("prices"), CostParams::default());
         assert!(problem("latency=5;speed=3").contains("`speed=3` names no price"));
     }
 }

@@ -79,7 +79,7 @@ impl Cost {
 
 /// Prices of a machine, in nanoseconds: for messages, for their bytes, and for work within a rank.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Machine {
+pub struct CostParams {
     /// From the start of a send to the end of its receive, for a short message.
     pub latency_ns: f64,
     /// For which a rank is busy with one more short message, sent and received.
@@ -87,7 +87,7 @@ pub struct Machine {
     /// The part of that which the sender is, of 1. Bytes keep both as busy.
     pub send_share: f64,
     /// What the bytes of a message take beyond that, at each of [`SIZES`](Self::SIZES).
-    pub bytes_ns: [f64; Machine::SIZES.len()],
+    pub bytes_ns: [f64; CostParams::SIZES.len()],
     /// To reduce two operands, for each byte of the result.
     pub reduce_ns_per_byte: f64,
     /// To copy a byte.
@@ -114,7 +114,7 @@ const FAR_BYTES: f64 = 4.0;
 /// A network is asked once for each message that is sent, and gives what has come all at once.
 const FAR_SEND_SHARE: f64 = 0.8;
 
-impl Default for Machine {
+impl Default for CostParams {
     /// What was measured where one core passes a line to another in about 100 ns, by the command
     /// `motet info --measure`. Only the proportions matter for a choice.
     fn default() -> Self {
@@ -136,7 +136,7 @@ impl Default for Machine {
     }
 }
 
-impl Machine {
+impl CostParams {
     /// The sizes of messages, in bytes, at which the price of bytes is known.
     pub const SIZES: [usize; 10] =
         [64, 512, 4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20];

@@ -31,7 +31,7 @@ use thiserror::Error;
 
 use crate::algo::{self, Algorithm, Refusal};
 use crate::call::{Call, CallError, Collective, Division};
-use crate::cost::Machine;
+use crate::cost::CostParams;
 use crate::order::sort_by_number;
 use crate::plan::Plan;
 pub use wisdom::{Lesson, Wisdom};
@@ -44,7 +44,7 @@ pub struct Tuning {
     /// What was learned by measurement.
     pub wisdom: Wisdom,
     /// Prices for the cost model.
-    pub machine: Machine,
+    pub machine: CostParams,
 }
 
 /// Algorithms asked for by name, parsed from `allreduce=ring,bcast=binomial`.
@@ -199,7 +199,7 @@ pub fn plan(call: &Call, tuning: &Tuning) -> Result<(Plan, Choice), SelectError>
 pub fn fixed(call: &Call) -> Result<Choice, SelectError> {
     call.check()?;
     let call = Call { nodes: Division::ONE, ..call.clone() };
-    let Choice { algorithm, .. } = cheapest(&call, &Machine::FIXED);
+    let Choice { algorithm, .. } = cheapest(&call, &CostParams::FIXED);
     Ok(Choice { algorithm, reason: Reason::Fixed })
 }
 
@@ -216,7 +216,7 @@ fn planned(call: &Call, choice: Choice) -> Plan {
 }
 
 /// The algorithm that takes the shortest time at these prices.
-pub(crate) fn cheapest(call: &Call, machine: &Machine) -> Choice {
+pub(crate) fn cheapest(call: &Call, machine: &CostParams) -> Choice {
     let mut rows: Vec<(f64, &'static dyn Algorithm)> = algo::of(call.collective())
         .filter(|row| row.accepts(call).is_ok())
         .map(|row| (row.time(call, machine), row))

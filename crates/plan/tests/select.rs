@@ -8,7 +8,7 @@ use cases::calls;
 use motet_plan::cost::{Ends, Reach};
 use motet_plan::select::{Lesson, Overrides, Reason, Wisdom, choose, fixed};
 use motet_plan::{
-    Block, Call, Collective, Cost, Division, Machine, Operation, Rank, Tuning, Work, algo,
+    Block, Call, Collective, Cost, CostParams, Division, Operation, Rank, Tuning, Work, algo,
 };
 
 fn allreduce(ranks: u32, count: usize, commutative: bool) -> Call {
@@ -124,7 +124,7 @@ fn parts_of_reductions_by_their_length_and_the_number_of_ranks() {
 /// waits for each). Long data takes as few bytes as possible wherever the ranks are.
 #[test]
 fn ranks_that_share_cores_save_messages_and_waits() {
-    let machine = Machine::default();
+    let machine = CostParams::default();
     let on = |cores| Tuning { machine: machine.shared(16, cores), ..Tuning::default() };
     let (short, long) = (allreduce(16, 1, true), allreduce(16, 1 << 16, true));
     assert_eq!(chosen(&short, &on(2)).0, "star");
@@ -149,7 +149,7 @@ fn ranks_that_share_cores_save_messages_and_waits() {
 /// than all to all. On machines of their own it is the way through the network.
 #[test]
 fn ranks_apart_on_one_machine_save_sends() {
-    let shared = Machine::default().shared(4, 2);
+    let shared = CostParams::default().shared(4, 2);
     let one = Tuning { machine: shared.on_one_machine(), ..Tuning::default() };
     let several = Tuning { machine: shared, ..Tuning::default() };
     let root = Rank(0);
@@ -217,7 +217,7 @@ fn between_groups_by_the_length_and_the_number_of_ranks() {
 /// Only where there are more ranks than cores, and then by how many, hand-overs and work count.
 #[test]
 fn shared_cores_make_work_and_hand_overs_count() {
-    let own = Machine::default();
+    let own = CostParams::default();
     let (cost, work) = (
         Cost { rounds: 1, ..Cost::default() },
         Work { ranks: 4, waits: 4, messages: 8, ..Work::default() },
@@ -247,8 +247,8 @@ fn shared_cores_make_work_and_hand_overs_count() {
 /// what they send each other is copied in and out, with no way from core to core.
 #[test]
 fn ranks_that_share_a_core_have_cheaper_bytes() {
-    let free = Machine { send_ns: 0.0, hand_over_ns: 0.0, ..Machine::default() };
-    let machine = Machine { copy_ns_per_byte: 0.01, ..free }.shared(8, 2);
+    let free = CostParams { send_ns: 0.0, hand_over_ns: 0.0, ..CostParams::default() };
+    let machine = CostParams { copy_ns_per_byte: 0.01, ..free }.shared(8, 2);
     let bytes = 7 << 16;
     let far = Work { ranks: 8, waits: 8, messages: 7, bytes, ..Work::default() };
     let time = |reach| machine.time(&Cost::default(), &far.reaching(reach));
@@ -280,7 +280,8 @@ fn ranks_that_share_a_core_have_cheaper_bytes() {
 #[test]
 fn few_ranks_on_a_core_meet_in_pairs() {
     let name = |ranks, bytes: usize| {
-        let tuning = Tuning { machine: Machine::default().shared(ranks, 2), ..Tuning::default() };
+        let tuning =
+            Tuning { machine: CostParams::default().shared(ranks, 2), ..Tuning::default() };
         chosen(&allreduce(ranks as u32, bytes / 8, true), &tuning).0
     };
     for bytes in [512, 4 << 10] {
@@ -301,7 +302,7 @@ fn few_ranks_on_a_core_meet_in_pairs() {
 #[test]
 fn blocks_are_reduced_by_halves_or_in_turn_where_ranks_share_cores() {
     let name = |ranks: u32, bytes: usize| {
-        let machine = Machine::default().shared(ranks as usize, 2);
+        let machine = CostParams::default().shared(ranks as usize, 2);
         let operation = Operation::ReduceScatterBlock { count: bytes / 8, commutative: true };
         let call = Call { operation, ..allreduce(ranks, 1, true) };
         chosen(&call, &Tuning { machine, ..Tuning::default() }).0
@@ -319,7 +320,7 @@ fn blocks_are_reduced_by_halves_or_in_turn_where_ranks_share_cores() {
 /// stays that of the ranks, and the result the same as ever.
 #[test]
 fn ranks_of_one_core_reduce_among_themselves_first() {
-    let name = |machine: Machine, ranks: u32, operation: Operation| {
+    let name = |machine: CostParams, ranks: u32, operation: Operation| {
         let call = Call { operation, ..allreduce(ranks, 1, true) };
         chosen(&call, &Tuning { machine, ..Tuning::default() }).0
     };
@@ -328,20 +329,20 @@ fn ranks_of_one_core_reduce_among_themselves_first() {
         Operation::Reduce { count, root, commutative }
     };
     for ranks in [4, 8, 16] {
-        let shared = Machine::default().shared(ranks as usize, 2);
+        let shared = CostParams::default().shared(ranks as usize, 2);
         for bytes in [1 << 10, 8 << 10, 64 << 10] {
             assert_eq!(name(shared, ranks, reduce(bytes, true)), "distance_halving");
             assert_ne!(name(shared, ranks, reduce(bytes, false)), "distance_halving");
-            assert_ne!(name(Machine::default(), ranks, reduce(bytes, true)), "distance_halving");
-            assert_ne!(name(Machine::FIXED, ranks, reduce(bytes, true)), "distance_halving");
+            assert_ne!(name(CostParams::default(), ranks, reduce(bytes, true)), "distance_halving");
+            assert_ne!(name(CostParams::FIXED, ranks, reduce(bytes, true)), "distance_halving");
         }
         let allreduce = |bytes: usize| allreduce(ranks, bytes / 8, true).operation;
         let far = if ranks == 4 { "recursive_doubling" } else { "tree" };
         assert_eq!(name(shared, ranks, allreduce(64 << 10)), far, "{ranks} ranks");
         assert_ne!(name(shared, ranks, allreduce(1 << 10)), "tree", "{ranks} ranks");
         for bytes in [8, 1 << 10, 64 << 10, 1 << 20] {
-            assert_ne!(name(Machine::default(), ranks, allreduce(bytes)), "tree");
-            assert_ne!(name(Machine::FIXED, ranks, allreduce(bytes)), "tree");
+            assert_ne!(name(CostParams::default(), ranks, allreduce(bytes)), "tree");
+            assert_ne!(name(CostParams::FIXED, ranks, allreduce(bytes)), "tree");
         }
     }
 }
@@ -351,7 +352,7 @@ fn ranks_of_one_core_reduce_among_themselves_first() {
 #[test]
 fn what_is_sent_on_is_dearer_where_ranks_share_cores() {
     let name = |ranks: u32, operation: Operation| {
-        let machine = Machine::default().shared(ranks as usize, 2);
+        let machine = CostParams::default().shared(ranks as usize, 2);
         let call = Call { operation, ..allreduce(ranks, 1, true) };
         chosen(&call, &Tuning { machine, ..Tuning::default() }).0
     };
@@ -365,7 +366,7 @@ fn what_is_sent_on_is_dearer_where_ranks_share_cores() {
     let bcast = |bytes: usize| Operation::Bcast { count: bytes / 8, root };
     assert_eq!(name(4, bcast(256 << 10)), "direct");
     // What flows nowhere takes no time to be sent on.
-    let machine = Machine::default().shared(8, 2);
+    let machine = CostParams::default().shared(8, 2);
     let nothing = Work { ranks: 1, ..Work::default() };
     assert_eq!(machine.time(&Cost::default(), &nothing), 0.0);
 }
@@ -375,7 +376,7 @@ fn what_is_sent_on_is_dearer_where_ranks_share_cores() {
 #[test]
 fn long_operands_are_cut_in_pieces_if_they_go_in_no_block() {
     for ranks in [2, 4] {
-        let machine = Machine::default().shared(ranks as usize, 2);
+        let machine = CostParams::default().shared(ranks as usize, 2);
         for (bytes, expected) in [(512 << 10, "binomial"), (1 << 20, "pieces")] {
             let (count, root, commutative) = (bytes / 8, Rank(0), false);
             let operation = Operation::Reduce { count, root, commutative };
@@ -391,7 +392,7 @@ fn long_operands_are_cut_in_pieces_if_they_go_in_no_block() {
 #[test]
 fn one_copy_for_several_saves_more_where_more_ranks_share_a_core() {
     let name = |ranks: u32, bytes: usize| {
-        let machine = Machine::default().shared(ranks as usize, 2);
+        let machine = CostParams::default().shared(ranks as usize, 2);
         let operation = Operation::Allgather { count: bytes / 8 };
         let call = Call { operation, ..allreduce(ranks, 1, true) };
         chosen(&call, &Tuning { machine, ..Tuning::default() }).0
@@ -405,7 +406,7 @@ fn one_copy_for_several_saves_more_where_more_ranks_share_a_core() {
 /// Bytes are priced by the size of the messages that they come in.
 #[test]
 fn bytes_cost_what_was_measured_for_their_size() {
-    let mut machine = Machine { latency_ns: 0.0, send_ns: 0.0, ..Machine::default() };
+    let mut machine = CostParams { latency_ns: 0.0, send_ns: 0.0, ..CostParams::default() };
     machine.bytes_ns =
         [10.0, 100.0, 100.0, 200.0, 400.0, 800.0, 1600.0, 6400.0, 25600.0, 102_400.0];
     let time =
@@ -417,7 +418,7 @@ fn bytes_cost_what_was_measured_for_their_size() {
 
 #[test]
 fn the_model_names_the_runner_up() {
-    let machine = Machine { latency_ns: 1000.0, send_ns: 100.0, ..Machine::default() };
+    let machine = CostParams { latency_ns: 1000.0, send_ns: 100.0, ..CostParams::default() };
     let tuning = Tuning { machine, ..Tuning::default() };
     let (_, reason) = chosen(&allreduce(4, 0, false), &tuning);
     let runner_up = Some(("recursive_doubling", 2000.0));
@@ -428,20 +429,20 @@ fn the_model_names_the_runner_up() {
 /// What a machine costs is written as it is read, in lines or in one.
 #[test]
 fn prices_are_written_as_they_are_read() {
-    let mut machine = Machine { latency_ns: 123.5, hand_over_ns: 0.0, ..Machine::default() };
+    let mut machine = CostParams { latency_ns: 123.5, hand_over_ns: 0.0, ..CostParams::default() };
     machine.bytes_ns[3] = 1e6;
     assert_eq!(machine.to_string().parse(), Ok(machine));
     assert_eq!(machine.line().parse(), Ok(machine));
-    assert_eq!("".parse(), Ok(Machine::default()));
+    assert_eq!("".parse(), Ok(CostParams::default()));
     let text = "# here\n\n  send = 7.5  # ns\nmessage   4096=3;;latency = 4\n";
-    let read: Machine = text.parse().expect("the text has prices");
+    let read: CostParams = text.parse().expect("the text has prices");
     assert_eq!((read.send_ns, read.bytes_ns[2], read.latency_ns), (7.5, 3.0, 4.0));
-    assert_eq!(read.copy_ns_per_byte, Machine::default().copy_ns_per_byte);
+    assert_eq!(read.copy_ns_per_byte, CostParams::default().copy_ns_per_byte);
 }
 
 #[test]
 fn a_price_that_is_wrong_is_named_with_its_line() {
-    let problem = |text: &str| text.parse::<Machine>().unwrap_err().to_string();
+    let problem = |text: &str| text.parse::<CostParams>().unwrap_err().to_string();
     assert_eq!(
         problem("send = 1\nlatency"),
         "line 2: `latency` is not of the form name = nanoseconds"
@@ -644,7 +645,7 @@ fn a_wrong_call_is_not_planned() {
 /// spec: 83
 #[test]
 fn the_fixed_choice_looks_at_the_call_alone() {
-    let machine = Machine::default().shared(32, 1);
+    let machine = CostParams::default().shared(32, 1);
     let crowded = Tuning { machine, ..Tuning::default() };
     let mut differ = 0;
     for (ranks, count) in [(1, 1), (2, 1), (7, 100), (16, 1), (32, 1), (32, 4000), (65, 1 << 18)] {

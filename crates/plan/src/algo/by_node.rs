@@ -20,7 +20,7 @@ use std::ops::Range;
 use super::{Algorithm, Refusal};
 use crate::build::{Builder, Data, Phase};
 use crate::call::{Block, Call, Collective, Division, Operation, Rank};
-use crate::cost::{Cost, Machine};
+use crate::cost::{Cost, CostParams};
 use crate::plan::Slice;
 use crate::select;
 
@@ -87,15 +87,16 @@ impl<P: Phases> Algorithm for ByNode<P> {
     }
 
     fn parts(&self, call: &Call) -> (Cost, Cost) {
-        let cost = |ranks, operation: Operation, prices: &Machine| {
+        let cost = |ranks, operation: Operation, prices: &CostParams| {
             let row = cheapest(call, ranks, &operation, prices);
             row.cost_within(call, ranks, operation)
         };
-        let near =
-            |sum: Cost, operation| sum.then(cost(call.nodes.largest(), operation, &Machine::FIXED));
+        let near = |sum: Cost, operation| {
+            sum.then(cost(call.nodes.largest(), operation, &CostParams::FIXED))
+        };
         let within = P::within(call).into_iter().fold(Cost::default(), near);
         let nodes = call.nodes.sizes().len() as u32;
-        (within, cost(nodes, P::between(call), &Machine::FIXED.between_nodes()))
+        (within, cost(nodes, P::between(call), &CostParams::FIXED.between_nodes()))
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {
@@ -108,7 +109,7 @@ fn cheapest(
     call: &Call,
     ranks: u32,
     operation: &Operation,
-    prices: &Machine,
+    prices: &CostParams,
 ) -> &'static dyn Algorithm {
     let phase = Call {
         rank: Rank(0),
@@ -220,7 +221,7 @@ impl NodeRole {
         operation: Operation,
         data: Data,
     ) {
-        let row = cheapest(call, self.mates.len() as u32, &operation, &Machine::FIXED);
+        let row = cheapest(call, self.mates.len() as u32, &operation, &CostParams::FIXED);
         builder.within(row, &Phase { members: &self.mates, operation, data });
     }
 
@@ -233,7 +234,7 @@ impl NodeRole {
         data: Data,
     ) {
         if self.leads() {
-            let prices = Machine::FIXED.between_nodes();
+            let prices = CostParams::FIXED.between_nodes();
             let row = cheapest(call, self.leaders.len() as u32, &operation, &prices);
             builder.within(row, &Phase { members: &self.leaders, operation, data });
         }

@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use crate::build::Builder;
 use crate::call::{Call, Collective, Division, Operation, Rank};
-use crate::cost::{Cost, Machine, Work};
+use crate::cost::{Cost, CostParams, Work};
 use crate::plan::Plan;
 
 mod between;
@@ -133,7 +133,7 @@ impl dyn Algorithm {
     }
 
     /// The time that a call takes which it accepts, in nanoseconds, by the model.
-    pub fn time(&self, call: &Call, machine: &Machine) -> f64 {
+    pub fn time(&self, call: &Call, machine: &CostParams) -> f64 {
         if call.nodes.is_one() {
             return machine.time(&self.cost(call), &self.work(call));
         }

@@ -1,7 +1,7 @@
 //! The time of a call whose ranks share cores.
 
 use super::work::{Ends, Reach, Work};
-use super::{Cost, Machine};
+use super::{Cost, CostParams};
 
 /// Messages up to this length wait for nobody: they travel in cells, or in blocks. Part of their
 /// price is that the receiver waits for one after the other; where ranks share cores, others have
@@ -41,7 +41,7 @@ const ONE_MORE_ON_CORE: f64 = 0.25;
 /// comes into a place that was just read, and so is near, saves a copy.
 const STAYS_NEAR: f64 = (2 << 20) as f64;
 
-impl Machine {
+impl CostParams {
     /// The time of a call with this chain and this work.
     pub(super) fn time_crowded(&self, cost: &Cost, work: &Work) -> f64 {
         if work.waits == 0 {

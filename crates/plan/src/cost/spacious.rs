@@ -18,7 +18,7 @@
 //!   read is in the caches.
 //! * What goes round a ring takes as long in each round as the slowest of all ranks.
 
-use super::{Cost, Machine, Reach, Work};
+use super::{Cost, CostParams, Reach, Work};
 
 /// What the prices of messages become where each rank has a core.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -98,7 +98,7 @@ const LONGEST_IN_BLOCK: f64 = 512.0 * 1024.0;
 /// Bytes of operands beyond which they are fetched from another core while they are reduced.
 const LONG_OPERAND: f64 = 64.0 * 1024.0;
 
-impl Machine {
+impl CostParams {
     /// The time of a call with this chain and this work.
     pub(super) fn time_spacious(&self, cost: &Cost, work: &Work) -> f64 {
         let messages = cost.messages() as f64;
@@ -213,7 +213,7 @@ mod tests {
             ..Cost::default()
         };
         let work = Work::of_one(RANKS, Ends::new(others, 0), &cost);
-        Machine::default().time(&cost, &work)
+        CostParams::default().time(&cost, &work)
     }
 
     #[test]
@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn long_messages_of_a_root_are_copied_by_all_at_once() {
-        let (chain, all) = (Machine::default(), |bytes| from_root(bytes, false));
+        let (chain, all) = (CostParams::default(), |bytes| from_root(bytes, false));
         let each = |bytes: usize| {
             chain.data(RANKS as f64 - 1.0, (RANKS as usize - 1) as f64 * bytes as f64)
         };
@@ -240,7 +240,7 @@ mod tests {
     /// In a tree the bytes of a message are there when those of all before it are.
     #[test]
     fn what_grows_on_its_way_is_awaited() {
-        let machine = Machine::default();
+        let machine = CostParams::default();
         let time = |bytes_of_all: usize| {
             let cost = Cost { rounds: 4, bytes: 15 << 10, ..Cost::default() };
             let work = Work { messages: 15, bytes: bytes_of_all, ranks: 16, ..Work::default() };
@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn who_copy_from_one_what_is_too_long_for_a_block_wait_for_each_other() {
-        let machine = Machine::default();
+        let machine = CostParams::default();
         let time = |bytes: usize, repeated: usize| {
             let cost =
                 Cost { rounds: 1, extra_sends: 6, bytes: 7 * bytes, repeated, ..Cost::default() };
@@ -264,7 +264,7 @@ mod tests {
 
     #[test]
     fn operands_that_all_exchange_take_less_if_they_lie_in_blocks() {
-        let machine = Machine::default();
+        let machine = CostParams::default();
         let time = |reach: Reach, bytes: usize, reduced: usize| {
             let cost = Cost { rounds: 3, bytes: 3 * bytes, reduced, ..Cost::default() };
             machine.time(&cost, &Work::alike(8, &cost).reaching(reach))
@@ -285,7 +285,7 @@ mod tests {
 
     #[test]
     fn what_goes_round_a_ring_takes_longer() {
-        let machine = Machine::default();
+        let machine = CostParams::default();
         let cost = Cost { rounds: 7, bytes: 7 << 16, ..Cost::default() };
         let work = Work::alike(8, &cost);
         let ring = work.reaching(Reach::Neighbours);
@@ -294,7 +294,7 @@ mod tests {
 
     #[test]
     fn what_comes_into_a_place_that_was_just_read_takes_less() {
-        let machine = Machine::default();
+        let machine = CostParams::default();
         let cost = Cost { rounds: 7, bytes: 7 << 18, reduced: 7 << 18, ..Cost::default() };
         let work = Work::alike(8, &cost);
         let in_turn = Work { in_turn: work.bytes, ..work };
@@ -303,7 +303,7 @@ mod tests {
 
     #[test]
     fn operands_that_flow_one_way_between_two_cost_less_if_they_go_in_blocks() {
-        let machine = Machine::default();
+        let machine = CostParams::default();
         let saved = |bytes: usize, waits: usize| {
             let cost = Cost { rounds: 1, bytes, reduced: bytes, ..Cost::default() };
             let work = Work { waits, ..Work::of_one(2, Ends::new(0, 1), &cost) };
@@ -317,7 +317,7 @@ mod tests {
 
     #[test]
     fn the_more_all_ranks_send_at_once_the_longer_each_byte_takes() {
-        let machine = Machine::default();
+        let machine = CostParams::default();
         let time = |ranks: u32, bytes: usize| {
             let cost = Cost { rounds: 1, bytes, ..Cost::default() };
             machine.time(&cost, &Work::alike(ranks, &cost)) - machine.latency_ns
@@ -335,12 +335,12 @@ mod tests {
         let messages = Cost { rounds: 3, extra_sends: 4, bytes: 64 << 20, ..Cost::default() };
         let (reduced, repeated) = (messages.bytes / 2, messages.bytes / 3);
         let cost = Cost { reduced, repeated, copied: 100 << 20, ..messages };
-        let chain = Machine::FIXED.chain(&cost, Machine::FIXED.latency_ns);
+        let chain = CostParams::FIXED.chain(&cost, CostParams::FIXED.latency_ns);
         let work = Work::alike(RANKS, &cost);
         for waits in [work.waits, 0] {
             for reach in [Reach::Neighbours, Reach::Doubling, Reach::Shrinking] {
                 let work = Work { waits, in_turn: work.bytes, reach, ..work };
-                let time = Machine::FIXED.time(&cost, &work);
+                let time = CostParams::FIXED.time(&cost, &work);
                 assert!((time / chain - 1.0).abs() < 1e-12, "{time} {chain}, {reach:?}");
             }
         }

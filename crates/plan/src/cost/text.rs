@@ -19,7 +19,7 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-use super::Machine;
+use super::CostParams;
 
 /// The most that anything may cost, so that sums of prices stay far from the end of numbers.
 const MOST_NS: f64 = 1e12;
@@ -61,12 +61,12 @@ fn message(size: usize) -> String {
 
 /// The names of all prices.
 fn names() -> String {
-    let sizes = Machine::SIZES.map(message);
+    let sizes = CostParams::SIZES.map(message);
     let all = NAMES.iter().copied().chain(sizes.iter().map(String::as_str));
     all.collect::<Vec<_>>().join(", ")
 }
 
-impl Machine {
+impl CostParams {
     /// All prices by their names.
     pub fn prices(&self) -> Vec<(String, f64)> {
         let mut copy = *self;
@@ -90,7 +90,7 @@ impl Machine {
     }
 }
 
-impl FromStr for Machine {
+impl FromStr for CostParams {
     type Err = TextError;
 
     fn from_str(text: &str) -> Result<Self, TextError> {
@@ -119,14 +119,14 @@ impl FromStr for Machine {
     }
 }
 
-impl fmt::Display for Machine {
+impl fmt::Display for CostParams {
     /// The prices as they are read, without the number of ranks.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.prices().into_iter().try_for_each(|(name, ns)| writeln!(f, "{name} = {ns}"))
     }
 }
 
-impl Machine {
+impl CostParams {
     /// The prices as one line.
     pub fn line(&self) -> String {
         let mut text = String::new();
