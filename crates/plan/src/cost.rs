@@ -93,7 +93,7 @@ pub struct CostParams {
     /// To copy a byte.
     pub copy_ns_per_byte: f64,
     /// From one rank's waiting to the next one's running on the same core.
-    pub hand_over_ns: f64,
+    pub context_switch_ns: f64,
     /// What these prices become among more than two ranks, each with a core.
     pub company: Company,
     /// How many cores the ranks share.
@@ -127,7 +127,7 @@ impl Default for CostParams {
             ],
             reduce_ns_per_byte: 0.046,
             copy_ns_per_byte: 0.04,
-            hand_over_ns: 590.0,
+            context_switch_ns: 590.0,
             company: Company::MEASURED,
             cores: f64::INFINITY,
             ranks_per_core: 1.0,
@@ -159,7 +159,7 @@ impl CostParams {
         },
         reduce_ns_per_byte: 0.1,
         copy_ns_per_byte: 0.05,
-        hand_over_ns: 1500.0,
+        context_switch_ns: 1500.0,
         company: Company::NONE,
         cores: f64::INFINITY,
         ranks_per_core: 1.0,
@@ -174,10 +174,10 @@ impl CostParams {
     /// the fewest rounds is taken, small enough that long data is not moved many times for it.
     #[must_use]
     pub fn for_overlap(self) -> Self {
-        let (latency_ns, hand_over_ns) = (self.latency_ns, self.hand_over_ns);
+        let (latency_ns, hand_over_ns) = (self.latency_ns, self.context_switch_ns);
         Self {
             latency_ns: OVERLAP_FACTOR * latency_ns,
-            hand_over_ns: OVERLAP_FACTOR * hand_over_ns,
+            context_switch_ns: OVERLAP_FACTOR * hand_over_ns,
             ..self
         }
     }

@@ -227,7 +227,7 @@ fn shared_cores_make_work_and_hand_overs_count() {
         assert_eq!(time, own.latency_ns, "{ranks} ranks, {cores} cores");
     }
     let time = |cores, work: &Work| own.shared(4, cores).time(&cost, work);
-    let (send, hand_over) = (own.send_ns, own.hand_over_ns);
+    let (send, hand_over) = (own.send_ns, own.context_switch_ns);
     assert_eq!(time(2, &work), 4.0 * send + 2.0 * hand_over + hand_over);
     // Two ranks more on the core, each of which makes a hand-over dearer.
     assert_eq!(time(1, &work), 8.0 * send + (4.0 + 1.0) * 1.5 * hand_over);
@@ -247,7 +247,7 @@ fn shared_cores_make_work_and_hand_overs_count() {
 /// what they send each other is copied in and out, with no way from core to core.
 #[test]
 fn ranks_that_share_a_core_have_cheaper_bytes() {
-    let free = CostParams { send_ns: 0.0, hand_over_ns: 0.0, ..CostParams::default() };
+    let free = CostParams { send_ns: 0.0, context_switch_ns: 0.0, ..CostParams::default() };
     let machine = CostParams { copy_ns_per_byte: 0.01, ..free }.shared(8, 2);
     let bytes = 7 << 16;
     let far = Work { ranks: 8, waits: 8, messages: 7, bytes, ..Work::default() };
@@ -429,7 +429,8 @@ fn the_model_names_the_runner_up() {
 /// What a machine costs is written as it is read, in lines or in one.
 #[test]
 fn prices_are_written_as_they_are_read() {
-    let mut machine = CostParams { latency_ns: 123.5, hand_over_ns: 0.0, ..CostParams::default() };
+    let mut machine =
+        CostParams { latency_ns: 123.5, context_switch_ns: 0.0, ..CostParams::default() };
     machine.bytes_ns[3] = 1e6;
     assert_eq!(machine.to_string().parse(), Ok(machine));
     assert_eq!(machine.line().parse(), Ok(machine));

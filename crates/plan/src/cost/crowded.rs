@@ -53,7 +53,7 @@ impl CostParams {
         }
         let of_one_core = |all: f64| all / work.ranks.max(1) as f64 * self.ranks_per_core;
         let more = (self.ranks_per_core - 2.0).max(0.0);
-        let hand_over_ns = self.hand_over_ns * (1.0 + ONE_MORE_ON_CORE * more);
+        let hand_over_ns = self.context_switch_ns * (1.0 + ONE_MORE_ON_CORE * more);
         let waits = of_one_core(hand_overs(work)) * hand_over_ns;
         if work.busiest != Ends::default() {
             return cost.rounds as f64 * hand_over_ns + waits + self.core_of_busiest(work);

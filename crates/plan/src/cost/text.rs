@@ -81,7 +81,7 @@ impl CostParams {
             "send" => &mut self.send_ns,
             "reduce" => &mut self.reduce_ns_per_byte,
             "copy" => &mut self.copy_ns_per_byte,
-            "hand_over" => &mut self.hand_over_ns,
+            "hand_over" => &mut self.context_switch_ns,
             _ => {
                 let at = Self::SIZES.into_iter().position(|size| message(size) == name)?;
                 &mut self.bytes_ns[at]
