@@ -199,13 +199,13 @@ impl CostParams {
     }
 
     /// Whether ranks share cores.
-    pub fn is_crowded(&self) -> bool {
+    pub fn is_oversubscribed(&self) -> bool {
         self.ranks_per_core > 1.0
     }
 
     /// The time that something takes with this chain and this work.
     pub fn time(&self, cost: &Cost, work: &Work) -> f64 {
-        if !self.is_crowded() {
+        if !self.is_oversubscribed() {
             return self.time_spacious(cost, work);
         }
         self.time_crowded(cost, work)

@@ -138,7 +138,7 @@ impl dyn Algorithm {
             return machine.time(&self.cost(call), &self.work(call));
         }
         let far = machine.between_nodes();
-        if call.nodes.is_apart() && far.is_crowded() {
+        if call.nodes.is_apart() && far.is_oversubscribed() {
             // It is not the network that takes time, but to send.
             return far.time(&self.cost(call), &self.work(call).apart());
         }
