@@ -27,7 +27,7 @@ mod work;
 
 pub use spacious::Company;
 pub use text::{PriceError, TextError};
-pub use work::{Ends, Flow, Reach, Work};
+pub use work::{AggregateWork, Ends, Flow, Reach};
 
 /// The longest chain of dependent work, the same on all ranks of one call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -204,7 +204,7 @@ impl CostParams {
     }
 
     /// The time that something takes with this chain and this work.
-    pub fn time(&self, cost: &Cost, work: &Work) -> f64 {
+    pub fn time(&self, cost: &Cost, work: &AggregateWork) -> f64 {
         if !self.is_oversubscribed() {
             return self.time_spacious(cost, work);
         }

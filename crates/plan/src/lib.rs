@@ -50,7 +50,7 @@ pub use algo::{Algorithm, Refusal};
 pub use build::{Builder, Data, Phase};
 pub use call::{Block, Blocks, Call, CallError, Collective, Division, Groups, Neighbour};
 pub use call::{Demands, Edge, EdgeDemand, NodeKnowledge, NodePeer, Operation, Rank};
-pub use cost::{Cost, CostParams, TextError, Work};
+pub use cost::{AggregateWork, Cost, CostParams, TextError};
 pub use exec::Exec;
 pub use plan::{Action, Buffer, Plan, Slice, StepId};
 pub use select::{Choice, SelectError, Tuning};

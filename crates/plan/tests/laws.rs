@@ -9,8 +9,8 @@ use cases::{
     Edge, Sizes, between, calls, check, exchange, exchangev, known, layout, plans, specimen,
 };
 use motet_plan::{
-    Action, Algorithm, Call, Collective, Division, Neighbour, Operation, Plan, Rank, Refusal, Work,
-    algo,
+    Action, AggregateWork, Algorithm, Call, Collective, Division, Neighbour, Operation, Plan, Rank,
+    Refusal, algo,
 };
 
 const RANKS: std::ops::RangeInclusive<u32> = 1..=9;
@@ -540,7 +540,7 @@ fn acceptance_and_cost_are_equal_on_all_ranks() {
 /// The algorithms of whose work the model says that there is some of this kind, once it is found to
 /// be as much as the plans have. Of others it says nothing.
 fn as_the_model_says(
-    said: impl Fn(&Work) -> Option<usize>,
+    said: impl Fn(&AggregateWork) -> Option<usize>,
     done: impl Fn(&[Plan]) -> usize,
 ) -> Vec<(&'static str, &'static str)> {
     let mut predicted = BTreeSet::new();
@@ -551,7 +551,8 @@ fn as_the_model_says(
             let mut calls = specimen(row.collective(), ranks, &sizes);
             // On several nodes work is not what counts.
             calls.iter_mut().for_each(|call| call.nodes = Division::ONE);
-            let work = row.accepts(&calls[0]).map_or(Work::default(), |()| row.work(&calls[0]));
+            let work =
+                row.accepts(&calls[0]).map_or(AggregateWork::default(), |()| row.work(&calls[0]));
             let Some(said) = said(&work) else { continue };
             assert_eq!(said, done(&plans(*row, &calls)), "{row:?} on {:?}", calls[0]);
             if said > 0 {
@@ -591,7 +592,7 @@ fn repeated_messages_are_as_many_as_the_model_says() {
         ("bcast", "direct"),
         ("bcast", "segments"),
     ];
-    let said = |work: &Work| Some(work.repeated).filter(|&bytes| bytes > 0);
+    let said = |work: &AggregateWork| Some(work.repeated).filter(|&bytes| bytes > 0);
     assert_eq!(as_the_model_says(said, repeated), expected);
 }
 
@@ -625,8 +626,8 @@ fn messages_that_are_sent_on_are_as_many_as_the_model_says() {
         ("scan", "recursive_doubling"),
         ("scatter", "binomial"),
     ];
-    let flows = |work: &Work| work.waits == 0 && work.messages > 0;
-    let said = |work: &Work| flows(work).then_some(work.sent_on);
+    let flows = |work: &AggregateWork| work.waits == 0 && work.messages > 0;
+    let said = |work: &AggregateWork| flows(work).then_some(work.sent_on);
     assert_eq!(as_the_model_says(said, sent_on), expected);
 }
 

@@ -8,7 +8,8 @@ use cases::calls;
 use motet_plan::cost::{Ends, Reach};
 use motet_plan::select::{Lesson, Overrides, Reason, Wisdom, choose, fixed};
 use motet_plan::{
-    Block, Call, Collective, Cost, CostParams, Division, Operation, Rank, Tuning, Work, algo,
+    AggregateWork, Block, Call, Collective, Cost, CostParams, Division, Operation, Rank, Tuning,
+    algo,
 };
 
 fn allreduce(ranks: u32, count: usize, commutative: bool) -> Call {
@@ -220,23 +221,23 @@ fn shared_cores_make_work_and_hand_overs_count() {
     let own = CostParams::default();
     let (cost, work) = (
         Cost { rounds: 1, ..Cost::default() },
-        Work { ranks: 4, waits: 4, messages: 8, ..Work::default() },
+        AggregateWork { ranks: 4, waits: 4, messages: 8, ..AggregateWork::default() },
     );
     for (ranks, cores) in [(0, 0), (1, 0), (1, 1), (16, 16), (3, 16)] {
         let time = own.shared(ranks, cores).time(&cost, &work);
         assert_eq!(time, own.latency_ns, "{ranks} ranks, {cores} cores");
     }
-    let time = |cores, work: &Work| own.shared(4, cores).time(&cost, work);
+    let time = |cores, work: &AggregateWork| own.shared(4, cores).time(&cost, work);
     let (send, hand_over) = (own.send_ns, own.context_switch_ns);
     assert_eq!(time(2, &work), 4.0 * send + 2.0 * hand_over + hand_over);
     // Two ranks more on the core, each of which makes a hand-over dearer.
     assert_eq!(time(1, &work), 8.0 * send + (4.0 + 1.0) * 1.5 * hand_over);
     // Who waits for the second time finds more often that others have run.
-    let twice = Work { waits: 8, ..work };
+    let twice = AggregateWork { waits: 8, ..work };
     assert_eq!(time(2, &twice), time(2, &work) + 2.0 * 0.5 * hand_over);
     // What flows one way takes the time of the core whose ranks are the busiest and another one:
     // of 16 ends 10, and then 2 of the 6 that the three others have.
-    let flow = Work { waits: 0, busiest: Ends::new(10, 0), ..work };
+    let flow = AggregateWork { waits: 0, busiest: Ends::new(10, 0), ..work };
     assert_eq!(time(1, &flow), 8.0 * send);
     assert_eq!(time(2, &flow), 8.0 * send * 12.0 / 16.0);
     // Others, which are not in the call, want the cores as well.
@@ -250,7 +251,7 @@ fn ranks_that_share_a_core_have_cheaper_bytes() {
     let free = CostParams { send_ns: 0.0, context_switch_ns: 0.0, ..CostParams::default() };
     let machine = CostParams { copy_ns_per_byte: 0.01, ..free }.shared(8, 2);
     let bytes = 7 << 16;
-    let far = Work { ranks: 8, waits: 8, messages: 7, bytes, ..Work::default() };
+    let far = AggregateWork { ranks: 8, waits: 8, messages: 7, bytes, ..AggregateWork::default() };
     let time = |reach| machine.time(&Cost::default(), &far.reaching(reach));
     let all_far = time(Reach::Neighbours);
     let all_near = 2.0 * bytes as f64 * 0.01 / 2.0;
@@ -367,7 +368,7 @@ fn what_is_sent_on_is_dearer_where_ranks_share_cores() {
     assert_eq!(name(4, bcast(256 << 10)), "direct");
     // What flows nowhere takes no time to be sent on.
     let machine = CostParams::default().shared(8, 2);
-    let nothing = Work { ranks: 1, ..Work::default() };
+    let nothing = AggregateWork { ranks: 1, ..AggregateWork::default() };
     assert_eq!(machine.time(&Cost::default(), &nothing), 0.0);
 }
 
@@ -409,8 +410,9 @@ fn bytes_cost_what_was_measured_for_their_size() {
     let mut machine = CostParams { latency_ns: 0.0, send_ns: 0.0, ..CostParams::default() };
     machine.bytes_ns =
         [10.0, 100.0, 100.0, 200.0, 400.0, 800.0, 1600.0, 6400.0, 25600.0, 102_400.0];
-    let time =
-        |rounds, bytes| machine.time(&Cost { rounds, bytes, ..Cost::default() }, &Work::default());
+    let time = |rounds, bytes| {
+        machine.time(&Cost { rounds, bytes, ..Cost::default() }, &AggregateWork::default())
+    };
     assert_eq!((time(1, 0), time(1, 32), time(1, 64), time(1, 512)), (0.0, 5.0, 10.0, 100.0));
     assert_eq!((time(1, 2048), time(2, 128), time(1, 8 << 20)), (100.0, 20.0, 204_800.0));
     assert_eq!(time(0, 64), 10.0, "in nobody knows how many messages");

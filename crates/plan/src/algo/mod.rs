@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use crate::build::Builder;
 use crate::call::{Call, Collective, Division, Operation, Rank};
-use crate::cost::{Cost, CostParams, Work};
+use crate::cost::{AggregateWork, Cost, CostParams};
 use crate::plan::Plan;
 
 mod between;
@@ -57,8 +57,8 @@ pub trait Algorithm: Sync {
 
     /// What all ranks do together, for a call that it accepts: as much as each would if all had the
     /// longest chain, unless it says otherwise.
-    fn work(&self, call: &Call) -> Work {
-        Work::alike(call.ranks, &self.cost(call))
+    fn work(&self, call: &Call) -> AggregateWork {
+        AggregateWork::alike(call.ranks, &self.cost(call))
     }
 
     /// Bytes of the longest message that any rank sends, or more, if the call tells of all data

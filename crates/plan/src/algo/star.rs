@@ -8,7 +8,7 @@
 use super::{Refusal, direct};
 use crate::build::Builder;
 use crate::call::{Call, Rank};
-use crate::cost::{Cost, Ends, Reach, Work};
+use crate::cost::{AggregateWork, Cost, Ends, Reach};
 use crate::plan::Slice;
 
 /// The rank in the middle.
@@ -31,11 +31,11 @@ pub(super) fn cost_of_same(call: &Call, inward: usize, outward: usize) -> Cost {
 
 /// What all ranks do in an algorithm of this cost: no more than the rank in the middle, and each
 /// waits once.
-pub(super) fn work(call: &Call, cost: &Cost) -> Work {
+pub(super) fn work(call: &Call, cost: &Cost) -> AggregateWork {
     let others = call.ranks.saturating_sub(1) as usize;
     let middle = Ends::new(others, others);
-    let work = Work::of_one(call.ranks, middle, cost).reaching(Reach::Alike);
-    Work { waits: call.ranks as usize, ..work }
+    let work = AggregateWork::of_one(call.ranks, middle, cost).reaching(Reach::Alike);
+    AggregateWork { waits: call.ranks as usize, ..work }
 }
 
 /// The ranks around the middle.

@@ -1,6 +1,6 @@
 //! The time of a call whose ranks share cores.
 
-use super::work::{Ends, Reach, Work};
+use super::work::{AggregateWork, Ends, Reach};
 use super::{Cost, CostParams};
 
 /// Messages up to this length wait for nobody: they travel in cells, or in blocks. Part of their
@@ -43,7 +43,7 @@ const STAYS_NEAR: f64 = (2 << 20) as f64;
 
 impl CostParams {
     /// The time of a call with this chain and this work.
-    pub(super) fn time_crowded(&self, cost: &Cost, work: &Work) -> f64 {
+    pub(super) fn time_crowded(&self, cost: &Cost, work: &AggregateWork) -> f64 {
         if work.waits == 0 {
             let messages = work.messages as f64 * self.send_ns;
             let others = self.passing(work) + self.computing(work) - messages;
@@ -70,7 +70,7 @@ impl CostParams {
     /// rank begins when somebody has sent, and somebody ends when it has sent.
     ///
     /// Messages that are too long to wait for anybody keep both ends busy all the time.
-    fn core_of_busiest(&self, work: &Work) -> f64 {
+    fn core_of_busiest(&self, work: &AggregateWork) -> f64 {
         let messages = work.messages.max(1) as f64;
         let is_long = work.bytes > work.messages.saturating_mul(LONGEST_IN_BLOCKS);
         let share_of_end =
@@ -84,7 +84,7 @@ impl CostParams {
 
     /// The share of work that flows one way which the core has whose ranks are the busiest one and
     /// others, if the sender of a message does such a share of it.
-    fn share_of_busiest_core(&self, work: &Work, send_share: f64) -> f64 {
+    fn share_of_busiest_core(&self, work: &AggregateWork, send_share: f64) -> f64 {
         let (all, ranks) = (work.messages as f64, work.ranks as f64);
         if work.messages == 0 || work.ranks < 2 {
             return 1.0;
@@ -96,7 +96,7 @@ impl CostParams {
     }
 
     /// What it takes longer that ranks send on what flows one way.
-    fn sending_on(&self, work: &Work) -> f64 {
+    fn sending_on(&self, work: &AggregateWork) -> f64 {
         if work.messages == 0 || is_in_blocks(work) {
             return 0.0;
         }
@@ -108,7 +108,7 @@ impl CostParams {
 
     /// What ranks reduce and copy. An operand that comes in a block is not copied out of it, but
     /// read there, and that copy is part of its message's price.
-    fn computing(&self, work: &Work) -> f64 {
+    fn computing(&self, work: &AggregateWork) -> f64 {
         let longest = match work.reach {
             Reach::Growing | Reach::Shrinking => LONGEST_MOSTLY_IN_BLOCKS,
             _ => longest_in_blocks(work),
@@ -119,20 +119,20 @@ impl CostParams {
     }
 
     /// What is saved where messages come into places that were just read.
-    fn saved_near(&self, work: &Work) -> f64 {
+    fn saved_near(&self, work: &AggregateWork) -> f64 {
         let received = work.bytes as f64 / self.cores;
         work.in_turn as f64 * self.copy_ns_per_byte * (received / STAYS_NEAR).min(1.0)
     }
 
     /// For messages, both ends of each.
-    fn passing(&self, work: &Work) -> f64 {
+    fn passing(&self, work: &AggregateWork) -> f64 {
         let near = self.near(work);
         let far = Share { messages: 1.0 - near.messages, bytes: 1.0 - near.bytes };
         self.passing_far(work, far) + self.passing_near(work, near)
     }
 
     /// For such a share of the messages, between ranks on several cores.
-    fn passing_far(&self, work: &Work, share: Share) -> f64 {
+    fn passing_far(&self, work: &AggregateWork, share: Share) -> f64 {
         let (messages, bytes) = share.of(work);
         let data = self.data(messages, bytes) * copies_left(work, self.ranks_per_core);
         let in_cells = bytes <= messages * LONGEST_IN_CELLS as f64;
@@ -141,14 +141,14 @@ impl CostParams {
 
     /// The same between ranks that share a core: what one of them writes is in the cache of the
     /// other, so that their bytes are copied in and out, and that is all.
-    fn passing_near(&self, work: &Work, share: Share) -> f64 {
+    fn passing_near(&self, work: &AggregateWork, share: Share) -> f64 {
         let (messages, bytes) = share.of(work);
         let copies = 2.0 * bytes * self.copy_ns_per_byte * copies_left(work, self.ranks_per_core);
         (messages * self.send_ns + copies).min(self.passing_far(work, share))
     }
 
     /// The share of messages, and of their bytes, that is between ranks of the same core.
-    fn near(&self, work: &Work) -> Share {
+    fn near(&self, work: &AggregateWork) -> Share {
         let ranks = work.ranks as f64;
         let on_core = ranks / self.cores;
         if on_core <= 1.0 {
@@ -183,31 +183,31 @@ impl Share {
     }
 
     /// So many messages and bytes of this work.
-    fn of(self, work: &Work) -> (f64, f64) {
+    fn of(self, work: &AggregateWork) -> (f64, f64) {
         (self.messages * work.messages as f64, self.bytes * work.bytes as f64)
     }
 }
 
 /// How many whole hand-overs the waits of all ranks are.
-fn hand_overs(work: &Work) -> f64 {
+fn hand_overs(work: &AggregateWork) -> f64 {
     let once = work.waits.min(work.ranks);
     once as f64 + (work.waits - once) as f64 * WAIT_MORE
 }
 
 /// Whether messages are too long for a cell, on average, and not too long for a block.
-fn is_in_blocks(work: &Work) -> bool {
+fn is_in_blocks(work: &AggregateWork) -> bool {
     let up_to = |longest: usize| work.bytes <= work.messages.saturating_mul(longest);
     up_to(longest_in_blocks(work)) && !up_to(LONGEST_IN_ONE_CELL)
 }
 
 /// Bytes of the longest message that goes in a block.
-fn longest_in_blocks(work: &Work) -> usize {
+fn longest_in_blocks(work: &AggregateWork) -> usize {
     let flows_to_be_reduced = work.waits == 0 && work.reduced > 0;
     if flows_to_be_reduced { LONGEST_OPERAND_IN_BLOCKS } else { LONGEST_IN_BLOCKS }
 }
 
 /// What is left of the copies of messages whose sender makes one for several, of 1.
-fn copies_left(work: &Work, ranks_per_core: f64) -> f64 {
+fn copies_left(work: &AggregateWork, ranks_per_core: f64) -> f64 {
     let repeated = if is_in_blocks(work) { work.repeated as f64 / work.bytes as f64 } else { 0.0 };
     // In an exchange all ranks fetch all messages, and one of those on a core fetches each from the
     // cache of another one, which takes as long as the copy that is saved.

@@ -18,7 +18,7 @@
 //!   read is in the caches.
 //! * What goes round a ring takes as long in each round as the slowest of all ranks.
 
-use super::{Cost, CostParams, Reach, Work};
+use super::{AggregateWork, Cost, CostParams, Reach};
 
 /// What the prices of messages become where each rank has a core.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -100,7 +100,7 @@ const LONG_OPERAND: f64 = 64.0 * 1024.0;
 
 impl CostParams {
     /// The time of a call with this chain and this work.
-    pub(super) fn time_spacious(&self, cost: &Cost, work: &Work) -> f64 {
+    pub(super) fn time_spacious(&self, cost: &Cost, work: &AggregateWork) -> f64 {
         let messages = cost.messages() as f64;
         if work.ranks <= 2 || messages == 0.0 {
             return self.chain(cost, self.latency_ns) - self.saved_between_two(cost, work);
@@ -118,7 +118,7 @@ impl CostParams {
     }
 
     /// What two ranks save by operands that flow one way and go in blocks.
-    fn saved_between_two(&self, cost: &Cost, work: &Work) -> f64 {
+    fn saved_between_two(&self, cost: &Cost, work: &AggregateWork) -> f64 {
         let each = cost.bytes as f64 / cost.messages().max(1) as f64;
         let are_in_blocks = each > LONGEST_AHEAD && each <= LONGEST_IN_BLOCK;
         if work.waits > 0 || cost.reduced == 0 || !are_in_blocks {
@@ -128,7 +128,7 @@ impl CostParams {
     }
 
     /// For messages that flow one way.
-    fn one_way(&self, cost: &Cost, work: &Work, waiting: f64) -> f64 {
+    fn one_way(&self, cost: &Cost, work: &AggregateWork, waiting: f64) -> f64 {
         let each = cost.bytes as f64 / cost.messages() as f64;
         let (first, again) = self.first_and_again(cost);
         let data = first + again * self.company.repeated[0];
@@ -150,7 +150,7 @@ impl CostParams {
     }
 
     /// For the bytes of messages that all ranks send at once.
-    fn at_once(&self, cost: &Cost, work: &Work) -> f64 {
+    fn at_once(&self, cost: &Cost, work: &AggregateWork) -> f64 {
         let (first, again) = self.first_and_again(cost);
         let crowd = crowd(work, cost.bytes as f64 / self.company.at_once);
         let contended = 1.0 + (self.company.contended - 1.0) * self.share_beyond_block(cost);
@@ -181,7 +181,7 @@ impl CostParams {
 
 /// Whether long operands are exchanged with one rank after the other, and lie in blocks until they
 /// are read.
-fn exchanges_in_blocks(cost: &Cost, work: &Work) -> bool {
+fn exchanges_in_blocks(cost: &Cost, work: &AggregateWork) -> bool {
     let is_in_pairs = matches!(work.reach, Reach::Shrinking | Reach::Growing | Reach::Doubling);
     let each = cost.bytes as f64 / cost.messages() as f64;
     let longest = if work.reach == Reach::Doubling { each } else { HALVED * each };
@@ -190,7 +190,7 @@ fn exchanges_in_blocks(cost: &Cost, work: &Work) -> bool {
 
 /// How much longer bytes take that all ranks move at once, if they are so many times as many as do
 /// not matter.
-fn crowd(work: &Work, times: f64) -> f64 {
+fn crowd(work: &AggregateWork, times: f64) -> f64 {
     times.sqrt().clamp(1.0, (work.ranks as f64).log2())
 }
 
@@ -212,7 +212,7 @@ mod tests {
             repeated,
             ..Cost::default()
         };
-        let work = Work::of_one(RANKS, Ends::new(others, 0), &cost);
+        let work = AggregateWork::of_one(RANKS, Ends::new(others, 0), &cost);
         CostParams::default().time(&cost, &work)
     }
 
@@ -243,7 +243,12 @@ mod tests {
         let machine = CostParams::default();
         let time = |bytes_of_all: usize| {
             let cost = Cost { rounds: 4, bytes: 15 << 10, ..Cost::default() };
-            let work = Work { messages: 15, bytes: bytes_of_all, ranks: 16, ..Work::default() };
+            let work = AggregateWork {
+                messages: 15,
+                bytes: bytes_of_all,
+                ranks: 16,
+                ..AggregateWork::default()
+            };
             machine.time(&cost, &work)
         };
         let (growing, alike) = (time(32 << 10), time(15 * (15 << 10) / 4));
@@ -256,7 +261,7 @@ mod tests {
         let time = |bytes: usize, repeated: usize| {
             let cost =
                 Cost { rounds: 1, extra_sends: 6, bytes: 7 * bytes, repeated, ..Cost::default() };
-            machine.time(&cost, &Work::alike(8, &cost))
+            machine.time(&cost, &AggregateWork::alike(8, &cost))
         };
         assert!(time(1 << 20, 6 << 20) > 1.6 * time(1 << 20, 0));
         assert!(time(512 << 10, 6 * (512 << 10)) < time(512 << 10, 0), "in a block they do not");
@@ -267,7 +272,7 @@ mod tests {
         let machine = CostParams::default();
         let time = |reach: Reach, bytes: usize, reduced: usize| {
             let cost = Cost { rounds: 3, bytes: 3 * bytes, reduced, ..Cost::default() };
-            machine.time(&cost, &Work::alike(8, &cost).reaching(reach))
+            machine.time(&cost, &AggregateWork::alike(8, &cost).reaching(reach))
         };
         for (reach, kib, is_less) in [
             (Reach::Doubling, 16, false),
@@ -287,7 +292,7 @@ mod tests {
     fn what_goes_round_a_ring_takes_longer() {
         let machine = CostParams::default();
         let cost = Cost { rounds: 7, bytes: 7 << 16, ..Cost::default() };
-        let work = Work::alike(8, &cost);
+        let work = AggregateWork::alike(8, &cost);
         let ring = work.reaching(Reach::Neighbours);
         assert!(machine.time(&cost, &ring) > 1.2 * machine.time(&cost, &work));
     }
@@ -296,8 +301,8 @@ mod tests {
     fn what_comes_into_a_place_that_was_just_read_takes_less() {
         let machine = CostParams::default();
         let cost = Cost { rounds: 7, bytes: 7 << 18, reduced: 7 << 18, ..Cost::default() };
-        let work = Work::alike(8, &cost);
-        let in_turn = Work { in_turn: work.bytes, ..work };
+        let work = AggregateWork::alike(8, &cost);
+        let in_turn = AggregateWork { in_turn: work.bytes, ..work };
         assert!(machine.time(&cost, &in_turn) < machine.time(&cost, &work));
     }
 
@@ -306,7 +311,7 @@ mod tests {
         let machine = CostParams::default();
         let saved = |bytes: usize, waits: usize| {
             let cost = Cost { rounds: 1, bytes, reduced: bytes, ..Cost::default() };
-            let work = Work { waits, ..Work::of_one(2, Ends::new(0, 1), &cost) };
+            let work = AggregateWork { waits, ..AggregateWork::of_one(2, Ends::new(0, 1), &cost) };
             machine.chain(&cost, machine.latency_ns) - machine.time(&cost, &work)
         };
         for (kib, is_cheaper) in [(16, false), (17, true), (512, true), (513, false)] {
@@ -320,7 +325,7 @@ mod tests {
         let machine = CostParams::default();
         let time = |ranks: u32, bytes: usize| {
             let cost = Cost { rounds: 1, bytes, ..Cost::default() };
-            machine.time(&cost, &Work::alike(ranks, &cost)) - machine.latency_ns
+            machine.time(&cost, &AggregateWork::alike(ranks, &cost)) - machine.latency_ns
         };
         let of_two = |bytes| time(2, bytes);
         assert_eq!(time(16, 64 << 10), of_two(64 << 10));
@@ -336,10 +341,10 @@ mod tests {
         let (reduced, repeated) = (messages.bytes / 2, messages.bytes / 3);
         let cost = Cost { reduced, repeated, copied: 100 << 20, ..messages };
         let chain = CostParams::FIXED.chain(&cost, CostParams::FIXED.latency_ns);
-        let work = Work::alike(RANKS, &cost);
+        let work = AggregateWork::alike(RANKS, &cost);
         for waits in [work.waits, 0] {
             for reach in [Reach::Neighbours, Reach::Doubling, Reach::Shrinking] {
-                let work = Work { waits, in_turn: work.bytes, reach, ..work };
+                let work = AggregateWork { waits, in_turn: work.bytes, reach, ..work };
                 let time = CostParams::FIXED.time(&cost, &work);
                 assert!((time / chain - 1.0).abs() < 1e-12, "{time} {chain}, {reach:?}");
             }

@@ -55,7 +55,7 @@ pub enum Reach {
 
 /// What all ranks of one call do together, the same on all of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Work {
+pub struct AggregateWork {
     /// How many ranks there are.
     pub ranks: usize,
     /// How often a rank must wait for others, summed up over the ranks; none if data flows one way,
@@ -82,7 +82,7 @@ pub struct Work {
     pub reach: Reach,
 }
 
-impl Work {
+impl AggregateWork {
     /// Each rank does as much as the longest chain says.
     pub fn alike(ranks: u32, cost: &Cost) -> Self {
         let ranks = ranks as usize;

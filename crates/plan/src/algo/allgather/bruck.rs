@@ -23,7 +23,7 @@ use crate::algo::shape::ring::Ring;
 use crate::algo::{Algorithm, Refusal};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Rank};
-use crate::cost::{Cost, Reach, Work};
+use crate::cost::{AggregateWork, Cost, Reach};
 
 /// The algorithm, of an allgather or an allgatherv.
 pub(in crate::algo) struct Bruck {
@@ -57,8 +57,8 @@ impl Algorithm for Bruck {
         doubling_longest(call)
     }
 
-    fn work(&self, call: &Call) -> Work {
-        Work::alike(call.ranks, &self.cost(call)).reaching(Reach::Growing)
+    fn work(&self, call: &Call) -> AggregateWork {
+        AggregateWork::alike(call.ranks, &self.cost(call)).reaching(Reach::Growing)
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {

@@ -19,7 +19,7 @@ use crate::algo::shape::doublings;
 use crate::algo::{Algorithm, Refusal};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Rank};
-use crate::cost::{Cost, Reach, Work};
+use crate::cost::{AggregateWork, Cost, Reach};
 
 /// The algorithm, of an allgather or an allgatherv.
 pub(in crate::algo) struct RecursiveDoubling {
@@ -58,8 +58,8 @@ impl Algorithm for RecursiveDoubling {
         doubling_longest(call)
     }
 
-    fn work(&self, call: &Call) -> Work {
-        Work::alike(call.ranks, &self.cost(call)).reaching(Reach::Growing)
+    fn work(&self, call: &Call) -> AggregateWork {
+        AggregateWork::alike(call.ranks, &self.cost(call)).reaching(Reach::Growing)
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {

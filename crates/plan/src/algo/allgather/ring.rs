@@ -20,7 +20,7 @@ use crate::algo::shape::ring::Ring;
 use crate::algo::{Algorithm, Refusal};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Rank};
-use crate::cost::{Cost, Reach, Work};
+use crate::cost::{AggregateWork, Cost, Reach};
 
 /// The algorithm, of an allgather or an allgatherv.
 pub(in crate::algo) struct RingAllgather {
@@ -57,8 +57,8 @@ impl Algorithm for RingAllgather {
         largest_block_bytes(call)
     }
 
-    fn work(&self, call: &Call) -> Work {
-        Work::alike(call.ranks, &self.cost(call)).reaching(Reach::Neighbours)
+    fn work(&self, call: &Call) -> AggregateWork {
+        AggregateWork::alike(call.ranks, &self.cost(call)).reaching(Reach::Neighbours)
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {

@@ -18,7 +18,7 @@ use crate::algo::gathering::{blocks, largest_block_bytes};
 use crate::algo::{Algorithm, Refusal, direct, star};
 use crate::build::Builder;
 use crate::call::{Call, Collective};
-use crate::cost::{Cost, Work};
+use crate::cost::{AggregateWork, Cost};
 
 struct Star;
 
@@ -45,7 +45,7 @@ impl Algorithm for Star {
         star::cost_of_same(call, largest_block_bytes(call), call.bytes())
     }
 
-    fn work(&self, call: &Call) -> Work {
+    fn work(&self, call: &Call) -> AggregateWork {
         star::work(call, &self.cost(call))
     }
 

@@ -22,7 +22,7 @@ use crate::algo::shape::hypercube::{Fold, is_lower, partner};
 use crate::algo::{Algorithm, Refusal};
 use crate::build::Builder;
 use crate::call::{Call, Collective};
-use crate::cost::{Cost, Reach, Work};
+use crate::cost::{AggregateWork, Cost, Reach};
 
 struct RecursiveDoubling;
 
@@ -50,7 +50,7 @@ impl Algorithm for RecursiveDoubling {
         shape.cost(meeting_cost(call, shape), folding_cost(call))
     }
 
-    fn work(&self, call: &Call) -> Work {
+    fn work(&self, call: &Call) -> AggregateWork {
         let shape = Fold::new(call.ranks);
         let work = shape.work(&meeting_cost(call, shape), &folding_cost(call));
         work.reaching(Reach::Doubling)

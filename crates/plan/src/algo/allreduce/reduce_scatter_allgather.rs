@@ -27,7 +27,7 @@ use crate::algo::shape::partition::part;
 use crate::algo::{Algorithm, Refusal};
 use crate::build::Builder;
 use crate::call::{Call, Collective};
-use crate::cost::{Cost, Reach, Work};
+use crate::cost::{AggregateWork, Cost, Reach};
 
 struct ReduceScatterAllgather;
 
@@ -63,7 +63,7 @@ impl Algorithm for ReduceScatterAllgather {
         elements.div_ceil(2) * call.element_bytes
     }
 
-    fn work(&self, call: &Call) -> Work {
+    fn work(&self, call: &Call) -> AggregateWork {
         let shape = Fold::new(call.ranks);
         let work = shape.work(&meeting_cost(call, shape), &copied_folding_cost(call));
         work.reaching(Reach::Shrinking)

@@ -17,7 +17,7 @@
 use crate::algo::{Algorithm, Refusal, direct, star};
 use crate::build::Builder;
 use crate::call::{Call, Collective};
-use crate::cost::{Cost, Work};
+use crate::cost::{AggregateWork, Cost};
 
 struct Star;
 
@@ -45,7 +45,7 @@ impl Algorithm for Star {
         Cost { reduced, ..star::cost_of_same(call, call.bytes(), call.bytes()) }
     }
 
-    fn work(&self, call: &Call) -> Work {
+    fn work(&self, call: &Call) -> AggregateWork {
         star::work(call, &self.cost(call))
     }
 

@@ -19,7 +19,7 @@ use crate::algo::star::MIDDLE;
 use crate::algo::{Algorithm, Refusal, accepts_commutative, direct, distance_halving, merging};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Operation};
-use crate::cost::{Cost, Ends, Reach, Work};
+use crate::cost::{AggregateWork, Cost, Ends, Reach};
 
 struct Tree;
 
@@ -47,12 +47,12 @@ impl Algorithm for Tree {
         merging::cost(call).then(direct::cost_of_same(call, call.bytes()))
     }
 
-    fn work(&self, call: &Call) -> Work {
+    fn work(&self, call: &Call) -> AggregateWork {
         let up = distance_halving::work(call);
         let down = direct::cost_of_same(call, call.bytes());
         // Whoever has sent looks for the result in vain in each round that comes, in its turn.
         let waits = self.cost(call).rounds * call.ranks as usize;
-        Work {
+        AggregateWork {
             waits,
             messages: 2 * up.messages,
             busiest: Ends::default(),

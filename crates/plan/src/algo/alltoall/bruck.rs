@@ -25,7 +25,7 @@ use crate::algo::shape::ring::Ring;
 use crate::algo::{Algorithm, Refusal, gathering, scattering};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Operation, Rank};
-use crate::cost::{Cost, Reach, Work};
+use crate::cost::{AggregateWork, Cost, Reach};
 use crate::plan::Slice;
 
 struct Bruck;
@@ -67,8 +67,8 @@ impl Algorithm for Bruck {
         (call.bytes() / ranks).saturating_mul(travel.max().unwrap_or(0))
     }
 
-    fn work(&self, call: &Call) -> Work {
-        Work::alike(call.ranks, &self.cost(call)).reaching(Reach::Doubling)
+    fn work(&self, call: &Call) -> AggregateWork {
+        AggregateWork::alike(call.ranks, &self.cost(call)).reaching(Reach::Doubling)
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {

@@ -19,7 +19,7 @@ use crate::algo::shape::doublings;
 use crate::algo::{Algorithm, Refusal};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Rank};
-use crate::cost::{Cost, Reach, Work};
+use crate::cost::{AggregateWork, Cost, Reach};
 
 /// The algorithm, of a barrier of one group or between two.
 pub(in crate::algo) struct Dissemination {
@@ -49,8 +49,8 @@ impl Algorithm for Dissemination {
         Cost { rounds: doublings(call.ranks) as usize, ..Cost::default() }
     }
 
-    fn work(&self, call: &Call) -> Work {
-        Work::alike(call.ranks, &self.cost(call)).reaching(Reach::Doubling)
+    fn work(&self, call: &Call) -> AggregateWork {
+        AggregateWork::alike(call.ranks, &self.cost(call)).reaching(Reach::Doubling)
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {

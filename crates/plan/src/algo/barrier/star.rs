@@ -16,7 +16,7 @@
 use crate::algo::{Algorithm, Refusal, star};
 use crate::build::Builder;
 use crate::call::{Call, Collective};
-use crate::cost::{Cost, Work};
+use crate::cost::{AggregateWork, Cost};
 
 struct Star;
 
@@ -43,7 +43,7 @@ impl Algorithm for Star {
         star::cost(call, 0, 0)
     }
 
-    fn work(&self, call: &Call) -> Work {
+    fn work(&self, call: &Call) -> AggregateWork {
         star::work(call, &self.cost(call))
     }
 

@@ -19,7 +19,7 @@ use crate::algo::shape::{binomial, doublings, tree_down};
 use crate::algo::{Algorithm, Refusal};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Operation};
-use crate::cost::{Cost, Work};
+use crate::cost::{AggregateWork, Cost};
 
 struct Binomial;
 
@@ -47,11 +47,11 @@ impl Algorithm for Binomial {
         Cost { rounds, bytes: call.bytes().saturating_mul(rounds), ..Cost::default() }
     }
 
-    fn work(&self, call: &Call) -> Work {
-        let flow = Work::flow(call.ranks, tree_down(call.ranks), call.bytes());
+    fn work(&self, call: &Call) -> AggregateWork {
+        let flow = AggregateWork::flow(call.ranks, tree_down(call.ranks), call.bytes());
         // Of each two neighbours in the tree one sends.
         let senders = call.ranks as usize / 2;
-        Work { repeated: call.bytes().saturating_mul(flow.messages - senders), ..flow }
+        AggregateWork { repeated: call.bytes().saturating_mul(flow.messages - senders), ..flow }
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {

@@ -15,7 +15,7 @@
 use crate::algo::{Algorithm, Refusal, direct};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Operation};
-use crate::cost::{Cost, Ends, Work};
+use crate::cost::{AggregateWork, Cost, Ends};
 
 struct Direct;
 
@@ -42,8 +42,8 @@ impl Algorithm for Direct {
         direct::cost_of_same(call, call.bytes())
     }
 
-    fn work(&self, call: &Call) -> Work {
-        Work::of_one(call.ranks, Ends::new(call.ranks as usize - 1, 0), &self.cost(call))
+    fn work(&self, call: &Call) -> AggregateWork {
+        AggregateWork::of_one(call.ranks, Ends::new(call.ranks as usize - 1, 0), &self.cost(call))
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {

@@ -17,7 +17,7 @@ use crate::algo::scan::chain;
 use crate::algo::{Algorithm, Refusal};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Rank};
-use crate::cost::{Cost, Work};
+use crate::cost::{AggregateWork, Cost};
 use crate::plan::Buffer;
 
 struct Chain;
@@ -46,9 +46,9 @@ impl Algorithm for Chain {
         Cost { reduced: cost.reduced.saturating_sub(call.bytes()), ..cost }
     }
 
-    fn work(&self, call: &Call) -> Work {
+    fn work(&self, call: &Call) -> AggregateWork {
         let work = chain::work(call);
-        Work { reduced: work.reduced.saturating_sub(call.bytes()), ..work }
+        AggregateWork { reduced: work.reduced.saturating_sub(call.bytes()), ..work }
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {

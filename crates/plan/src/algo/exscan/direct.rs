@@ -15,7 +15,7 @@
 use crate::algo::{Algorithm, Refusal, direct};
 use crate::build::Builder;
 use crate::call::{Call, Collective};
-use crate::cost::{Cost, Ends, Flow, Work};
+use crate::cost::{AggregateWork, Cost, Ends, Flow};
 
 struct Direct;
 
@@ -43,11 +43,12 @@ impl Algorithm for Direct {
         Cost { reduced: cost.bytes.saturating_sub(call.bytes()), ..cost }
     }
 
-    fn work(&self, call: &Call) -> Work {
+    fn work(&self, call: &Call) -> AggregateWork {
         let ranks = call.ranks as usize;
         let (messages, busiest) = (ranks * (ranks - 1) / 2, Ends::new(ranks - 1, 0));
-        let flow = Work::flow(call.ranks, Flow { messages, busiest, sent_on: 0 }, call.bytes());
-        Work { reduced: flow.bytes, ..flow }
+        let flow =
+            AggregateWork::flow(call.ranks, Flow { messages, busiest, sent_on: 0 }, call.bytes());
+        AggregateWork { reduced: flow.bytes, ..flow }
     }
 
     fn build(&self, _: &Call, builder: &mut Builder<'_>) {

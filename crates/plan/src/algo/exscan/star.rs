@@ -19,7 +19,7 @@
 use crate::algo::{Algorithm, Refusal, direct, star};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Rank};
-use crate::cost::{Cost, Work};
+use crate::cost::{AggregateWork, Cost};
 
 struct Star;
 
@@ -48,7 +48,7 @@ impl Algorithm for Star {
         Cost { rounds: others.min(2), extra_sends, ..through_middle(call) }
     }
 
-    fn work(&self, call: &Call) -> Work {
+    fn work(&self, call: &Call) -> AggregateWork {
         star::work(call, &through_middle(call))
     }
 

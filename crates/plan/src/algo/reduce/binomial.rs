@@ -25,7 +25,7 @@ use crate::algo::shape::{doublings, tree_up};
 use crate::algo::{Algorithm, Refusal, merging};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Operation, Rank};
-use crate::cost::{Cost, Work};
+use crate::cost::{AggregateWork, Cost};
 
 struct Binomial;
 
@@ -52,9 +52,9 @@ impl Algorithm for Binomial {
         merging::cost(call)
     }
 
-    fn work(&self, call: &Call) -> Work {
-        let flow = Work::flow(call.ranks, tree_up(call.ranks), call.bytes());
-        Work { reduced: flow.bytes, ..flow }
+    fn work(&self, call: &Call) -> AggregateWork {
+        let flow = AggregateWork::flow(call.ranks, tree_up(call.ranks), call.bytes());
+        AggregateWork { reduced: flow.bytes, ..flow }
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {

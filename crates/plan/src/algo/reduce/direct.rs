@@ -16,7 +16,7 @@
 use crate::algo::{Algorithm, Refusal, direct};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Operation};
-use crate::cost::{Cost, Ends, Work};
+use crate::cost::{AggregateWork, Cost, Ends};
 
 struct Direct;
 
@@ -44,8 +44,8 @@ impl Algorithm for Direct {
         Cost { reduced: cost.bytes, ..cost }
     }
 
-    fn work(&self, call: &Call) -> Work {
-        Work::of_one(call.ranks, Ends::new(0, call.ranks as usize - 1), &self.cost(call))
+    fn work(&self, call: &Call) -> AggregateWork {
+        AggregateWork::of_one(call.ranks, Ends::new(0, call.ranks as usize - 1), &self.cost(call))
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {

@@ -18,7 +18,7 @@ use crate::algo::merging::Sum;
 use crate::algo::{Algorithm, Refusal, accepts_commutative, distance_halving, merging};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Operation};
-use crate::cost::{Cost, Work};
+use crate::cost::{AggregateWork, Cost};
 
 struct DistanceHalving;
 
@@ -45,7 +45,7 @@ impl Algorithm for DistanceHalving {
         merging::cost(call)
     }
 
-    fn work(&self, call: &Call) -> Work {
+    fn work(&self, call: &Call) -> AggregateWork {
         distance_halving::work(call)
     }
 

@@ -19,7 +19,7 @@ use crate::algo::gathering::{longest_part_bytes, parts};
 use crate::algo::{Algorithm, Refusal, direct};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Operation};
-use crate::cost::{Cost, Work};
+use crate::cost::{AggregateWork, Cost};
 
 struct Pieces;
 
@@ -47,10 +47,10 @@ impl Algorithm for Pieces {
         scatter.then(gather)
     }
 
-    fn work(&self, call: &Call) -> Work {
+    fn work(&self, call: &Call) -> AggregateWork {
         let (scatter, gather) = rounds(call);
-        let scatter = Work::alike(call.ranks, &scatter);
-        Work {
+        let scatter = AggregateWork::alike(call.ranks, &scatter);
+        AggregateWork {
             waits: scatter.waits + gather.rounds,
             messages: scatter.messages + gather.rounds + gather.extra_sends,
             bytes: scatter.bytes.saturating_add(gather.bytes),

@@ -23,7 +23,7 @@ use crate::algo::shape::ring::Ring;
 use crate::algo::{Algorithm, Refusal, accepts_commutative, direct, scattering};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Rank};
-use crate::cost::{Cost, Work};
+use crate::cost::{AggregateWork, Cost};
 use crate::plan::Slice;
 
 /// Blocks of scratch memory, if there are as many parts.
@@ -62,9 +62,9 @@ impl Algorithm for PairwiseReduceScatter {
         Cost { rounds, bytes, reduced: bytes, ..Cost::default() }
     }
 
-    fn work(&self, call: &Call) -> Work {
-        let work = Work::alike(call.ranks, &self.cost(call));
-        Work { waits: call.ranks as usize, in_turn: work.bytes, ..work }
+    fn work(&self, call: &Call) -> AggregateWork {
+        let work = AggregateWork::alike(call.ranks, &self.cost(call));
+        AggregateWork { waits: call.ranks as usize, in_turn: work.bytes, ..work }
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {

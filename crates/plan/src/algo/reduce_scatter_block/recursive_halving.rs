@@ -29,7 +29,7 @@ use crate::algo::shape::hypercube::{Fold, FoldRole, is_lower, partner};
 use crate::algo::{Algorithm, Refusal, scattering};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Rank};
-use crate::cost::{Cost, Reach, Work};
+use crate::cost::{AggregateWork, Cost, Reach};
 use crate::plan::Slice;
 
 /// The algorithm, for blocks of one length or of several.
@@ -70,7 +70,7 @@ impl Algorithm for RecursiveHalving {
         order.half(call, order.rounds().saturating_sub(1))
     }
 
-    fn work(&self, call: &Call) -> Work {
+    fn work(&self, call: &Call) -> AggregateWork {
         let order = Order::new(call);
         let work = order.shape.work(&order.meeting_cost(call), &order.folding_cost(call));
         work.reaching(if order.is_near_first { Reach::Shrinking } else { Reach::Growing })

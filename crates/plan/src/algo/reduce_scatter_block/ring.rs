@@ -21,7 +21,7 @@ use crate::algo::shape::ring::Ring;
 use crate::algo::{Algorithm, Refusal, accepts_commutative, scattering};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Rank};
-use crate::cost::{Cost, Reach, Work};
+use crate::cost::{AggregateWork, Cost, Reach};
 
 /// The algorithm, for blocks of one length or of several.
 pub(in crate::algo) struct RingReduceScatter {
@@ -55,8 +55,8 @@ impl Algorithm for RingReduceScatter {
         Cost { rounds, bytes, reduced: bytes, ..Cost::default() }
     }
 
-    fn work(&self, call: &Call) -> Work {
-        Work::alike(call.ranks, &self.cost(call)).reaching(Reach::Neighbours)
+    fn work(&self, call: &Call) -> AggregateWork {
+        AggregateWork::alike(call.ranks, &self.cost(call)).reaching(Reach::Neighbours)
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {

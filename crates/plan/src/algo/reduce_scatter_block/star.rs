@@ -17,7 +17,7 @@
 use crate::algo::{Algorithm, Refusal, direct, scattering, star};
 use crate::build::Builder;
 use crate::call::{Call, Collective};
-use crate::cost::{Cost, Work};
+use crate::cost::{AggregateWork, Cost};
 
 struct Star;
 
@@ -46,7 +46,7 @@ impl Algorithm for Star {
         Cost { reduced, copied: largest, ..star::cost(call, call.bytes(), largest) }
     }
 
-    fn work(&self, call: &Call) -> Work {
+    fn work(&self, call: &Call) -> AggregateWork {
         star::work(call, &self.cost(call))
     }
 

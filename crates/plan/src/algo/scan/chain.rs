@@ -18,7 +18,7 @@
 use crate::algo::{Algorithm, Refusal, incoming};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Rank};
-use crate::cost::{Cost, Ends, Flow, Work};
+use crate::cost::{AggregateWork, Cost, Ends, Flow};
 
 struct Chain;
 
@@ -45,7 +45,7 @@ impl Algorithm for Chain {
         cost(call)
     }
 
-    fn work(&self, call: &Call) -> Work {
+    fn work(&self, call: &Call) -> AggregateWork {
         work(call)
     }
 
@@ -74,9 +74,9 @@ pub(in crate::algo) fn cost(call: &Call) -> Cost {
 }
 
 /// Data flows one way only.
-pub(in crate::algo) fn work(call: &Call) -> Work {
+pub(in crate::algo) fn work(call: &Call) -> AggregateWork {
     let messages = call.ranks as usize - 1;
     let (busiest, sent_on) = (Ends::new(1, 1), messages.saturating_sub(1));
-    let flow = Work::flow(call.ranks, Flow { messages, busiest, sent_on }, call.bytes());
-    Work { reduced: flow.bytes, ..flow }
+    let flow = AggregateWork::flow(call.ranks, Flow { messages, busiest, sent_on }, call.bytes());
+    AggregateWork { reduced: flow.bytes, ..flow }
 }

@@ -21,7 +21,7 @@ use crate::algo::shape::{doublings, later};
 use crate::algo::{Algorithm, Refusal};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Rank};
-use crate::cost::{Cost, Work};
+use crate::cost::{AggregateWork, Cost};
 
 struct RecursiveDoubling;
 
@@ -50,9 +50,9 @@ impl Algorithm for RecursiveDoubling {
         Cost { rounds, bytes, reduced: bytes, ..Cost::default() }
     }
 
-    fn work(&self, call: &Call) -> Work {
-        let flow = Work::flow(call.ranks, later(call.ranks), call.bytes());
-        Work { reduced: flow.bytes, ..flow }
+    fn work(&self, call: &Call) -> AggregateWork {
+        let flow = AggregateWork::flow(call.ranks, later(call.ranks), call.bytes());
+        AggregateWork { reduced: flow.bytes, ..flow }
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {

@@ -18,7 +18,7 @@
 use crate::algo::{Algorithm, Refusal, direct, star};
 use crate::build::Builder;
 use crate::call::{Call, Collective};
-use crate::cost::{Cost, Work};
+use crate::cost::{AggregateWork, Cost};
 
 struct Star;
 
@@ -46,7 +46,7 @@ impl Algorithm for Star {
         Cost { extra_sends, ..through_middle(call) }
     }
 
-    fn work(&self, call: &Call) -> Work {
+    fn work(&self, call: &Call) -> AggregateWork {
         star::work(call, &through_middle(call))
     }
 

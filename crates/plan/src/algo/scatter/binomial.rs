@@ -21,7 +21,7 @@ use crate::algo::shape::tree_down;
 use crate::algo::{Algorithm, Refusal};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Operation, Rank};
-use crate::cost::{Cost, Work};
+use crate::cost::{AggregateWork, Cost};
 
 struct Binomial;
 
@@ -51,7 +51,7 @@ impl Algorithm for Binomial {
         tree_cost(call, root)
     }
 
-    fn work(&self, call: &Call) -> Work {
+    fn work(&self, call: &Call) -> AggregateWork {
         tree_work(call, tree_down(call.ranks))
     }
 

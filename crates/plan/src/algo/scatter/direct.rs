@@ -17,7 +17,7 @@ use crate::algo::scattering::blocks;
 use crate::algo::{Algorithm, Refusal, direct};
 use crate::build::Builder;
 use crate::call::{Call, Collective};
-use crate::cost::{Cost, Ends, Work};
+use crate::cost::{AggregateWork, Cost, Ends};
 
 /// The algorithm, of a scatter or a scatterv.
 pub(in crate::algo) struct Direct {
@@ -50,8 +50,8 @@ impl Algorithm for Direct {
         direct::cost(call, call.bytes() / call.ranks as usize)
     }
 
-    fn work(&self, call: &Call) -> Work {
-        Work::of_one(call.ranks, Ends::new(call.ranks as usize - 1, 0), &self.cost(call))
+    fn work(&self, call: &Call) -> AggregateWork {
+        AggregateWork::of_one(call.ranks, Ends::new(call.ranks as usize - 1, 0), &self.cost(call))
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {

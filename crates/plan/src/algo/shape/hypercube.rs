@@ -14,7 +14,7 @@
 //! ```
 
 use crate::call::Rank;
-use crate::cost::{Cost, Work};
+use crate::cost::{AggregateWork, Cost};
 
 /// The fold of all ranks onto the largest hypercube they can fill.
 #[derive(Clone, Copy, Debug)]
@@ -52,8 +52,9 @@ impl Fold {
     }
 
     /// What all ranks do, if each corner does `meeting` and each guest `folding` with its host.
-    pub(crate) fn work(self, meeting: &Cost, folding: &Cost) -> Work {
-        Work::alike(self.corners, meeting).beside(Work::alike(self.guests, folding))
+    pub(crate) fn work(self, meeting: &Cost, folding: &Cost) -> AggregateWork {
+        AggregateWork::alike(self.corners, meeting)
+            .beside(AggregateWork::alike(self.guests, folding))
     }
 
     /// The longest chain of the same.
