@@ -5,7 +5,7 @@ mod cases;
 use std::sync::Arc;
 
 use cases::calls;
-use motet_plan::cost::{Ends, Reach};
+use motet_plan::cost::{Reach, SendRecvCount};
 use motet_plan::select::{Lesson, Overrides, Reason, Wisdom, choose, fixed};
 use motet_plan::{
     AggregateWork, Block, Call, Collective, Cost, CostParams, Division, Operation, Rank, Tuning,
@@ -237,7 +237,7 @@ fn shared_cores_make_work_and_hand_overs_count() {
     assert_eq!(time(2, &twice), time(2, &work) + 2.0 * 0.5 * hand_over);
     // What flows one way takes the time of the core whose ranks are the busiest and another one:
     // of 16 ends 10, and then 2 of the 6 that the three others have.
-    let flow = AggregateWork { waits: 0, busiest: Ends::new(10, 0), ..work };
+    let flow = AggregateWork { waits: 0, busiest: SendRecvCount::new(10, 0), ..work };
     assert_eq!(time(1, &flow), 8.0 * send);
     assert_eq!(time(2, &flow), 8.0 * send * 12.0 / 16.0);
     // Others, which are not in the call, want the cores as well.

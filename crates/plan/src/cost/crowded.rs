@@ -1,6 +1,6 @@
 //! The time of a call whose ranks share cores.
 
-use super::work::{AggregateWork, Ends, Reach};
+use super::work::{AggregateWork, Reach, SendRecvCount};
 use super::{Cost, CostParams};
 
 /// Messages up to this length wait for nobody: they travel in cells, or in blocks. Part of their
@@ -55,7 +55,7 @@ impl CostParams {
         let more = (self.ranks_per_core - 2.0).max(0.0);
         let hand_over_ns = self.context_switch_ns * (1.0 + ONE_MORE_ON_CORE * more);
         let waits = of_one_core(hand_overs(work)) * hand_over_ns;
-        if work.busiest != Ends::default() {
+        if work.busiest != SendRecvCount::default() {
             return cost.rounds as f64 * hand_over_ns + waits + self.core_of_busiest(work);
         }
         let later = cost.rounds.saturating_sub(1) as f64 * WAIT_MORE * hand_over_ns;

@@ -196,7 +196,7 @@ fn crowd(work: &AggregateWork, times: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Ends;
+    use super::super::SendRecvCount;
     use super::*;
 
     const RANKS: u32 = 16;
@@ -212,7 +212,7 @@ mod tests {
             repeated,
             ..Cost::default()
         };
-        let work = AggregateWork::of_one(RANKS, Ends::new(others, 0), &cost);
+        let work = AggregateWork::of_one(RANKS, SendRecvCount::new(others, 0), &cost);
         CostParams::default().time(&cost, &work)
     }
 
@@ -311,7 +311,10 @@ mod tests {
         let machine = CostParams::default();
         let saved = |bytes: usize, waits: usize| {
             let cost = Cost { rounds: 1, bytes, reduced: bytes, ..Cost::default() };
-            let work = AggregateWork { waits, ..AggregateWork::of_one(2, Ends::new(0, 1), &cost) };
+            let work = AggregateWork {
+                waits,
+                ..AggregateWork::of_one(2, SendRecvCount::new(0, 1), &cost)
+            };
             machine.chain(&cost, machine.latency_ns) - machine.time(&cost, &work)
         };
         for (kib, is_cheaper) in [(16, false), (17, true), (512, true), (513, false)] {

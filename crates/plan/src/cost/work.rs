@@ -4,14 +4,14 @@ use super::Cost;
 
 /// Messages of one rank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Ends {
+pub struct SendRecvCount {
     /// Those that it sends.
     pub sends: usize,
     /// Those that it receives.
     pub receives: usize,
 }
 
-impl Ends {
+impl SendRecvCount {
     /// So many that a rank sends and receives.
     pub fn new(sends: usize, receives: usize) -> Self {
         Self { sends, receives }
@@ -29,7 +29,7 @@ pub struct Flow {
     /// How many there are.
     pub messages: usize,
     /// What the busiest rank has of them.
-    pub busiest: Ends,
+    pub busiest: SendRecvCount,
     /// Those that their sender sends on: it must have received some before.
     pub sent_on: usize,
 }
@@ -64,7 +64,7 @@ pub struct AggregateWork {
     /// Messages.
     pub messages: usize,
     /// What the rank has of them that has most; of those that flow one way, or pass one rank.
-    pub busiest: Ends,
+    pub busiest: SendRecvCount,
     /// Those of the messages that flow one way which their sender sends on: it must have received
     /// some of them before.
     pub sent_on: usize,
@@ -91,7 +91,7 @@ impl AggregateWork {
             ranks,
             waits: of_all(cost.rounds),
             messages: of_all(cost.messages()),
-            busiest: Ends::default(),
+            busiest: SendRecvCount::default(),
             sent_on: 0,
             bytes: of_all(cost.bytes),
             repeated: of_all(cost.repeated),
@@ -103,7 +103,7 @@ impl AggregateWork {
     }
 
     /// One rank has this end of all messages, so the chain is the work.
-    pub fn of_one(ranks: u32, busiest: Ends, cost: &Cost) -> Self {
+    pub fn of_one(ranks: u32, busiest: SendRecvCount, cost: &Cost) -> Self {
         let Cost { bytes, repeated, reduced, copied, .. } = *cost;
         let (ranks, messages) = (ranks as usize, cost.messages());
         Self { ranks, messages, busiest, bytes, repeated, reduced, copied, ..Self::default() }
@@ -142,7 +142,7 @@ impl AggregateWork {
     /// its ends busy.
     #[must_use]
     pub fn apart(self) -> Self {
-        let busiest = if self.waits > 0 { Ends::default() } else { self.busiest };
+        let busiest = if self.waits > 0 { SendRecvCount::default() } else { self.busiest };
         Self { repeated: 0, busiest, reach: Reach::default(), ..self }
     }
 }

@@ -19,7 +19,7 @@ use crate::algo::star::MIDDLE;
 use crate::algo::{Algorithm, Refusal, accepts_commutative, direct, distance_halving, merging};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Operation};
-use crate::cost::{AggregateWork, Cost, Ends, Reach};
+use crate::cost::{AggregateWork, Cost, Reach, SendRecvCount};
 
 struct Tree;
 
@@ -55,7 +55,7 @@ impl Algorithm for Tree {
         AggregateWork {
             waits,
             messages: 2 * up.messages,
-            busiest: Ends::default(),
+            busiest: SendRecvCount::default(),
             sent_on: 0,
             bytes: up.bytes.saturating_add(down.bytes),
             repeated: down.repeated,

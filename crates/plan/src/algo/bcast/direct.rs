@@ -15,7 +15,7 @@
 use crate::algo::{Algorithm, Refusal, direct};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Operation};
-use crate::cost::{AggregateWork, Cost, Ends};
+use crate::cost::{AggregateWork, Cost, SendRecvCount};
 
 struct Direct;
 
@@ -43,7 +43,11 @@ impl Algorithm for Direct {
     }
 
     fn work(&self, call: &Call) -> AggregateWork {
-        AggregateWork::of_one(call.ranks, Ends::new(call.ranks as usize - 1, 0), &self.cost(call))
+        AggregateWork::of_one(
+            call.ranks,
+            SendRecvCount::new(call.ranks as usize - 1, 0),
+            &self.cost(call),
+        )
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {

@@ -18,7 +18,7 @@ use crate::algo::gathering::{longest_of_parts, parts};
 use crate::algo::{Algorithm, Refusal, direct};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Operation};
-use crate::cost::{AggregateWork, Cost, Ends};
+use crate::cost::{AggregateWork, Cost, SendRecvCount};
 
 /// Bytes of a segment: long enough that to tell of it takes no time worth counting, and short
 /// enough that several of them are in the caches.
@@ -63,7 +63,7 @@ impl Algorithm for Segments {
     }
 
     fn work(&self, call: &Call) -> AggregateWork {
-        AggregateWork::of_one(call.ranks, Ends::new(messages(call), 0), &self.cost(call))
+        AggregateWork::of_one(call.ranks, SendRecvCount::new(messages(call), 0), &self.cost(call))
     }
 
     fn longest(&self, call: &Call) -> usize {

@@ -15,7 +15,7 @@
 use crate::algo::{Algorithm, Refusal, direct};
 use crate::build::Builder;
 use crate::call::{Call, Collective};
-use crate::cost::{AggregateWork, Cost, Ends, Flow};
+use crate::cost::{AggregateWork, Cost, Flow, SendRecvCount};
 
 struct Direct;
 
@@ -45,7 +45,7 @@ impl Algorithm for Direct {
 
     fn work(&self, call: &Call) -> AggregateWork {
         let ranks = call.ranks as usize;
-        let (messages, busiest) = (ranks * (ranks - 1) / 2, Ends::new(ranks - 1, 0));
+        let (messages, busiest) = (ranks * (ranks - 1) / 2, SendRecvCount::new(ranks - 1, 0));
         let flow =
             AggregateWork::flow(call.ranks, Flow { messages, busiest, sent_on: 0 }, call.bytes());
         AggregateWork { reduced: flow.bytes, ..flow }

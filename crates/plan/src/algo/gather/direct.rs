@@ -16,7 +16,7 @@ use crate::algo::gathering::blocks;
 use crate::algo::{Algorithm, Refusal, direct};
 use crate::build::Builder;
 use crate::call::{Call, Collective};
-use crate::cost::{AggregateWork, Cost, Ends};
+use crate::cost::{AggregateWork, Cost, SendRecvCount};
 
 /// The algorithm, of a gather or a gatherv.
 pub(in crate::algo) struct Direct {
@@ -50,7 +50,11 @@ impl Algorithm for Direct {
     }
 
     fn work(&self, call: &Call) -> AggregateWork {
-        AggregateWork::of_one(call.ranks, Ends::new(0, call.ranks as usize - 1), &self.cost(call))
+        AggregateWork::of_one(
+            call.ranks,
+            SendRecvCount::new(0, call.ranks as usize - 1),
+            &self.cost(call),
+        )
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {

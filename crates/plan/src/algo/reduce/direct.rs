@@ -16,7 +16,7 @@
 use crate::algo::{Algorithm, Refusal, direct};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Operation};
-use crate::cost::{AggregateWork, Cost, Ends};
+use crate::cost::{AggregateWork, Cost, SendRecvCount};
 
 struct Direct;
 
@@ -45,7 +45,11 @@ impl Algorithm for Direct {
     }
 
     fn work(&self, call: &Call) -> AggregateWork {
-        AggregateWork::of_one(call.ranks, Ends::new(0, call.ranks as usize - 1), &self.cost(call))
+        AggregateWork::of_one(
+            call.ranks,
+            SendRecvCount::new(0, call.ranks as usize - 1),
+            &self.cost(call),
+        )
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {

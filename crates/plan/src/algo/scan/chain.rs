@@ -18,7 +18,7 @@
 use crate::algo::{Algorithm, Refusal, incoming};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Rank};
-use crate::cost::{AggregateWork, Cost, Ends, Flow};
+use crate::cost::{AggregateWork, Cost, Flow, SendRecvCount};
 
 struct Chain;
 
@@ -76,7 +76,7 @@ pub(in crate::algo) fn cost(call: &Call) -> Cost {
 /// Data flows one way only.
 pub(in crate::algo) fn work(call: &Call) -> AggregateWork {
     let messages = call.ranks as usize - 1;
-    let (busiest, sent_on) = (Ends::new(1, 1), messages.saturating_sub(1));
+    let (busiest, sent_on) = (SendRecvCount::new(1, 1), messages.saturating_sub(1));
     let flow = AggregateWork::flow(call.ranks, Flow { messages, busiest, sent_on }, call.bytes());
     AggregateWork { reduced: flow.bytes, ..flow }
 }

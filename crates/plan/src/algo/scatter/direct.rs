@@ -17,7 +17,7 @@ use crate::algo::scattering::blocks;
 use crate::algo::{Algorithm, Refusal, direct};
 use crate::build::Builder;
 use crate::call::{Call, Collective};
-use crate::cost::{AggregateWork, Cost, Ends};
+use crate::cost::{AggregateWork, Cost, SendRecvCount};
 
 /// The algorithm, of a scatter or a scatterv.
 pub(in crate::algo) struct Direct {
@@ -51,7 +51,11 @@ impl Algorithm for Direct {
     }
 
     fn work(&self, call: &Call) -> AggregateWork {
-        AggregateWork::of_one(call.ranks, Ends::new(call.ranks as usize - 1, 0), &self.cost(call))
+        AggregateWork::of_one(
+            call.ranks,
+            SendRecvCount::new(call.ranks as usize - 1, 0),
+            &self.cost(call),
+        )
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {

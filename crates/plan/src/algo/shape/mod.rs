@@ -6,7 +6,7 @@ pub(super) mod partition;
 pub(super) mod ring;
 pub(super) mod tournament;
 
-use crate::cost::{Ends, Flow};
+use crate::cost::{Flow, SendRecvCount};
 
 /// The number of doublings from 1 to at least `ranks`: the rounds of any algorithm in which what
 /// a rank knows at most doubles.
@@ -23,14 +23,14 @@ pub(super) fn later(ranks: u32) -> Flow {
     let in_round = |round: u32| ranks as usize - (1 << round);
     let messages = (0..rounds).map(in_round).sum();
     let sent_on = (1..rounds).map(|round| in_round(round) - 1).sum();
-    let busiest = Ends::new(rounds as usize, (rounds as usize).saturating_sub(1));
+    let busiest = SendRecvCount::new(rounds as usize, (rounds as usize).saturating_sub(1));
     Flow { messages, busiest, sent_on }
 }
 
 /// A tree from its root, which is the busiest, to all ranks.
 pub(super) fn tree_down(ranks: u32) -> Flow {
     let (messages, of_root) = (ranks as usize - 1, doublings(ranks) as usize);
-    Flow { messages, busiest: Ends::new(of_root, 0), sent_on: messages - of_root }
+    Flow { messages, busiest: SendRecvCount::new(of_root, 0), sent_on: messages - of_root }
 }
 
 /// A tree to its root. The ranks next to the root are the busiest, as they have to send as well;
@@ -38,7 +38,7 @@ pub(super) fn tree_down(ranks: u32) -> Flow {
 pub(super) fn tree_up(ranks: u32) -> Flow {
     let below = (doublings(ranks) as usize).saturating_sub(1);
     let (messages, leaves) = (ranks as usize - 1, ranks as usize / 2);
-    let busiest = Ends::new(usize::from(ranks > 1), below);
+    let busiest = SendRecvCount::new(usize::from(ranks > 1), below);
     Flow { messages, busiest, sent_on: leaves.saturating_sub(1) }
 }
 
