@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::shape::ring::Ring;
 use super::shape::{binomial, doublings};
 use crate::call::{Call, Operation, Rank};
-use crate::cost::{AggregateWork, Cost, Flow};
+use crate::cost::{AggregateWork, Cost, OneWayFlow};
 use crate::plan::Slice;
 
 /// A rank in the tree, and the length of a block.
@@ -86,7 +86,7 @@ pub(super) fn tree_cost(call: &Call, root: Rank) -> Cost {
 
 /// What all ranks do in the tree; the shape tells how many messages it has. A block travels once
 /// for each rank on its way.
-pub(super) fn tree_work(call: &Call, shape: Flow) -> AggregateWork {
+pub(super) fn tree_work(call: &Call, shape: OneWayFlow) -> AggregateWork {
     let ranks = call.ranks as usize;
     let block = call.bytes() / ranks;
     let travels: usize = (1..ranks).map(|child| binomial::subtree(child, ranks).len()).sum();

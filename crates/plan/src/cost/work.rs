@@ -25,7 +25,7 @@ impl SendRecvCount {
 
 /// Messages that flow one way, from a root, to it, or from rank to rank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Flow {
+pub struct OneWayFlow {
     /// How many there are.
     pub messages: usize,
     /// What the busiest rank has of them.
@@ -110,7 +110,11 @@ impl AggregateWork {
     }
 
     /// Messages of one size that flow one way.
-    pub fn flow(ranks: u32, Flow { messages, busiest, sent_on }: Flow, bytes: usize) -> Self {
+    pub fn flow(
+        ranks: u32,
+        OneWayFlow { messages, busiest, sent_on }: OneWayFlow,
+        bytes: usize,
+    ) -> Self {
         let (ranks, bytes) = (ranks as usize, bytes.saturating_mul(messages));
         Self { ranks, messages, busiest, sent_on, bytes, ..Self::default() }
     }

@@ -18,7 +18,7 @@
 use crate::algo::{Algorithm, Refusal, incoming};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Rank};
-use crate::cost::{AggregateWork, Cost, Flow, SendRecvCount};
+use crate::cost::{AggregateWork, Cost, OneWayFlow, SendRecvCount};
 
 struct Chain;
 
@@ -77,6 +77,7 @@ pub(in crate::algo) fn cost(call: &Call) -> Cost {
 pub(in crate::algo) fn work(call: &Call) -> AggregateWork {
     let messages = call.ranks as usize - 1;
     let (busiest, sent_on) = (SendRecvCount::new(1, 1), messages.saturating_sub(1));
-    let flow = AggregateWork::flow(call.ranks, Flow { messages, busiest, sent_on }, call.bytes());
+    let flow =
+        AggregateWork::flow(call.ranks, OneWayFlow { messages, busiest, sent_on }, call.bytes());
     AggregateWork { reduced: flow.bytes, ..flow }
 }

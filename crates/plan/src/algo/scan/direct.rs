@@ -16,7 +16,7 @@
 use crate::algo::{Algorithm, Refusal, direct};
 use crate::build::Builder;
 use crate::call::{Call, Collective};
-use crate::cost::{AggregateWork, Cost, Flow, SendRecvCount};
+use crate::cost::{AggregateWork, Cost, OneWayFlow, SendRecvCount};
 
 struct Direct;
 
@@ -47,8 +47,11 @@ impl Algorithm for Direct {
     fn work(&self, call: &Call) -> AggregateWork {
         let ranks = call.ranks as usize;
         let (messages, busiest) = (ranks * (ranks - 1) / 2, SendRecvCount::new(ranks - 1, 0));
-        let flow =
-            AggregateWork::flow(call.ranks, Flow { messages, busiest, sent_on: 0 }, call.bytes());
+        let flow = AggregateWork::flow(
+            call.ranks,
+            OneWayFlow { messages, busiest, sent_on: 0 },
+            call.bytes(),
+        );
         AggregateWork { reduced: flow.bytes, ..flow }
     }
 
