@@ -27,7 +27,7 @@ mod work;
 
 pub use spacious::Company;
 pub use text::{PriceError, TextError};
-pub use work::{AggregateWork, OneWayFlow, Reach, SendRecvCount};
+pub use work::{AggregateWork, DistancePattern, OneWayFlow, SendRecvCount};
 
 /// The longest chain of dependent work, the same on all ranks of one call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -5,7 +5,7 @@ mod cases;
 use std::sync::Arc;
 
 use cases::calls;
-use motet_plan::cost::{Reach, SendRecvCount};
+use motet_plan::cost::{DistancePattern, SendRecvCount};
 use motet_plan::select::{Lesson, Overrides, Reason, Wisdom, choose, fixed};
 use motet_plan::{
     AggregateWork, Block, Call, Collective, Cost, CostParams, Division, Operation, Rank, Tuning,
@@ -253,25 +253,25 @@ fn ranks_that_share_a_core_have_cheaper_bytes() {
     let bytes = 7 << 16;
     let far = AggregateWork { ranks: 8, waits: 8, messages: 7, bytes, ..AggregateWork::default() };
     let time = |reach| machine.time(&Cost::default(), &far.reaching(reach));
-    let all_far = time(Reach::Neighbours);
+    let all_far = time(DistancePattern::Neighbours);
     let all_near = 2.0 * bytes as f64 * 0.01 / 2.0;
     assert!(all_near < all_far);
     let near_share = |reach| (all_far - time(reach)) / (all_far - all_near);
     // Of 7 others 3; distances 2 and 4 of 1, 2 and 4; in blocks, 6 of 7 or 3 of 7.
     for (reach, expected) in [
-        (Reach::Neighbours, 0.0),
-        (Reach::Alike, 3.0 / 7.0),
-        (Reach::Doubling, 2.0 / 3.0),
-        (Reach::Halving, 6.0 / 7.0),
+        (DistancePattern::Neighbours, 0.0),
+        (DistancePattern::Alike, 3.0 / 7.0),
+        (DistancePattern::Doubling, 2.0 / 3.0),
+        (DistancePattern::Halving, 6.0 / 7.0),
     ] {
         let share = near_share(reach);
         assert!((share - expected).abs() < 1e-9, "{reach:?}: {share}, not {expected}");
     }
-    assert!(near_share(Reach::Growing) > near_share(Reach::Doubling));
-    assert!(near_share(Reach::Shrinking) < near_share(Reach::Doubling));
+    assert!(near_share(DistancePattern::Growing) > near_share(DistancePattern::Doubling));
+    assert!(near_share(DistancePattern::Shrinking) < near_share(DistancePattern::Doubling));
     // With a core for each rank none is near.
     let alone = machine.shared(8, 8);
-    assert_eq!(alone.time(&Cost::default(), &far.reaching(Reach::Doubling)), 0.0);
+    assert_eq!(alone.time(&Cost::default(), &far.reaching(DistancePattern::Doubling)), 0.0);
 }
 
 /// 4 ranks in pairs on 2 cores: two rounds of pairs, one of them on the same core, beat all others

@@ -17,12 +17,12 @@ use super::shape::ring::Ring;
 use super::shape::{doublings, tree_from_far};
 use crate::build::Builder;
 use crate::call::{Call, Rank};
-use crate::cost::{AggregateWork, Reach};
+use crate::cost::{AggregateWork, DistancePattern};
 
 /// A message from every rank but the root.
 pub(super) fn work(call: &Call) -> AggregateWork {
     let flow = AggregateWork::flow(call.ranks, tree_from_far(call.ranks), call.bytes());
-    AggregateWork { reduced: flow.bytes, ..flow }.reaching(Reach::Halving)
+    AggregateWork { reduced: flow.bytes, ..flow }.reaching(DistancePattern::Halving)
 }
 
 /// Reduces to the root: all other ranks have sent theirs then.

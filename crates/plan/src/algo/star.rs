@@ -8,7 +8,7 @@
 use super::{Refusal, direct};
 use crate::build::Builder;
 use crate::call::{Call, Rank};
-use crate::cost::{AggregateWork, Cost, Reach, SendRecvCount};
+use crate::cost::{AggregateWork, Cost, DistancePattern, SendRecvCount};
 use crate::plan::Slice;
 
 /// The rank in the middle.
@@ -34,7 +34,7 @@ pub(super) fn cost_of_same(call: &Call, inward: usize, outward: usize) -> Cost {
 pub(super) fn work(call: &Call, cost: &Cost) -> AggregateWork {
     let others = call.ranks.saturating_sub(1) as usize;
     let middle = SendRecvCount::new(others, others);
-    let work = AggregateWork::of_one(call.ranks, middle, cost).reaching(Reach::Alike);
+    let work = AggregateWork::of_one(call.ranks, middle, cost).reaching(DistancePattern::Alike);
     AggregateWork { waits: call.ranks as usize, ..work }
 }
 

@@ -1,6 +1,6 @@
 //! The time of a call whose ranks share cores.
 
-use super::work::{AggregateWork, Reach, SendRecvCount};
+use super::work::{AggregateWork, DistancePattern, SendRecvCount};
 use super::{Cost, CostParams};
 
 /// Messages up to this length wait for nobody: they travel in cells, or in blocks. Part of their
@@ -110,7 +110,7 @@ impl CostParams {
     /// read there, and that copy is part of its message's price.
     fn computing(&self, work: &AggregateWork) -> f64 {
         let longest = match work.reach {
-            Reach::Growing | Reach::Shrinking => LONGEST_MOSTLY_IN_BLOCKS,
+            DistancePattern::Growing | DistancePattern::Shrinking => LONGEST_MOSTLY_IN_BLOCKS,
             _ => longest_in_blocks(work),
         };
         let in_blocks = work.bytes <= work.messages.saturating_mul(longest);
@@ -160,12 +160,12 @@ impl CostParams {
         let others = (on_core - 1.0) / (ranks - 1.0);
         let mostly_far = (ranks - self.cores) / (ranks - 1.0);
         match work.reach {
-            Reach::Neighbours => Share::default(),
-            Reach::Alike => Share::of_both(others),
-            Reach::Doubling => Share::of_both(distances),
-            Reach::Growing => Share { messages: distances, bytes: mostly_far },
-            Reach::Halving => Share::of_both(mostly_far),
-            Reach::Shrinking => Share { messages: distances, bytes: others },
+            DistancePattern::Neighbours => Share::default(),
+            DistancePattern::Alike => Share::of_both(others),
+            DistancePattern::Doubling => Share::of_both(distances),
+            DistancePattern::Growing => Share { messages: distances, bytes: mostly_far },
+            DistancePattern::Halving => Share::of_both(mostly_far),
+            DistancePattern::Shrinking => Share { messages: distances, bytes: others },
         }
     }
 }

@@ -18,7 +18,7 @@
 //!   read is in the caches.
 //! * What goes round a ring takes as long in each round as the slowest of all ranks.
 
-use super::{AggregateWork, Cost, CostParams, Reach};
+use super::{AggregateWork, Cost, CostParams, DistancePattern};
 
 /// What the prices of messages become where each rank has a core.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -154,7 +154,8 @@ impl CostParams {
         let (first, again) = self.first_and_again(cost);
         let crowd = crowd(work, cost.bytes as f64 / self.company.at_once);
         let contended = 1.0 + (self.company.contended - 1.0) * self.share_beyond_block(cost);
-        let in_rounds = if work.reach == Reach::Neighbours { self.company.ring } else { 1.0 };
+        let in_rounds =
+            if work.reach == DistancePattern::Neighbours { self.company.ring } else { 1.0 };
         let lying = if exchanges_in_blocks(cost, work) { self.company.exchanged } else { 1.0 };
         let in_turn = work.in_turn as f64 / work.ranks as f64 * self.company.in_turn;
         first * crowd * contended * lying * in_rounds + again * self.company.repeated[1]
@@ -182,9 +183,12 @@ impl CostParams {
 /// Whether long operands are exchanged with one rank after the other, and lie in blocks until they
 /// are read.
 fn exchanges_in_blocks(cost: &Cost, work: &AggregateWork) -> bool {
-    let is_in_pairs = matches!(work.reach, Reach::Shrinking | Reach::Growing | Reach::Doubling);
+    let is_in_pairs = matches!(
+        work.reach,
+        DistancePattern::Shrinking | DistancePattern::Growing | DistancePattern::Doubling
+    );
     let each = cost.bytes as f64 / cost.messages() as f64;
-    let longest = if work.reach == Reach::Doubling { each } else { HALVED * each };
+    let longest = if work.reach == DistancePattern::Doubling { each } else { HALVED * each };
     is_in_pairs && cost.reduced > 0 && each > LONGEST_AHEAD && longest <= LONGEST_IN_BLOCK
 }
 
@@ -270,18 +274,18 @@ mod tests {
     #[test]
     fn operands_that_all_exchange_take_less_if_they_lie_in_blocks() {
         let machine = CostParams::default();
-        let time = |reach: Reach, bytes: usize, reduced: usize| {
+        let time = |reach: DistancePattern, bytes: usize, reduced: usize| {
             let cost = Cost { rounds: 3, bytes: 3 * bytes, reduced, ..Cost::default() };
             machine.time(&cost, &AggregateWork::alike(8, &cost).reaching(reach))
         };
         for (reach, kib, is_less) in [
-            (Reach::Doubling, 16, false),
-            (Reach::Doubling, 17, true),
-            (Reach::Doubling, 512, true),
-            (Reach::Doubling, 513, false),
-            (Reach::Shrinking, 300, true),
-            (Reach::Shrinking, 302, false),
-            (Reach::Alike, 64, false),
+            (DistancePattern::Doubling, 16, false),
+            (DistancePattern::Doubling, 17, true),
+            (DistancePattern::Doubling, 512, true),
+            (DistancePattern::Doubling, 513, false),
+            (DistancePattern::Shrinking, 300, true),
+            (DistancePattern::Shrinking, 302, false),
+            (DistancePattern::Alike, 64, false),
         ] {
             let [in_blocks, others] = [1, 0].map(|reduced| time(reach, kib << 10, reduced));
             assert_eq!(in_blocks < others, is_less, "{reach:?}, {kib} KiB");
@@ -293,7 +297,7 @@ mod tests {
         let machine = CostParams::default();
         let cost = Cost { rounds: 7, bytes: 7 << 16, ..Cost::default() };
         let work = AggregateWork::alike(8, &cost);
-        let ring = work.reaching(Reach::Neighbours);
+        let ring = work.reaching(DistancePattern::Neighbours);
         assert!(machine.time(&cost, &ring) > 1.2 * machine.time(&cost, &work));
     }
 
@@ -346,7 +350,9 @@ mod tests {
         let chain = CostParams::FIXED.chain(&cost, CostParams::FIXED.latency_ns);
         let work = AggregateWork::alike(RANKS, &cost);
         for waits in [work.waits, 0] {
-            for reach in [Reach::Neighbours, Reach::Doubling, Reach::Shrinking] {
+            for reach in
+                [DistancePattern::Neighbours, DistancePattern::Doubling, DistancePattern::Shrinking]
+            {
                 let work = AggregateWork { waits, in_turn: work.bytes, reach, ..work };
                 let time = CostParams::FIXED.time(&cost, &work);
                 assert!((time / chain - 1.0).abs() < 1e-12, "{time} {chain}, {reach:?}");

@@ -37,7 +37,7 @@ pub struct OneWayFlow {
 /// How far from each other the ranks are that swap data. Ranks take the cores in turns, so those at
 /// a distance of a multiple of the cores share one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Reach {
+pub enum DistancePattern {
     /// Neighbours, so none that share a core; or it is not said.
     #[default]
     Neighbours,
@@ -79,7 +79,7 @@ pub struct AggregateWork {
     /// Bytes copied inside ranks.
     pub copied: usize,
     /// How far the messages go.
-    pub reach: Reach,
+    pub reach: DistancePattern,
 }
 
 impl AggregateWork {
@@ -98,7 +98,7 @@ impl AggregateWork {
             in_turn: 0,
             reduced: of_all(cost.reduced),
             copied: of_all(cost.copied),
-            reach: Reach::Alike,
+            reach: DistancePattern::Alike,
         }
     }
 
@@ -138,7 +138,7 @@ impl AggregateWork {
 
     /// The same with messages that go so far.
     #[must_use]
-    pub fn reaching(self, reach: Reach) -> Self {
+    pub fn reaching(self, reach: DistancePattern) -> Self {
         Self { reach, ..self }
     }
 
@@ -147,6 +147,6 @@ impl AggregateWork {
     #[must_use]
     pub fn apart(self) -> Self {
         let busiest = if self.waits > 0 { SendRecvCount::default() } else { self.busiest };
-        Self { repeated: 0, busiest, reach: Reach::default(), ..self }
+        Self { repeated: 0, busiest, reach: DistancePattern::default(), ..self }
     }
 }

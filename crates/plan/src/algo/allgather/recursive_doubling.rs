@@ -19,7 +19,7 @@ use crate::algo::shape::doublings;
 use crate::algo::{Algorithm, Refusal};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Rank};
-use crate::cost::{AggregateWork, Cost, Reach};
+use crate::cost::{AggregateWork, Cost, DistancePattern};
 
 /// The algorithm, of an allgather or an allgatherv.
 pub(in crate::algo) struct RecursiveDoubling {
@@ -59,7 +59,7 @@ impl Algorithm for RecursiveDoubling {
     }
 
     fn work(&self, call: &Call) -> AggregateWork {
-        AggregateWork::alike(call.ranks, &self.cost(call)).reaching(Reach::Growing)
+        AggregateWork::alike(call.ranks, &self.cost(call)).reaching(DistancePattern::Growing)
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {

@@ -20,7 +20,7 @@ use crate::algo::shape::ring::Ring;
 use crate::algo::{Algorithm, Refusal};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Rank};
-use crate::cost::{AggregateWork, Cost, Reach};
+use crate::cost::{AggregateWork, Cost, DistancePattern};
 
 /// The algorithm, of an allgather or an allgatherv.
 pub(in crate::algo) struct RingAllgather {
@@ -58,7 +58,7 @@ impl Algorithm for RingAllgather {
     }
 
     fn work(&self, call: &Call) -> AggregateWork {
-        AggregateWork::alike(call.ranks, &self.cost(call)).reaching(Reach::Neighbours)
+        AggregateWork::alike(call.ranks, &self.cost(call)).reaching(DistancePattern::Neighbours)
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {

@@ -22,7 +22,7 @@ use crate::algo::shape::hypercube::{Fold, is_lower, partner};
 use crate::algo::{Algorithm, Refusal};
 use crate::build::Builder;
 use crate::call::{Call, Collective};
-use crate::cost::{AggregateWork, Cost, Reach};
+use crate::cost::{AggregateWork, Cost, DistancePattern};
 
 struct RecursiveDoubling;
 
@@ -53,7 +53,7 @@ impl Algorithm for RecursiveDoubling {
     fn work(&self, call: &Call) -> AggregateWork {
         let shape = Fold::new(call.ranks);
         let work = shape.work(&meeting_cost(call, shape), &folding_cost(call));
-        work.reaching(Reach::Doubling)
+        work.reaching(DistancePattern::Doubling)
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {

@@ -27,7 +27,7 @@ use crate::algo::shape::partition::part;
 use crate::algo::{Algorithm, Refusal};
 use crate::build::Builder;
 use crate::call::{Call, Collective};
-use crate::cost::{AggregateWork, Cost, Reach};
+use crate::cost::{AggregateWork, Cost, DistancePattern};
 
 struct ReduceScatterAllgather;
 
@@ -66,7 +66,7 @@ impl Algorithm for ReduceScatterAllgather {
     fn work(&self, call: &Call) -> AggregateWork {
         let shape = Fold::new(call.ranks);
         let work = shape.work(&meeting_cost(call, shape), &copied_folding_cost(call));
-        work.reaching(Reach::Shrinking)
+        work.reaching(DistancePattern::Shrinking)
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {

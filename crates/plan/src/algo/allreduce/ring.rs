@@ -23,7 +23,7 @@ use crate::algo::shape::ring::Ring;
 use crate::algo::{Algorithm, Refusal, accepts_commutative};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Rank};
-use crate::cost::{AggregateWork, Cost, Reach};
+use crate::cost::{AggregateWork, Cost, DistancePattern};
 
 struct RingAllreduce;
 
@@ -66,7 +66,7 @@ impl Algorithm for RingAllreduce {
     }
 
     fn work(&self, call: &Call) -> AggregateWork {
-        AggregateWork::alike(call.ranks, &self.cost(call)).reaching(Reach::Neighbours)
+        AggregateWork::alike(call.ranks, &self.cost(call)).reaching(DistancePattern::Neighbours)
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {

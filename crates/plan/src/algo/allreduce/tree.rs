@@ -19,7 +19,7 @@ use crate::algo::star::MIDDLE;
 use crate::algo::{Algorithm, Refusal, accepts_commutative, direct, distance_halving, merging};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Operation};
-use crate::cost::{AggregateWork, Cost, Reach, SendRecvCount};
+use crate::cost::{AggregateWork, Cost, DistancePattern, SendRecvCount};
 
 struct Tree;
 
@@ -61,7 +61,7 @@ impl Algorithm for Tree {
             repeated: down.repeated,
             ..up
         }
-        .reaching(Reach::Alike)
+        .reaching(DistancePattern::Alike)
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {

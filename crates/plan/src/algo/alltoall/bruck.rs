@@ -25,7 +25,7 @@ use crate::algo::shape::ring::Ring;
 use crate::algo::{Algorithm, Refusal, gathering, scattering};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Operation, Rank};
-use crate::cost::{AggregateWork, Cost, Reach};
+use crate::cost::{AggregateWork, Cost, DistancePattern};
 use crate::plan::Slice;
 
 struct Bruck;
@@ -68,7 +68,7 @@ impl Algorithm for Bruck {
     }
 
     fn work(&self, call: &Call) -> AggregateWork {
-        AggregateWork::alike(call.ranks, &self.cost(call)).reaching(Reach::Doubling)
+        AggregateWork::alike(call.ranks, &self.cost(call)).reaching(DistancePattern::Doubling)
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {

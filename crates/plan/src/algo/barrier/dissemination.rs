@@ -19,7 +19,7 @@ use crate::algo::shape::doublings;
 use crate::algo::{Algorithm, Refusal};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Rank};
-use crate::cost::{AggregateWork, Cost, Reach};
+use crate::cost::{AggregateWork, Cost, DistancePattern};
 
 /// The algorithm, of a barrier of one group or between two.
 pub(in crate::algo) struct Dissemination {
@@ -50,7 +50,7 @@ impl Algorithm for Dissemination {
     }
 
     fn work(&self, call: &Call) -> AggregateWork {
-        AggregateWork::alike(call.ranks, &self.cost(call)).reaching(Reach::Doubling)
+        AggregateWork::alike(call.ranks, &self.cost(call)).reaching(DistancePattern::Doubling)
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {

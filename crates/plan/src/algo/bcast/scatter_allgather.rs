@@ -22,7 +22,7 @@ use crate::algo::shape::{binomial, doublings};
 use crate::algo::{Algorithm, Refusal};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Operation};
-use crate::cost::{AggregateWork, Cost, Reach};
+use crate::cost::{AggregateWork, Cost, DistancePattern};
 use crate::plan::Slice;
 
 struct ScatterAllgather;
@@ -57,7 +57,7 @@ impl Algorithm for ScatterAllgather {
     }
 
     fn work(&self, call: &Call) -> AggregateWork {
-        AggregateWork::alike(call.ranks, &self.cost(call)).reaching(Reach::Neighbours)
+        AggregateWork::alike(call.ranks, &self.cost(call)).reaching(DistancePattern::Neighbours)
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {

@@ -29,7 +29,7 @@ use crate::algo::shape::hypercube::{Fold, FoldRole, is_lower, partner};
 use crate::algo::{Algorithm, Refusal, scattering};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Rank};
-use crate::cost::{AggregateWork, Cost, Reach};
+use crate::cost::{AggregateWork, Cost, DistancePattern};
 use crate::plan::Slice;
 
 /// The algorithm, for blocks of one length or of several.
@@ -73,7 +73,11 @@ impl Algorithm for RecursiveHalving {
     fn work(&self, call: &Call) -> AggregateWork {
         let order = Order::new(call);
         let work = order.shape.work(&order.meeting_cost(call), &order.folding_cost(call));
-        work.reaching(if order.is_near_first { Reach::Shrinking } else { Reach::Growing })
+        work.reaching(if order.is_near_first {
+            DistancePattern::Shrinking
+        } else {
+            DistancePattern::Growing
+        })
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {

@@ -21,7 +21,7 @@ use crate::algo::shape::ring::Ring;
 use crate::algo::{Algorithm, Refusal, accepts_commutative, scattering};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Rank};
-use crate::cost::{AggregateWork, Cost, Reach};
+use crate::cost::{AggregateWork, Cost, DistancePattern};
 
 /// The algorithm, for blocks of one length or of several.
 pub(in crate::algo) struct RingReduceScatter {
@@ -56,7 +56,7 @@ impl Algorithm for RingReduceScatter {
     }
 
     fn work(&self, call: &Call) -> AggregateWork {
-        AggregateWork::alike(call.ranks, &self.cost(call)).reaching(Reach::Neighbours)
+        AggregateWork::alike(call.ranks, &self.cost(call)).reaching(DistancePattern::Neighbours)
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {
