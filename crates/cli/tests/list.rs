@@ -3,7 +3,7 @@
 mod command;
 
 use command::{complaint, end, motet, said};
-use motet_plan::{Call, Division, Operation, Rank, Tuning, algo, select};
+use motet_plan::{Call, NodeMap, Operation, Rank, Tuning, algo, select};
 
 /// The rest of the line that begins with this algorithm, in the part about this collective.
 #[track_caller]
@@ -53,7 +53,7 @@ fn the_choice_is_that_of_a_program_and_depends_on_the_size() {
     };
     let select = |count, element_bytes| {
         let operation = Operation::Allreduce { count, commutative: true };
-        let (rank, in_place, nodes) = (Rank(0), false, Division::ONE);
+        let (rank, in_place, nodes) = (Rank(0), false, NodeMap::ONE);
         let call = Call { rank, ranks: 8, element_bytes, in_place, nodes, operation };
         select::choose(&call, &Tuning::default()).unwrap().algorithm.name()
     };
@@ -68,7 +68,7 @@ fn the_choice_is_that_of_a_program_and_depends_on_the_size() {
 fn ranks_that_share_cores_may_take_another_algorithm() {
     let chosen = |cores: usize| {
         let operation = Operation::Allreduce { count: 1, commutative: true };
-        let (rank, element_bytes, nodes) = (Rank(0), 8, Division::ONE);
+        let (rank, element_bytes, nodes) = (Rank(0), 8, NodeMap::ONE);
         let call = Call { rank, ranks: 16, element_bytes, in_place: false, nodes, operation };
         let mut tuning = Tuning::default();
         tuning.machine = tuning.machine.shared(16, cores);

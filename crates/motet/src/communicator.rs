@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use motet_plan::Division;
+use motet_plan::NodeMap;
 
 use crate::attributes::Attributes;
 use crate::check::CheckedComm;
@@ -96,7 +96,7 @@ pub struct Communicator {
     /// Of its two-phase collectives.
     nesting: Nesting,
     /// Which of its ranks share a node.
-    division: OnceLock<Division>,
+    division: OnceLock<NodeMap>,
     /// In check mode: what tells the other ranks of its calls.
     membership: Option<CheckedComm>,
 }
@@ -158,7 +158,7 @@ impl Communicator {
     }
 
     /// The division into nodes; made the first time.
-    pub(crate) fn kept_division(&self, make: impl FnOnce() -> Division) -> &Division {
+    pub(crate) fn kept_division(&self, make: impl FnOnce() -> NodeMap) -> &NodeMap {
         self.division.get_or_init(make)
     }
 

@@ -9,7 +9,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use motet_fabric::Peer;
-use motet_plan::Division;
+use motet_plan::NodeMap;
 
 use crate::communicator::Communicator;
 use crate::error::{ErrorKind, Result};
@@ -97,18 +97,18 @@ impl Communicator {
     }
 
     /// How the ranks are spread over nodes, to plan a collective of them. Local.
-    pub(crate) fn division(&self) -> Division {
+    pub(crate) fn division(&self) -> NodeMap {
         match self.core().nodes() {
-            Nodes::One => Division::ONE,
+            Nodes::One => NodeMap::ONE,
             _ => self.kept_division(|| self.division_of(self.group())).clone(),
         }
     }
 
     /// The same for a group of the ranks.
-    pub(crate) fn division_of(&self, group: &Group) -> Division {
+    pub(crate) fn division_of(&self, group: &Group) -> NodeMap {
         match self.core().nodes() {
-            Nodes::One => Division::ONE,
-            nodes => Division::new(group.peers().map(|peer| nodes.of(peer))),
+            Nodes::One => NodeMap::ONE,
+            nodes => NodeMap::new(group.peers().map(|peer| nodes.of(peer))),
         }
     }
 

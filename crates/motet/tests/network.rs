@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use motet::{Block, ErrorKind, Info, Result, Settings, Sum, Tag, World};
 use motet_fabric::net::Library;
-use motet_plan::{Algorithm, Call, Collective, Division, Operation, Rank, algo};
+use motet_plan::{Algorithm, Call, Collective, NodeMap, Operation, Rank, algo};
 use worlds::{Watchdog, on_ranks_with};
 
 /// How many ranks share memory; nothing if there is no network.
@@ -147,7 +147,7 @@ fn call(collective: Collective, world: &World) -> Call {
         ranks: world.size() as u32,
         element_bytes: if collective == Collective::Barrier { 0 } else { size_of::<u64>() },
         in_place: false,
-        nodes: Division::new(world.nodes()),
+        nodes: NodeMap::new(world.nodes()),
         operation,
     }
 }

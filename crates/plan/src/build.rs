@@ -212,7 +212,7 @@ impl<'a> Builder<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::call::{Division, Operation};
+    use crate::call::{NodeMap, Operation};
 
     fn call() -> Call {
         Call {
@@ -220,7 +220,7 @@ mod tests {
             ranks: 4,
             element_bytes: 8,
             in_place: false,
-            nodes: Division::ONE,
+            nodes: NodeMap::ONE,
             operation: Operation::Allreduce { count: 100, commutative: true },
         }
     }

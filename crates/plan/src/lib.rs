@@ -48,7 +48,7 @@ pub mod verify;
 
 pub use algo::{Algorithm, Refusal};
 pub use build::{Builder, Data, Phase};
-pub use call::{Block, Blocks, Call, CallError, Collective, Division, Groups, Neighbour};
+pub use call::{Block, Blocks, Call, CallError, Collective, Groups, Neighbour, NodeMap};
 pub use call::{Demands, Edge, EdgeDemand, NodeKnowledge, NodePeer, Operation, Rank};
 pub use cost::{AggregateWork, Cost, CostParams, TextError};
 pub use exec::Exec;

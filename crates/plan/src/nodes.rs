@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use crate::algo;
 use crate::call::{
-    Call, Collective, Demands, Division, Edge, EdgeDemand, Neighbour, NodeKnowledge, NodePeer,
+    Call, Collective, Demands, Edge, EdgeDemand, Neighbour, NodeKnowledge, NodeMap, NodePeer,
     Operation, Rank,
 };
 use crate::plan::{Action, Plan};
@@ -80,7 +80,7 @@ pub fn everybody(nodes: &[u32], lists: &[Lists], element_bytes: usize) -> Vec<Ca
             ranks: Rank::from_index(lists.len()).0,
             element_bytes,
             in_place: false,
-            nodes: Division::ONE,
+            nodes: NodeMap::ONE,
             operation: Operation::NodeExchange {
                 to: to.clone(),
                 from: from.clone(),

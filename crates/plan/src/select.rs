@@ -30,7 +30,7 @@ use std::str::FromStr;
 use thiserror::Error;
 
 use crate::algo::{self, Algorithm, Refusal};
-use crate::call::{Call, CallError, Collective, Division};
+use crate::call::{Call, CallError, Collective, NodeMap};
 use crate::cost::CostParams;
 use crate::order::sort_by_number;
 use crate::plan::Plan;
@@ -198,7 +198,7 @@ pub fn plan(call: &Call, tuning: &Tuning) -> Result<(Plan, Choice), SelectError>
 /// If the call is wrong.
 pub fn fixed(call: &Call) -> Result<Choice, SelectError> {
     call.check()?;
-    let call = Call { nodes: Division::ONE, ..call.clone() };
+    let call = Call { nodes: NodeMap::ONE, ..call.clone() };
     let Choice { algorithm, .. } = cheapest(&call, &CostParams::FIXED);
     Ok(Choice { algorithm, reason: Reason::Fixed })
 }

@@ -5,7 +5,7 @@ mod cases;
 
 use cases::{calls, check, plans};
 use motet_plan::{
-    Algorithm, Block, Call, Collective, Division, Operation, Plan, Rank, Refusal, Tuning, algo,
+    Algorithm, Block, Call, Collective, NodeMap, Operation, Plan, Rank, Refusal, Tuning, algo,
     select,
 };
 
@@ -89,7 +89,7 @@ fn needs_runs(collective: Collective, commutative: bool) -> bool {
 
 fn on_nodes(nodes: &[usize], in_place: bool, operation: &Operation) -> Vec<Call> {
     let mut calls = calls(nodes.len() as u32, in_place, |_| operation.clone());
-    let division = Division::new(nodes.iter().copied());
+    let division = NodeMap::new(nodes.iter().copied());
     calls.iter_mut().for_each(|call| call.nodes = division.clone());
     calls
 }
@@ -230,7 +230,7 @@ fn alltoall_is_for_a_limited_number_of_blocks() {
     let accepts = |ranks: usize| {
         let nodes: Vec<_> = (0..ranks).map(|rank| rank / 64).collect();
         let operation = operation(Collective::Alltoall, ranks, (1, Rank(0), true));
-        let division = Division::new(nodes);
+        let division = NodeMap::new(nodes);
         let call = Call {
             rank: Rank(0),
             ranks: ranks as u32,
@@ -277,7 +277,7 @@ fn they_are_chosen_on_several_nodes() {
             select::choose(call, &Tuning::default()).expect("a call").algorithm.name()
         };
         assert_eq!(name(call), "by_node", "{collective}");
-        let alone = Call { nodes: Division::ONE, ..call.clone() };
+        let alone = Call { nodes: NodeMap::ONE, ..call.clone() };
         assert_ne!(name(&alone), "by_node", "{collective}");
         let fixed = |call| select::fixed(call).expect("a call").algorithm.name();
         assert_eq!(fixed(call), fixed(&alone), "{collective}");
@@ -302,10 +302,10 @@ fn by_name_they_are_taken_where_there_are_nodes() {
 fn calls_that_disagree_about_nodes_are_wrong() {
     let operation = operation(Collective::Bcast, 3, (1, Rank(0), true));
     let mut calls = on_nodes(&[0, 0, 1], false, &operation);
-    calls[2].nodes = Division::new([0, 1, 1]);
+    calls[2].nodes = NodeMap::new([0, 1, 1]);
     let violation = check(&calls, &plans(row(Collective::Bcast), &calls), 1).unwrap_err();
     assert!(violation.to_string().contains("division into nodes"), "{violation}");
-    calls[2].nodes = Division::new([0, 1, 1, 1]);
+    calls[2].nodes = NodeMap::new([0, 1, 1, 1]);
     let error = calls[2].check().unwrap_err().to_string();
     assert_eq!(error, "the nodes of 4 ranks were passed for 3 ranks");
 }

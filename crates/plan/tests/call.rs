@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use motet_plan::{
-    Block, Blocks, Call, CallError, Collective, Division, Neighbour, Operation, Rank,
-};
+use motet_plan::{Block, Blocks, Call, CallError, Collective, Neighbour, NodeMap, Operation, Rank};
 use motet_plan::{Demands, Edge, EdgeDemand, NodeKnowledge, NodePeer};
 
 fn call(operation: Operation) -> Call {
@@ -13,7 +11,7 @@ fn call(operation: Operation) -> Call {
         ranks: 4,
         element_bytes: 8,
         in_place: false,
-        nodes: Division::ONE,
+        nodes: NodeMap::ONE,
         operation,
     }
 }

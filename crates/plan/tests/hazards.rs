@@ -1,6 +1,6 @@
 //! The builder's edges on random programs, compared with what every pair of steps says.
 
-use motet_plan::{Action, Builder, Call, Division, Operation, Plan, Rank, Slice};
+use motet_plan::{Action, Builder, Call, NodeMap, Operation, Plan, Rank, Slice};
 use proptest::prelude::*;
 
 const LEN: usize = 24;
@@ -27,7 +27,7 @@ fn plan(steps: &[Step]) -> Plan {
         ranks: 2,
         element_bytes: 8,
         in_place: false,
-        nodes: Division::ONE,
+        nodes: NodeMap::ONE,
         operation: Operation::Allreduce { count: LEN, commutative: true },
     };
     let mut builder = Builder::new(&call);

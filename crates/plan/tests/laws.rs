@@ -9,7 +9,7 @@ use cases::{
     Edge, Sizes, between, calls, check, exchange, exchangev, known, layout, plans, specimen,
 };
 use motet_plan::{
-    Action, AggregateWork, Algorithm, Call, Collective, Division, Neighbour, Operation, Plan, Rank,
+    Action, AggregateWork, Algorithm, Call, Collective, Neighbour, NodeMap, Operation, Plan, Rank,
     Refusal, algo,
 };
 
@@ -550,7 +550,7 @@ fn as_the_model_says(
         for row in algo::table().iter().filter(|row| row.collective().fewest_ranks() <= ranks) {
             let mut calls = specimen(row.collective(), ranks, &sizes);
             // On several nodes work is not what counts.
-            calls.iter_mut().for_each(|call| call.nodes = Division::ONE);
+            calls.iter_mut().for_each(|call| call.nodes = NodeMap::ONE);
             let work =
                 row.accepts(&calls[0]).map_or(AggregateWork::default(), |()| row.work(&calls[0]));
             let Some(said) = said(&work) else { continue };

@@ -4,8 +4,8 @@ mod cases;
 
 use cases::{Sizes, calls, check, specimen};
 use motet_plan::{
-    Algorithm, Builder, Call, Collective, Cost, Data, Division, Operation, Phase, Plan, Rank,
-    Slice, algo,
+    Algorithm, Builder, Call, Collective, Cost, Data, NodeMap, Operation, Phase, Plan, Rank, Slice,
+    algo,
 };
 
 const SEEDS: u64 = 24;
@@ -47,7 +47,7 @@ fn a_phase_of_all_ranks_is_the_whole() {
         for (ranks, in_place) in [(4, false), (5, false), (4, true), (5, true)] {
             for mut call in specimen(row.collective(), ranks, &sizes) {
                 // A phase knows no nodes.
-                call.nodes = Division::ONE;
+                call.nodes = NodeMap::ONE;
                 call.in_place = in_place;
                 if call.check().is_err() || row.accepts(&call).is_err() {
                     continue;

@@ -8,7 +8,7 @@ use cases::calls;
 use motet_plan::cost::{DistancePattern, SendRecvCount};
 use motet_plan::select::{Lesson, Overrides, Reason, Wisdom, choose, fixed};
 use motet_plan::{
-    AggregateWork, Block, Call, Collective, Cost, CostParams, Division, Operation, Rank, Tuning,
+    AggregateWork, Block, Call, Collective, Cost, CostParams, NodeMap, Operation, Rank, Tuning,
     algo,
 };
 
@@ -161,7 +161,7 @@ fn ranks_apart_on_one_machine_save_sends() {
         (Operation::Allgather { count: 1 }, "recursive_doubling", "direct"),
     ] {
         let mut call = calls(4, false, |_| operation.clone()).remove(0);
-        call.nodes = Division::new(0..4);
+        call.nodes = NodeMap::new(0..4);
         assert_eq!(chosen(&call, &one).0, on_one, "{operation:?}");
         assert_eq!(chosen(&call, &several).0, on_several, "{operation:?}");
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use motet_plan::nodes::{Lists, everybody};
-use motet_plan::{Block, Blocks, Call, Collective, Division, Neighbour, Operation, Rank};
+use motet_plan::{Block, Blocks, Call, Collective, Neighbour, NodeMap, Operation, Rank};
 
 use crate::args::Mistake;
 use crate::quantity::{self, counted};
@@ -95,9 +95,9 @@ impl Example {
     }
 
     /// Which ranks share a node.
-    fn division(&self) -> Division {
+    fn division(&self) -> NodeMap {
         let per_node = self.sizes.per_node.unwrap_or(self.ranks);
-        Division::new((0..self.ranks).map(|rank| (rank / per_node) as usize))
+        NodeMap::new((0..self.ranks).map(|rank| (rank / per_node) as usize))
     }
 
     /// The calls of all ranks.

@@ -260,7 +260,7 @@ fn under_way(operation: &mut Operation) -> Option<(&mut Execution, &mut Dynamic)
 
 #[cfg(test)]
 mod tests {
-    use motet_plan::{Call, Division, Operation, Rank, Tuning};
+    use motet_plan::{Call, NodeMap, Operation, Rank, Tuning};
 
     use super::super::{Closing, PlanCache, Rule, Selection};
     use super::*;
@@ -335,7 +335,7 @@ mod tests {
     fn memory_grows_with_the_logarithm_of_the_ranks() -> Result<(), crate::ErrorKind> {
         let (rank, ranks) = (Rank(7), 1 << 20);
         let operation = Operation::Barrier;
-        let (element_bytes, in_place, nodes) = (0, false, Division::ONE);
+        let (element_bytes, in_place, nodes) = (0, false, NodeMap::ONE);
         let call = Call { rank, ranks, element_bytes, in_place, nodes, operation };
         let rule = Rule::By(Selection::Few);
         let (run, _) =

@@ -475,13 +475,13 @@ fn nothing(call: &Call) -> CachedPlan {
 
 #[cfg(test)]
 mod tests {
-    use motet_plan::{Division, Operation, Rank};
+    use motet_plan::{NodeMap, Operation, Rank};
 
     use super::*;
 
     fn call(count: usize) -> Call {
         let operation = Operation::Bcast { count, root: Rank(0) };
-        let (rank, nodes) = (Rank(1), Division::ONE);
+        let (rank, nodes) = (Rank(1), NodeMap::ONE);
         Call { rank, ranks: 4, element_bytes: 8, in_place: false, nodes, operation }
     }
 
@@ -528,7 +528,7 @@ mod tests {
 
     /// What the steps of a plan that send say of their readers, in the plan's order.
     fn readers_of(name: &str, operation: Operation, rank: u32) -> Vec<Option<u32>> {
-        let (rank, nodes) = (Rank(rank), Division::ONE);
+        let (rank, nodes) = (Rank(rank), NodeMap::ONE);
         let call = Call { rank, ranks: 4, element_bytes: 8, in_place: false, nodes, operation };
         let plan = plan_of(name, &call);
         let readers = readers(&plan, is_one_way(&plan));
@@ -541,7 +541,7 @@ mod tests {
     fn all_in_order(name: &str, operation: impl Fn(usize) -> Operation, count: usize) -> bool {
         const SHORT: usize = 8 << 10;
         let in_order = (0..4).map(|rank| {
-            let (rank, nodes) = (Rank(rank), Division::ONE);
+            let (rank, nodes) = (Rank(rank), NodeMap::ONE);
             let operation = operation(count);
             let call = Call { rank, ranks: 4, element_bytes: 8, in_place: false, nodes, operation };
             let row = motet_plan::algo::find(call.collective(), name).expect("of this name");

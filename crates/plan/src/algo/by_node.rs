@@ -19,7 +19,7 @@ use std::ops::Range;
 
 use super::{Algorithm, Refusal};
 use crate::build::{Builder, Data, Phase};
-use crate::call::{Block, Call, Collective, Division, Operation, Rank};
+use crate::call::{Block, Call, Collective, NodeMap, Operation, Rank};
 use crate::cost::{Cost, CostParams};
 use crate::plan::Slice;
 use crate::select;
@@ -116,7 +116,7 @@ fn cheapest(
         ranks,
         element_bytes: call.element_bytes,
         in_place: false,
-        nodes: Division::ONE,
+        nodes: NodeMap::ONE,
         operation: operation.clone(),
     };
     select::cheapest(&phase, prices).algorithm

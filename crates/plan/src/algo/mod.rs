@@ -7,7 +7,7 @@
 use thiserror::Error;
 
 use crate::build::Builder;
-use crate::call::{Call, Collective, Division, Operation, Rank};
+use crate::call::{Call, Collective, NodeMap, Operation, Rank};
 use crate::cost::{AggregateWork, Cost, CostParams};
 use crate::plan::Plan;
 
@@ -148,7 +148,7 @@ impl dyn Algorithm {
 
     /// What a [phase](crate::Phase) of `ranks` ranks costs within `call`.
     fn cost_within(&self, call: &Call, ranks: u32, operation: Operation) -> Cost {
-        let (rank, element_bytes, nodes) = (Rank(0), call.element_bytes, Division::ONE);
+        let (rank, element_bytes, nodes) = (Rank(0), call.element_bytes, NodeMap::ONE);
         self.cost(&Call { rank, ranks, element_bytes, in_place: false, nodes, operation })
     }
 }

@@ -1,6 +1,6 @@
 //! A phase: a collective of some of the ranks within a larger one.
 
-use crate::call::{Call, Collective, Division, Operation, Rank};
+use crate::call::{Call, Collective, NodeMap, Operation, Rank};
 use crate::plan::Slice;
 
 /// A collective of some of the ranks, as one phase of a larger one.
@@ -51,7 +51,7 @@ impl Phase<'_> {
         assert!(self.operation.collective() != Collective::Barrier, "a barrier has no buffers");
         let ranks = Rank::from_index(self.members.len()).0;
         let in_place = matches!(self.data, Data::InPlace(_));
-        let (nodes, operation) = (Division::ONE, self.operation.clone());
+        let (nodes, operation) = (NodeMap::ONE, self.operation.clone());
         Call { rank, ranks, element_bytes, in_place, nodes, operation }
     }
 

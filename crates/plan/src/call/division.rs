@@ -14,7 +14,7 @@ use super::Rank;
 ///   nodes       0   0   1   1   0   2        numbered as they first appear
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Division(Option<Arc<Nodes>>);
+pub struct NodeMap(Option<Arc<Nodes>>);
 
 #[derive(Debug, PartialEq, Eq)]
 struct Nodes {
@@ -28,11 +28,11 @@ struct Nodes {
 
 /// A call is looked up by all else as well, and few programs have the same call on two divisions:
 /// so this costs a look-up nothing.
-impl Hash for Division {
+impl Hash for NodeMap {
     fn hash<H: Hasher>(&self, _: &mut H) {}
 }
 
-impl Division {
+impl NodeMap {
     /// All ranks are on one node.
     pub const ONE: Self = Self(None);
 
@@ -127,22 +127,22 @@ mod tests {
 
     #[test]
     fn nodes_are_numbered_as_they_appear() {
-        let division = Division::new([7, 7, 3, 7, 9]);
+        let division = NodeMap::new([7, 7, 3, 7, 9]);
         let nodes: Vec<_> = (0..5).map(|rank| division.node(Rank(rank))).collect();
         assert_eq!(nodes, [0, 0, 1, 0, 2]);
         assert_eq!((division.sizes(), division.largest()), (&[3, 1, 1][..], 3));
         assert_eq!(division.first_ranks(), [Rank(0), Rank(2), Rank(4)]);
         assert_eq!(division.last_ranks(), [Rank(3), Rank(2), Rank(4)]);
         assert_eq!(division.ranks_of(0), [Rank(0), Rank(1), Rank(3)]);
-        assert!(!division.is_in_runs() && Division::new([4, 4, 1]).is_in_runs());
-        assert_eq!(Division::new([4, 4, 1]), Division::new([0, 0, 8]));
+        assert!(!division.is_in_runs() && NodeMap::new([4, 4, 1]).is_in_runs());
+        assert_eq!(NodeMap::new([4, 4, 1]), NodeMap::new([0, 0, 8]));
     }
 
     #[test]
     fn one_node_is_no_division() {
-        assert_eq!(Division::new([5, 5, 5]), Division::ONE);
-        assert_eq!(Division::new([]), Division::ONE);
-        assert!(Division::ONE.is_one() && Division::ONE.first_ranks().is_empty());
-        assert_eq!((Division::ONE.node(Rank(3)), Division::ONE.largest()), (0, 0));
+        assert_eq!(NodeMap::new([5, 5, 5]), NodeMap::ONE);
+        assert_eq!(NodeMap::new([]), NodeMap::ONE);
+        assert!(NodeMap::ONE.is_one() && NodeMap::ONE.first_ranks().is_empty());
+        assert_eq!((NodeMap::ONE.node(Rank(3)), NodeMap::ONE.largest()), (0, 0));
     }
 }

@@ -15,7 +15,7 @@ use std::fmt;
 
 pub use check::CallError;
 pub use collective::Collective;
-pub use division::Division;
+pub use division::NodeMap;
 pub use groups::Groups;
 pub use node_knowledge::{Demands, Edge, EdgeDemand, NodeKnowledge, NodePeer};
 pub use operation::{Block, Blocks, Neighbour, Operation};
@@ -60,7 +60,7 @@ pub struct Call {
     /// input, in a scatter, it is the other way round: the output lies in the input buffer.
     pub in_place: bool,
     /// Which ranks share a node; the same on all ranks.
-    pub nodes: Division,
+    pub nodes: NodeMap,
     /// What is called, with its arguments.
     pub operation: Operation,
 }

@@ -1,7 +1,7 @@
 //! What a plan comes to, in figures.
 
 use super::{Action, Plan};
-use crate::call::Division;
+use crate::call::NodeMap;
 
 /// Messages, and elements in them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,7 +24,7 @@ impl Plan {
     }
 
     /// What the rank sends to other nodes.
-    pub fn sent_to_other_nodes(&self, nodes: &Division) -> Load {
+    pub fn sent_to_other_nodes(&self, nodes: &NodeMap) -> Load {
         let own = nodes.node(self.rank());
         self.load(|step| matches!(step, Action::Send { to, .. } if nodes.node(*to) != own))
     }

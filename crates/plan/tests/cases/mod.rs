@@ -7,7 +7,7 @@ use std::sync::Arc;
 use motet_plan::nodes::everybody;
 use motet_plan::verify::{Mode, Options, Violation};
 use motet_plan::{
-    Algorithm, Block, Blocks, Call, Collective, Division, Neighbour, Operation, Plan, Rank, verify,
+    Algorithm, Block, Blocks, Call, Collective, Neighbour, NodeMap, Operation, Plan, Rank, verify,
 };
 
 /// The calls of all ranks, the operation of each given by `operation`.
@@ -26,7 +26,7 @@ pub(crate) fn calls(
             ranks,
             element_bytes,
             in_place: in_place && is_root,
-            nodes: Division::ONE,
+            nodes: NodeMap::ONE,
             operation,
         }
     };
@@ -180,7 +180,7 @@ pub(crate) struct Sizes {
 /// A call of any collective, on nodes of two ranks. Where ranks may differ in the places of their
 /// blocks, they do.
 pub(crate) fn specimen(collective: Collective, ranks: u32, sizes: &Sizes) -> Vec<Call> {
-    let nodes = Division::new((0..ranks as usize).map(|rank| rank / 2));
+    let nodes = NodeMap::new((0..ranks as usize).map(|rank| rank / 2));
     let mut calls = specimen_on_one_node(collective, ranks, sizes);
     calls.iter_mut().for_each(|call| call.nodes = nodes.clone());
     calls

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use motet_plan::{Action, Call, Collective, Division, Neighbour, Operation, Rank, algo};
+use motet_plan::{Action, Call, Collective, Neighbour, NodeMap, Operation, Rank, algo};
 
 use super::Layout;
 use crate::buffer::RawSlice;
@@ -68,7 +68,7 @@ impl RankCase {
             ranks: world.size() as u32,
             element_bytes: size_of::<u32>(),
             in_place: false,
-            nodes: Division::ONE,
+            nodes: NodeMap::ONE,
             operation: Operation::Exchangev { to: self.to.clone(), from: self.from.clone() },
         }
     }
