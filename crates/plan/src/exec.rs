@@ -25,7 +25,7 @@ const INLINE_STEPS_MAX: usize = 14;
 
 /// The state of one execution of a plan.
 #[derive(Clone, Debug)]
-pub struct Exec(Size);
+pub struct Cursor(Size);
 
 #[derive(Clone, Debug)]
 enum Size {
@@ -183,7 +183,7 @@ impl<N: Number, A: AsMut<[N]>> State<N, A> {
     }
 }
 
-impl Exec {
+impl Cursor {
     /// An execution of `plan` that has not begun.
     pub fn new(plan: &Plan) -> Self {
         plan.beginning().clone()
@@ -352,6 +352,6 @@ mod tests {
 
     #[test]
     fn few_steps_take_four_words() {
-        assert_eq!(size_of::<Exec>(), 32);
+        assert_eq!(size_of::<Cursor>(), 32);
     }
 }

@@ -51,7 +51,7 @@ pub use build::{Builder, Data, Phase};
 pub use call::{Block, Blocks, Call, CallError, Collective, Groups, Neighbour, NodeMap};
 pub use call::{Demands, Edge, EdgeDemand, NodeKnowledge, NodePeer, Operation, Rank};
 pub use cost::{AggregateWork, Cost, CostParams, TextError};
-pub use exec::Exec;
+pub use exec::Cursor;
 pub use plan::{Action, Buffer, Plan, Slice, StepId};
 pub use select::{Choice, SelectError, Tuning};
 pub use verify::verify;

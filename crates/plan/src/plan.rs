@@ -14,7 +14,7 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::call::Rank;
-use crate::exec::Exec;
+use crate::exec::Cursor;
 pub use figures::Load;
 use reductions::Reductions;
 
@@ -244,7 +244,7 @@ pub struct Plan {
     dependencies: Box<[u32]>,
     order: Box<[StepId]>,
     reductions: Reductions,
-    beginning: Exec,
+    beginning: Cursor,
 }
 
 impl Plan {
@@ -272,7 +272,7 @@ impl Plan {
             bounds,
             successors,
             order,
-            beginning: Exec::beginning(&dependencies),
+            beginning: Cursor::beginning(&dependencies),
             dependencies: dependencies.into(),
         }
     }
@@ -358,7 +358,7 @@ impl Plan {
 
     /// An execution that has not begun, to be copied.
     #[inline]
-    pub(crate) fn beginning(&self) -> &Exec {
+    pub(crate) fn beginning(&self) -> &Cursor {
         &self.beginning
     }
 

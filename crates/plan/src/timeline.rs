@@ -9,7 +9,7 @@
 use thiserror::Error;
 
 use crate::call::Rank;
-use crate::exec::Exec;
+use crate::exec::Cursor;
 use crate::pairing::{Mismatch, Pairing, StepRef};
 use crate::plan::{Action, Plan};
 
@@ -61,7 +61,7 @@ impl Timeline {
                 timeline.rounds[place.rank.index()][place.step.index()] = timeline.last;
             }
         }
-        let left = lockstep.execs.iter().map(Exec::remaining).enumerate().find(|(_, n)| *n > 0);
+        let left = lockstep.execs.iter().map(Cursor::remaining).enumerate().find(|(_, n)| *n > 0);
         match left {
             None => Ok(timeline),
             Some((rank, steps)) => {
@@ -91,7 +91,7 @@ impl Timeline {
 struct Lockstep<'a> {
     plans: &'a [Plan],
     matching: &'a Pairing,
-    execs: Vec<Exec>,
+    execs: Vec<Cursor>,
     /// How many ends of each message are ready.
     ready: Vec<u8>,
     /// Messages of which both ends are ready, in the order in which they became so.
@@ -103,7 +103,7 @@ impl<'a> Lockstep<'a> {
         Self {
             plans,
             matching,
-            execs: plans.iter().map(Exec::new).collect(),
+            execs: plans.iter().map(Cursor::new).collect(),
             ready: vec![0; matching.messages().len()],
             waiting: Vec::new(),
         }

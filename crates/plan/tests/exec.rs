@@ -4,7 +4,7 @@ mod cases;
 
 use cases::calls;
 use motet_plan::{
-    Buffer, Builder, Call, Exec, Operation, Plan, Rank, Slice, StepId, Tuning, select,
+    Buffer, Builder, Call, Cursor, Operation, Plan, Rank, Slice, StepId, Tuning, select,
 };
 
 fn call() -> Call {
@@ -24,14 +24,14 @@ fn diamond() -> Plan {
     builder.finish("diamond")
 }
 
-fn ready(plan: &Plan, exec: &mut Exec) -> Vec<u32> {
+fn ready(plan: &Plan, exec: &mut Cursor) -> Vec<u32> {
     std::iter::from_fn(|| exec.next_ready(plan)).map(|step| step.0).collect()
 }
 
 #[test]
 fn steps_become_ready_in_order_and_once() {
     let plan = diamond();
-    let mut exec = Exec::new(&plan);
+    let mut exec = Cursor::new(&plan);
     for _ in 0..3 {
         assert_eq!(exec.remaining(), 5);
         assert_eq!(ready(&plan, &mut exec), [0, 1, 4]);
@@ -53,7 +53,7 @@ fn steps_become_ready_in_order_and_once() {
 #[test]
 fn restart_in_the_middle() {
     let plan = diamond();
-    let mut exec = Exec::new(&plan);
+    let mut exec = Cursor::new(&plan);
     exec.complete(&plan, exec.clone().next_ready(&plan).expect("a step is ready"));
     exec.restart(&plan);
     assert_eq!(ready(&plan, &mut exec), [0, 1, 4]);
@@ -64,7 +64,7 @@ fn restart_in_the_middle() {
 #[cfg(debug_assertions)]
 fn completing_twice() {
     let plan = diamond();
-    let mut exec = Exec::new(&plan);
+    let mut exec = Cursor::new(&plan);
     exec.complete(&plan, StepId(0));
     exec.complete(&plan, StepId(0));
 }
@@ -74,14 +74,14 @@ fn completing_twice() {
 #[cfg(debug_assertions)]
 fn completing_too_early() {
     let plan = diamond();
-    Exec::new(&plan).complete(&plan, StepId(2));
+    Cursor::new(&plan).complete(&plan, StepId(2));
 }
 
 #[test]
 fn a_plan_without_steps_is_done() {
     let call = &calls(1, false, |_| Operation::Barrier)[0];
     let (plan, _) = select::plan(call, &Tuning::default()).unwrap();
-    let mut exec = Exec::new(&plan);
+    let mut exec = Cursor::new(&plan);
     assert!(exec.is_done() && exec.next_ready(&plan).is_none());
 }
 
@@ -91,7 +91,7 @@ fn parts_make_the_same_plan() {
     let plan = diamond();
     let again = Plan::assemble(plan.parts());
     assert_eq!(plan.parts(), again.parts());
-    assert_eq!(ready(&plan, &mut Exec::new(&plan)), ready(&again, &mut Exec::new(&again)));
+    assert_eq!(ready(&plan, &mut Cursor::new(&plan)), ready(&again, &mut Cursor::new(&again)));
     assert_eq!(plan.messages(), 2);
 }
 
@@ -99,7 +99,7 @@ fn parts_make_the_same_plan() {
 #[test]
 fn in_order() {
     let plan = diamond();
-    let mut exec = Exec::in_order(&plan);
+    let mut exec = Cursor::in_order(&plan);
     for _ in 0..2 {
         for step in [4, 0, 1, 2, 3] {
             assert!(!exec.is_at_step());
@@ -118,7 +118,7 @@ fn in_order() {
 #[test]
 fn what_has_become_ready_last_may_go_out_of_turn() {
     let plan = diamond();
-    let mut exec = Exec::new(&plan);
+    let mut exec = Cursor::new(&plan);
     assert_eq!(ready(&plan, &mut exec), [0, 1, 4]);
     exec.complete(&plan, StepId(1));
     assert!(!exec.take_last(&plan, StepId(2)), "it waits for another one");
@@ -128,7 +128,7 @@ fn what_has_become_ready_last_may_go_out_of_turn() {
     exec.complete(&plan, StepId(2));
     assert_eq!(ready(&plan, &mut exec), [3]);
 
-    let mut exec = Exec::in_order(&plan);
+    let mut exec = Cursor::in_order(&plan);
     for step in [4, 0, 1] {
         assert!(!exec.take_last(&plan, StepId(2)));
         assert_eq!(exec.next_ready(&plan), Some(StepId(step)));

@@ -19,7 +19,7 @@ use motet_fabric::{
     Completion, Endpoint, Fill, InChannel, Label, OutChannel, Peer, Posted, Region, Selector,
     Token, TrafficHint, TransferError, TypeCode,
 };
-use motet_plan::{Action, Buffer, Call, Exec, Rank, Slice, StepId};
+use motet_plan::{Action, Buffer, Call, Cursor, Rank, Slice, StepId};
 
 use super::buffers::Memory;
 use super::plan_cache::CachedPlan;
@@ -86,7 +86,7 @@ pub(crate) struct Execution {
     pub(super) polled: bool,
     /// Whether its channels are still to be opened.
     to_be_linked: bool,
-    exec: Exec,
+    exec: Cursor,
     memory: Memory,
     kernel: Option<Box<dyn Kernel>>,
     /// The rank of the world for each rank of the plan.
@@ -103,7 +103,7 @@ impl Execution {
     pub(crate) fn new(planned: Arc<CachedPlan>, place: u16, call: &Call) -> Execution {
         let plan = &planned.plan;
         Execution {
-            exec: if planned.in_order { Exec::in_order(plan) } else { Exec::new(plan) },
+            exec: if planned.in_order { Cursor::in_order(plan) } else { Cursor::new(plan) },
             memory: Memory::new(plan.scratch_len(), call.element_bytes),
             planned,
             place,

@@ -6,7 +6,7 @@ use super::memory::{Content, Fault, Faulty, Memory};
 use super::value::{ValueId, Values};
 use super::{Mode, Options, Stuck, Violation};
 use crate::call::{Call, Collective, Rank};
-use crate::exec::Exec;
+use crate::exec::Cursor;
 use crate::pairing::{Pairing, StepRef};
 use crate::plan::{Action, Buffer, Plan, Slice};
 use crate::spec::Expected;
@@ -19,7 +19,7 @@ pub(super) struct VerifierRun<'a> {
     order: Order,
     values: Values,
     memories: Vec<Memory>,
-    execs: Vec<Exec>,
+    execs: Vec<Cursor>,
     messages: Vec<Progress>,
     /// What could happen next.
     possible: Vec<Event>,
@@ -81,7 +81,7 @@ impl<'a> VerifierRun<'a> {
                 Event::Deliver(message) => self.deliver(message)?,
             }
         }
-        if self.execs.iter().all(Exec::is_done) {
+        if self.execs.iter().all(Cursor::is_done) {
             return Ok(());
         }
         Err(Violation::Deadlock(self.stuck()))
@@ -289,10 +289,10 @@ impl<'a> VerifierRun<'a> {
     }
 }
 
-fn begun(plan: &Plan, mode: Mode) -> Exec {
+fn begun(plan: &Plan, mode: Mode) -> Cursor {
     match mode {
-        Mode::Eager | Mode::Rendezvous => Exec::new(plan),
-        Mode::InOrder => Exec::in_order(plan),
+        Mode::Eager | Mode::Rendezvous => Cursor::new(plan),
+        Mode::InOrder => Cursor::in_order(plan),
     }
 }
 
