@@ -55,7 +55,7 @@ impl InOrder {
     }
 
     #[inline]
-    fn take_last(&mut self, plan: &Plan, step: StepId) -> bool {
+    fn claim(&mut self, plan: &Plan, step: StepId) -> bool {
         let is_next = plan.order().get(self.complete as usize) == Some(&step);
         let is_taken = is_next && self.handed_out == self.complete;
         self.handed_out += u32::from(is_taken);
@@ -310,7 +310,7 @@ impl Cursor {
     #[inline]
     pub fn take_last(&mut self, plan: &Plan, step: StepId) -> bool {
         match &mut self.0 {
-            Size::InOrder(state) => state.take_last(plan, step),
+            Size::InOrder(state) => state.claim(plan, step),
             Size::Few(state) => state.take_last(step),
             Size::Many(state) => state.take_last(step),
         }
