@@ -55,7 +55,7 @@ impl Execution {
             let reduction = self.reduction(step);
             let pace = self.try_step(step, reduction, endpoint);
             if pace != Advance::Complete {
-                self.exec.put_back();
+                self.exec.unclaim();
                 return pace;
             }
             self.exec.complete(&self.planned.plan, step);
