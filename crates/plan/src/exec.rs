@@ -291,7 +291,7 @@ impl Cursor {
     /// # Panics
     /// As [`Exec::move_to`].
     #[inline]
-    pub fn skip_to(&mut self, place: usize) {
+    pub fn resume_at(&mut self, place: usize) {
         self.move_to(place);
         if let Size::InOrder(state) = &mut self.0 {
             state.handed_out = state.complete;

@@ -213,7 +213,7 @@ impl Execution {
     /// Begins a run that has followed its course to this place, to go on as all others do.
     pub(crate) fn begin_at(&mut self, place: usize) {
         self.begin();
-        self.exec.skip_to(place);
+        self.exec.resume_at(place);
     }
 }
 
