@@ -15,7 +15,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use motet::ErrorClass;
 use motet::raw::CommonMemory;
 
-use crate::fault::{Answer, Fault, argument};
+use crate::fault::{AbiError, Answer, argument};
 use crate::process;
 
 /// The hint that asks for a larger alignment.
@@ -56,10 +56,10 @@ pub(crate) fn allocate(size: isize, alignment: Option<&str>) -> Answer<usize> {
                 .ok()
                 .filter(|asked: &usize| asked.is_power_of_two() && *asked <= MOST_ALIGNED);
             let wrong = || format!("the hint {ALIGNMENT} is `{text}`, which is no alignment");
-            asked.ok_or_else(|| Fault::new(ErrorClass::InfoValue, wrong()))?.max(ALIGNED)
+            asked.ok_or_else(|| AbiError::new(ErrorClass::InfoValue, wrong()))?.max(ALIGNED)
         }
     };
-    let none = || Fault::new(ErrorClass::NoMem, format!("there are no {bytes} bytes of memory"));
+    let none = || AbiError::new(ErrorClass::NoMem, format!("there are no {bytes} bytes of memory"));
     let layout = Layout::from_size_align(bytes.max(1), aligned).map_err(|_| none())?;
     if let Some(memory) = common_memory(layout) {
         let address = memory.start().expose_provenance().get();
@@ -87,7 +87,7 @@ fn common_memory(layout: Layout) -> Option<CommonMemory> {
 pub(crate) fn free(address: usize) -> Answer {
     let Some(allocation) = allocations().remove(&address) else {
         let text = format!("{address:#x} is no memory of MPI_Alloc_mem, or has been freed already");
-        return Err(Fault::new(ErrorClass::Base, text));
+        return Err(AbiError::new(ErrorClass::Base, text));
     };
     if let Allocation::Private(layout) = allocation {
         // SAFETY: it was allocated so, and nobody else frees it, since it is not written down any

@@ -13,7 +13,7 @@ use motet::raw::is_in_operator;
 use motet::{Error, ErrorClass, ErrorKind};
 
 use crate::exports::MPI_SUCCESS;
-use crate::fault::{Answer, Fault, Site};
+use crate::fault::{AbiError, Answer, Site};
 use crate::process;
 
 /// Ends the job if a panic leaves the call.
@@ -70,7 +70,7 @@ pub(crate) fn tool(call: &'static str, work: impl FnOnce() -> Result<(), c_int>)
 /// destructor.
 #[cold]
 #[inline(never)]
-fn failed(call: &'static str, fault: Fault) -> c_int {
+fn failed(call: &'static str, fault: AbiError) -> c_int {
     guarded(call, || fault.ending(call)).perform()
 }
 
@@ -78,7 +78,7 @@ fn failed(call: &'static str, fault: Fault) -> c_int {
 #[cold]
 pub(crate) fn missing(what: &str, site: impl Into<Site>) -> Answer {
     let text = format!("Motet has no {what}");
-    Err(Fault::new(ErrorClass::UnsupportedOperation, text).at(site.into()))
+    Err(AbiError::new(ErrorClass::UnsupportedOperation, text).at(site.into()))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::ffi::c_int;
 use motet::ErrorClass;
 
 use crate::exports::MPI_UNDEFINED;
-use crate::fault::{Answer, Fault};
+use crate::fault::{AbiError, Answer};
 
 /// The width of the counts of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +71,7 @@ impl Counts {
     /// No list, where there should be elements.
     pub(crate) unsafe fn list(self, len: usize) -> Answer<Vec<i64>> {
         if self.is_null() && len > 0 {
-            return Err(Fault::new(ErrorClass::Arg, "a list of counts is NULL"));
+            return Err(AbiError::new(ErrorClass::Arg, "a list of counts is NULL"));
         }
         // SAFETY: promised by the caller.
         Ok((0..len).map(|place| unsafe { self.get(place) }).collect())
@@ -104,7 +104,7 @@ impl CountPlace {
             CountPlace::Large(place) => place.is_null(),
         };
         if is_null {
-            return Err(Fault::new(ErrorClass::Arg, "the place for a result is NULL"));
+            return Err(AbiError::new(ErrorClass::Arg, "the place for a result is NULL"));
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use motet::{ErrorClass, ErrorCode};
 
-use crate::fault::{Answer, Fault};
+use crate::fault::{AbiError, Answer};
 
 /// The variable that says which codes errors have.
 pub(crate) const ERROR_CODES: &str = "MOTET_ERROR_CODES";
@@ -40,7 +40,7 @@ pub(crate) fn check_setting() -> Answer {
         (_, Some(_)) => Ok(()),
         (value, None) => {
             let text = format!("{ERROR_CODES} is `{value}`, not `texts` or `classes`");
-            Err(Fault::new(ErrorClass::Arg, text))
+            Err(AbiError::new(ErrorClass::Arg, text))
         }
     }
 }

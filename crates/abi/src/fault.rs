@@ -21,11 +21,11 @@ use crate::process;
 use crate::slot::ObjectRef;
 
 /// What a call comes to.
-pub(crate) type Answer<T = ()> = Result<T, Fault>;
+pub(crate) type Answer<T = ()> = Result<T, AbiError>;
 
 /// What went wrong.
 #[derive(Debug)]
-pub(crate) struct Fault(Box<Facts>);
+pub(crate) struct AbiError(Box<Facts>);
 
 #[derive(Debug)]
 struct Facts {
@@ -92,43 +92,43 @@ impl From<MPI_File> for Site {
     }
 }
 
-impl Fault {
+impl AbiError {
     /// An error of a class of the standard.
     #[cold]
-    pub(crate) fn new(class: ErrorClass, text: impl Into<String>) -> Fault {
-        Fault::with(Code::OfClass(class), text.into())
+    pub(crate) fn new(class: ErrorClass, text: impl Into<String>) -> AbiError {
+        AbiError::with(Code::OfClass(class), text.into())
     }
 
     /// `MPI_ERR_IN_STATUS`, itself: programs compare the code with it before they look at the
     /// statuses, which have the texts.
     #[cold]
-    pub(crate) fn in_status(text: String) -> Fault {
-        Fault::with(Code::Exactly(ErrorClass::InStatus.code()), text)
+    pub(crate) fn in_status(text: String) -> AbiError {
+        AbiError::with(Code::Exactly(ErrorClass::InStatus.code()), text)
     }
 
     /// An error of the program, which it wants to be brought before the error handler of a site;
     /// that is all that the call does.
     #[cold]
-    pub(crate) fn requested(site: Site, code: c_int) -> Fault {
+    pub(crate) fn requested(site: Site, code: c_int) -> AbiError {
         let text = text_of(code).filter(|text| !text.is_empty());
         let text = text.unwrap_or_else(|| format!("error {code}"));
-        let mut fault = Fault::with(Code::Exactly(code), text);
+        let mut fault = AbiError::with(Code::Exactly(code), text);
         fault.0.is_requested = true;
         fault.at(site)
     }
 
     /// The same fault, of which this exception is the cause.
     #[cold]
-    pub(crate) fn thrown(mut self, exception: Option<ExceptionId>) -> Fault {
+    pub(crate) fn thrown(mut self, exception: Option<ExceptionId>) -> AbiError {
         self.0.exception = exception;
         self
     }
 
     #[cold]
-    fn with(code: Code, text: String) -> Fault {
+    fn with(code: Code, text: String) -> AbiError {
         let text = printable(text).to_string();
         let (operation, site, exception) = (None, Site::Unknown, None);
-        Fault(Box::new(Facts { code, text, operation, site, exception, is_requested: false }))
+        AbiError(Box::new(Facts { code, text, operation, site, exception, is_requested: false }))
     }
 
     /// The class of the standard, or the code of the program.
@@ -147,7 +147,7 @@ impl Fault {
 
     /// The same fault, of this site unless it has one already.
     #[cold]
-    pub(crate) fn at(mut self, site: Site) -> Fault {
+    pub(crate) fn at(mut self, site: Site) -> AbiError {
         if let Site::Unknown = self.0.site {
             self.0.site = site;
         }
@@ -254,14 +254,14 @@ impl Site {
     }
 }
 
-impl From<Error> for Fault {
+impl From<Error> for AbiError {
     #[cold]
-    fn from(error: Error) -> Fault {
+    fn from(error: Error) -> AbiError {
         let code = match error.kind() {
             ErrorKind::User { code, .. } => Code::Exactly(code.0),
             _ => Code::OfClass(error.class()),
         };
-        let mut fault = Fault::with(code, error.kind().to_string());
+        let mut fault = AbiError::with(code, error.kind().to_string());
         fault.0.operation = error.call().zip(error.rank());
         fault.thrown(error.kind().exception())
     }
@@ -269,6 +269,6 @@ impl From<Error> for Fault {
 
 /// The error of an argument that is wrong in another way than those with a class of their own.
 #[cold]
-pub(crate) fn argument(text: impl Into<String>) -> Fault {
-    Fault::new(ErrorClass::Arg, text)
+pub(crate) fn argument(text: impl Into<String>) -> AbiError {
+    AbiError::new(ErrorClass::Arg, text)
 }

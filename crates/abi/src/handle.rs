@@ -19,7 +19,7 @@ use std::marker::PhantomData;
 use motet::ErrorClass;
 
 use crate::arena::{Arena, SlotIndex};
-use crate::fault::{Answer, Fault};
+use crate::fault::{AbiError, Answer};
 use crate::objects::{
     Comm, Errhandler, File, Groups, Hints, Message, Operator, Request, Session, Type, Window,
 };
@@ -264,12 +264,12 @@ impl<K: Kind> Handle<K> {
 
     /// The error that it is.
     #[cold]
-    pub(crate) fn wrong(self) -> Fault {
+    pub(crate) fn wrong(self) -> AbiError {
         let what = match self.place() {
             Some(_) => "stands for nothing: it has been freed, or is to come with a request",
             None if self.is_constant() => "is no handle of an object",
             None => "is not a handle of this kind: not set, or of something else",
         };
-        Fault::new(K::CLASS, format!("the {} {self:?} {what}", K::NAME))
+        AbiError::new(K::CLASS, format!("the {} {self:?} {what}", K::NAME))
     }
 }

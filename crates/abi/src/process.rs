@@ -29,7 +29,7 @@ use crate::calls::attributes;
 use crate::error_codes;
 use crate::exception;
 use crate::exports;
-use crate::fault::{Answer, Fault, Site};
+use crate::fault::{AbiError, Answer, Site};
 use crate::forked;
 use crate::handle::{Kind, MPI_Request};
 use crate::objects::{Comm, Errhandler, FoundComm, Groups, Message, Shape, Type};
@@ -111,13 +111,13 @@ pub(crate) fn running() -> Answer {
 
 /// What it is to call the library now.
 #[cold]
-pub(crate) fn not_running() -> Fault {
+pub(crate) fn not_running() -> AbiError {
     let text = match STAGE.load(Ordering::Acquire) {
-        FORKED => return Fault::new(ErrorClass::Other, forked::called()),
+        FORKED => return AbiError::new(ErrorClass::Other, forked::called()),
         BEFORE | BEGINNING => "called before MPI_Init (or MPI_Init_thread, or MPI_Session_init)",
         _ => "called after MPI_Finalize",
     };
-    Fault::new(ErrorClass::Other, text)
+    AbiError::new(ErrorClass::Other, text)
 }
 
 /// The communicator of all ranks, also of a program that has sessions only.
@@ -175,7 +175,7 @@ fn initial_handler() -> Answer<Errhandler> {
     let Ok(name) = env::var(INITIAL_HANDLER) else { return Ok(Errhandler::Fatal) };
     Errhandler::named(&name).ok_or_else(|| {
         let known = "mpi_errors_are_fatal, mpi_errors_abort, mpi_errors_return";
-        Fault::new(ErrorClass::Arg, format!("{INITIAL_HANDLER} is `{name}`, not one of {known}"))
+        AbiError::new(ErrorClass::Arg, format!("{INITIAL_HANDLER} is `{name}`, not one of {known}"))
     })
 }
 
@@ -191,7 +191,7 @@ pub(crate) fn initialize() -> Answer {
             FINALIZED => "called after MPI_Finalize: MPI_Init may be called once",
             _ => "MPI_Init may be called once",
         };
-        return Err(Fault::new(ErrorClass::Other, text));
+        return Err(AbiError::new(ErrorClass::Other, text));
     }
     let joined = join();
     STAGE.store(if joined.is_ok() { INITIALIZED } else { BEFORE }, Ordering::Release);
@@ -208,7 +208,7 @@ pub(crate) fn finalize() -> Answer {
     let order = (Ordering::AcqRel, Ordering::Acquire);
     let (own, world) = match STAGE.compare_exchange(INITIALIZED, ENDING, order.0, order.1) {
         Ok(_) => (own(), world()),
-        Err(ENDING) => return Err(Fault::new(ErrorClass::Other, "called twice")),
+        Err(ENDING) => return Err(AbiError::new(ErrorClass::Other, "called twice")),
         Err(_) => return Err(not_running()),
     };
     exception::delete_kept();
@@ -237,7 +237,7 @@ pub(crate) fn join() -> Answer {
     let mut seat = seat();
     if *seat == Seat::Gone {
         let text = "the process has left its world already, and cannot join it again";
-        return Err(Fault::new(ErrorClass::Other, text));
+        return Err(AbiError::new(ErrorClass::Other, text));
     }
     if *seat == Seat::Free {
         let handler = initial_handler()?;

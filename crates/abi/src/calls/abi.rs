@@ -11,7 +11,7 @@ use motet::{ErrorClass, Info};
 
 use crate::caller::{list, put};
 use crate::exports::*;
-use crate::fault::{Answer, Fault, argument};
+use crate::fault::{AbiError, Answer, argument};
 use crate::handle::{MPI_Aint, MPI_Count, MPI_Datatype, MPI_Info, MPI_Offset};
 use crate::objects::Hints;
 
@@ -74,8 +74,8 @@ fn logical(value: bool, size: c_int) -> Answer<([u8; WIDEST], usize)> {
 }
 
 #[cold]
-fn not_ours(what: &str) -> Fault {
-    Fault::new(ErrorClass::Abi, what)
+fn not_ours(what: &str) -> AbiError {
+    AbiError::new(ErrorClass::Abi, what)
 }
 
 /// `MPI_Abi_get_fortran_booleans`

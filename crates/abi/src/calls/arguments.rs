@@ -13,7 +13,7 @@ use motet::{Datatype, ErrorClass, Op};
 
 use crate::count::Counts;
 use crate::exports::{MPI_BYTE, MPI_DATATYPE_NULL, MPI_IN_PLACE, MPI_SUM};
-use crate::fault::{Answer, Fault};
+use crate::fault::{AbiError, Answer};
 use crate::handle::{MPI_Datatype, MPI_Op};
 use crate::objects::FoundType;
 
@@ -49,7 +49,7 @@ pub(crate) fn is_in_place(address: *const c_void) -> bool {
 pub(crate) fn address(which: Which, address: *const c_void) -> Answer<*mut u8> {
     if is_in_place(address) {
         let text = format!("MPI_IN_PLACE is not allowed as the {} here", which.name());
-        return Err(Fault::new(ErrorClass::Buffer, text));
+        return Err(AbiError::new(ErrorClass::Buffer, text));
     }
     Ok(address.cast_mut().cast())
 }
@@ -62,7 +62,7 @@ pub(crate) fn address(which: Which, address: *const c_void) -> Answer<*mut u8> {
 pub(crate) fn count(which: Which, count: i64) -> Answer<usize> {
     usize::try_from(count).map_err(|_| {
         let text = format!("a count of the {} is {count}", which.name());
-        Fault::new(ErrorClass::Count, text)
+        AbiError::new(ErrorClass::Count, text)
     })
 }
 
@@ -165,7 +165,7 @@ impl Places {
         unsafe { read_counts(which, len, counts, all_counts) }?;
         if places.is_null() && len > 0 {
             let text = format!("the list of displacements of the {} is NULL", which.name());
-            return Err(Fault::new(ErrorClass::Arg, text));
+            return Err(AbiError::new(ErrorClass::Arg, text));
         }
         // SAFETY: promised by the caller, and there is one.
         all_places.extend((0..len).map(|place| unsafe { places.get(place) } as isize));
@@ -198,7 +198,7 @@ pub(crate) unsafe fn counts(which: Which, len: usize, counts: Counts) -> Answer<
 unsafe fn read_counts(which: Which, len: usize, counts: Counts, into: &mut Vec<usize>) -> Answer {
     if counts.is_null() && len > 0 {
         let text = format!("the list of counts of the {} is NULL", which.name());
-        return Err(Fault::new(ErrorClass::Arg, text));
+        return Err(AbiError::new(ErrorClass::Arg, text));
     }
     into.reserve(len);
     for place in 0..len {
@@ -274,7 +274,7 @@ impl Mixed {
         let places = unsafe { Places::read(which, len, counts, displacements) }?;
         if datatypes.is_null() && len > 0 {
             let text = format!("the list of datatypes of the {} is NULL", which.name());
-            return Err(Fault::new(ErrorClass::Arg, text));
+            return Err(AbiError::new(ErrorClass::Arg, text));
         }
         let datatype = |place: usize| {
             let datatype = datatypes.wrapping_add(place);

@@ -12,7 +12,7 @@ use motet::ErrorClass;
 use crate::caller::put;
 use crate::count::CountPlace;
 use crate::exports::MPI_REQUEST_NULL;
-use crate::fault::{Answer, Fault, argument};
+use crate::fault::{AbiError, Answer, argument};
 use crate::handle::{MPI_Comm, MPI_Request};
 use crate::objects::{Holder, Request};
 use crate::process;
@@ -26,7 +26,7 @@ pub(crate) fn attach(holder: Holder<'_>, buffer: *mut c_void, size: i64) -> Answ
         .map_err(|_| argument(format!("the buffer for buffered sends would have {size} bytes")))?;
     if buffer.is_null() && bytes > 0 {
         let text = "the buffer for buffered sends is NULL";
-        return Err(Fault::new(ErrorClass::Buffer, text));
+        return Err(AbiError::new(ErrorClass::Buffer, text));
     }
     holder.attach(buffer.addr(), bytes)
 }

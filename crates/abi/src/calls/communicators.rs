@@ -14,7 +14,7 @@ use motet::{Attributes, CommunicatorRequest, Comparison, ErrorClass, Group, Info
 use super::attributes;
 use crate::caller::{expect_place, get, put};
 use crate::exports::*;
-use crate::fault::{Answer, Fault, argument};
+use crate::fault::{AbiError, Answer, argument};
 use crate::handle::{MPI_Comm, MPI_Group, MPI_Info, MPI_Request};
 use crate::objects::{Comm, FoundComm, Groups, Hints, Request, Shape};
 use crate::process;
@@ -39,7 +39,7 @@ pub(crate) fn comparison(comparison: Comparison) -> c_int {
 /// A tag of a call that makes a communicator.
 pub(crate) fn creation_tag(tag: c_int) -> Answer<Tag> {
     let tag = u32::try_from(tag);
-    tag.map(Tag).map_err(|_| Fault::new(ErrorClass::Tag, "the tag is negative"))
+    tag.map(Tag).map_err(|_| AbiError::new(ErrorClass::Tag, "the tag is negative"))
 }
 
 /// `MPI_Comm_compare`
@@ -103,7 +103,7 @@ fn free(handle: MPI_Comm, before: impl FnOnce(&Comm) -> Answer) -> Answer {
     comm.answer(|| {
         if handle.is_constant() {
             let text = format!("{} is predefined, and cannot be freed", comm.name());
-            return Err(Fault::new(ErrorClass::Comm, text));
+            return Err(AbiError::new(ErrorClass::Comm, text));
         }
         before(&comm)?;
         attributes::deleted(&*comm)?;

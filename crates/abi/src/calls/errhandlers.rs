@@ -7,13 +7,13 @@ use std::ffi::c_int;
 
 use crate::caller::{get, put};
 use crate::exports::{MPI_ERRHANDLER_NULL, MPI_FILE_NULL};
-use crate::fault::{Answer, Fault, Site};
+use crate::fault::{AbiError, Answer, Site};
 use crate::handle::{Callback, MPI_Comm, MPI_Errhandler, MPI_File};
 use crate::objects::{Errhandler, File, Target};
 
 /// `MPI_Comm_call_errhandler`
 pub(crate) fn comm_call_errhandler(comm: MPI_Comm, errorcode: c_int) -> Answer {
-    Err(Fault::requested(Site::Comm(comm.object()?), errorcode))
+    Err(AbiError::requested(Site::Comm(comm.object()?), errorcode))
 }
 
 /// `MPI_Comm_create_errhandler`
@@ -65,7 +65,7 @@ fn of_files<T>(file: MPI_File, work: impl FnOnce() -> Answer<T>) -> Answer<T> {
 
 /// `MPI_File_call_errhandler`
 pub(crate) fn file_call_errhandler(fh: MPI_File, errorcode: c_int) -> Answer {
-    of_files(fh, || Err(Fault::requested(Site::File, errorcode)))
+    of_files(fh, || Err(AbiError::requested(Site::File, errorcode)))
 }
 
 /// `MPI_File_create_errhandler`

@@ -11,7 +11,7 @@ use super::arguments::{self, Blocks, InPlace, Items, Mixed, Reduced, Which, is_i
 use crate::caller::put;
 use crate::count::Counts;
 use crate::exports::{MPI_PROC_NULL, MPI_REQUEST_NULL, MPI_ROOT};
-use crate::fault::{Answer, Fault};
+use crate::fault::{AbiError, Answer};
 use crate::handle::{MPI_Comm, MPI_Datatype, MPI_Group, MPI_Info, MPI_Op, MPI_Request};
 use crate::objects::{FoundComm, Request};
 use crate::slot::ObjectRef;
@@ -245,7 +245,7 @@ impl Call<'_> {
     }
 
     #[cold]
-    fn no_root(&self, root: c_int) -> Fault {
+    fn no_root(&self, root: c_int) -> AbiError {
         let far = if self.comm.inside().is_some() { "" } else { "far " };
         let text = match root {
             MPI_ROOT => "the root is MPI_ROOT, which is for intercommunicators".to_owned(),
@@ -254,7 +254,7 @@ impl Call<'_> {
             }
             _ => format!("the root is {root}, but the {far}group has {} ranks", self.comm.peers()),
         };
-        Fault::new(ErrorClass::Root, text)
+        AbiError::new(ErrorClass::Root, text)
     }
 
     /// Items, if this rank has to say what they are.

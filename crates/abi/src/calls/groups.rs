@@ -9,7 +9,7 @@ use motet::{ErrorClass, Group, GroupError, RankRange};
 use super::communicators::comparison;
 use crate::caller::{get, list, put, put_all};
 use crate::exports::{MPI_GROUP_EMPTY, MPI_GROUP_NULL, MPI_PROC_NULL, MPI_UNDEFINED};
-use crate::fault::{Answer, Fault};
+use crate::fault::{AbiError, Answer};
 use crate::handle::MPI_Group;
 use crate::objects::Groups;
 use crate::process;
@@ -39,7 +39,7 @@ unsafe fn publish(made: Result<Group, GroupError>, newgroup: *mut MPI_Group) -> 
 fn rank(rank: impl Into<i64>) -> Answer<usize> {
     let rank = rank.into();
     usize::try_from(rank)
-        .map_err(|_| Fault::new(ErrorClass::Rank, format!("rank {rank} is in no group")))
+        .map_err(|_| AbiError::new(ErrorClass::Rank, format!("rank {rank} is in no group")))
 }
 
 /// The ranks that the caller lists.
@@ -199,7 +199,7 @@ pub(crate) unsafe fn group_translate_ranks(
         let (rank, size) = (rank(named)?, from.size());
         if rank >= size {
             let text = format!("rank {rank} is not in a group of {size} ranks");
-            return Err(Fault::new(ErrorClass::Rank, text));
+            return Err(AbiError::new(ErrorClass::Rank, text));
         }
         Ok(from.translate(rank, &to).map_or(MPI_UNDEFINED, |rank| rank as c_int))
     };

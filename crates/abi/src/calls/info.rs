@@ -9,7 +9,7 @@ use motet::{ErrorClass, Info, MAX_INFO_KEY};
 
 use crate::caller::{get, list, put};
 use crate::exports::{MPI_INFO_ENV, MPI_INFO_NULL};
-use crate::fault::{Answer, Fault, argument};
+use crate::fault::{AbiError, Answer, argument};
 use crate::handle::MPI_Info;
 use crate::objects::Hints;
 use crate::text;
@@ -19,7 +19,7 @@ use crate::text;
 /// # Errors
 /// One that is empty or too long, or is not there.
 unsafe fn key<'a>(key: *const c_char) -> Answer<&'a str> {
-    let wrong = |problem| Fault::new(ErrorClass::InfoKey, problem);
+    let wrong = |problem| AbiError::new(ErrorClass::InfoKey, problem);
     // SAFETY: a string of the caller.
     let key = unsafe { text::read("key", key) }.map_err(|fault| wrong(fault.text().to_owned()))?;
     if key.is_empty() || key.len() >= MAX_INFO_KEY {
@@ -39,7 +39,7 @@ fn read<T>(info: MPI_Info, work: impl FnOnce(&Info) -> Answer<T>) -> Answer<T> {
 /// What is done to hints of the program.
 fn change(info: MPI_Info, work: impl FnOnce(&mut Info) -> motet::Result<()>) -> Answer {
     if info == MPI_INFO_ENV {
-        return Err(Fault::new(ErrorClass::Info, "MPI_INFO_ENV can only be looked at"));
+        return Err(AbiError::new(ErrorClass::Info, "MPI_INFO_ENV can only be looked at"));
     }
     let info = info.object()?;
     let mut info = info.lock().unwrap_or_else(PoisonError::into_inner);
@@ -184,6 +184,6 @@ pub(crate) unsafe fn info_set(info: MPI_Info, key: *const c_char, value: *const 
     let key = unsafe { self::key(key) }?;
     // SAFETY: as above.
     let value = unsafe { text::read("value", value) }
-        .map_err(|fault| Fault::new(ErrorClass::InfoValue, fault.text()))?;
+        .map_err(|fault| AbiError::new(ErrorClass::InfoValue, fault.text()))?;
     change(info, |info| info.set(key, value))
 }

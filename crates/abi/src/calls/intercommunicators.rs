@@ -8,7 +8,7 @@ use motet::{ErrorClass, MergeOrder};
 
 use super::communicators::creation_tag;
 use crate::caller::{expect_place, put};
-use crate::fault::{Answer, Fault};
+use crate::fault::{AbiError, Answer};
 use crate::handle::{MPI_Comm, MPI_Group};
 use crate::objects::{Groups, Shape};
 
@@ -55,7 +55,7 @@ pub(crate) unsafe fn intercomm_create(
         expect_place(newintercomm)?;
         let (local, tag) = (comm.intra()?, creation_tag(tag)?);
         let leader = usize::try_from(local_leader).map_err(|_| {
-            Fault::new(ErrorClass::Rank, format!("the local leader is {local_leader}"))
+            AbiError::new(ErrorClass::Rank, format!("the local leader is {local_leader}"))
         })?;
         // What is wrong with these is told to the whole group by what is called below.
         let peer = peer_comm.object().ok().filter(|_| local.rank() == leader);

@@ -13,7 +13,7 @@ use motet::{ErrorClass, PROC_NULL, Source, Tag, TagFilter};
 use super::arguments::{Items, Which};
 use crate::caller::put;
 use crate::exports::{MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_PROC_NULL, MPI_REQUEST_NULL};
-use crate::fault::{Answer, Fault};
+use crate::fault::{AbiError, Answer};
 use crate::handle::{MPI_Comm, MPI_Datatype, MPI_Request};
 use crate::objects::{FoundComm, MPI_Status, Request};
 
@@ -36,7 +36,7 @@ pub(super) fn rank(which: &str, rank: c_int) -> Answer<usize> {
         Err(_) if rank == MPI_PROC_NULL => Ok(PROC_NULL),
         Err(_) => {
             let text = format!("the {which} is {rank}, which is no rank");
-            Err(Fault::new(ErrorClass::Rank, text))
+            Err(AbiError::new(ErrorClass::Rank, text))
         }
     }
 }
@@ -66,7 +66,7 @@ pub(super) fn source(from: c_int) -> Answer<Source> {
 #[inline]
 pub(super) fn tag(tag: c_int) -> Answer<Tag> {
     let number = u32::try_from(tag);
-    number.map(Tag).map_err(|_| Fault::new(ErrorClass::Tag, format!("the tag is {tag}")))
+    number.map(Tag).map_err(|_| AbiError::new(ErrorClass::Tag, format!("the tag is {tag}")))
 }
 
 /// As what a message is received.

@@ -11,7 +11,7 @@ use crate::alone;
 use crate::caller::put;
 use crate::count::Width;
 use crate::exports::MPI_OP_NULL;
-use crate::fault::{Answer, Fault, argument};
+use crate::fault::{AbiError, Answer, argument};
 use crate::handle::{Callback, MPI_Datatype, MPI_Op};
 use crate::objects::{Commutativity, Operator};
 use crate::process;
@@ -61,7 +61,7 @@ pub(crate) unsafe fn op_free(op: *mut MPI_Op) -> Answer {
     // SAFETY: it is there, says the program.
     let freed = unsafe { op.read() };
     if freed.is_constant() && freed.object().is_ok() {
-        return Err(Fault::new(ErrorClass::Op, "a predefined operator cannot be freed"));
+        return Err(AbiError::new(ErrorClass::Op, "a predefined operator cannot be freed"));
     }
     freed.retire()?;
     // SAFETY: as above.
@@ -87,11 +87,11 @@ pub(crate) unsafe fn reduce_local(
     let is_null = |address: *mut u8| low != high && address.addr() as i128 + low == 0;
     if is_null(input) || is_null(inout) {
         let text = format!("a buffer is a null pointer, but {count} items lie there");
-        return Err(Fault::new(ErrorClass::Buffer, text));
+        return Err(AbiError::new(ErrorClass::Buffer, text));
     }
     if input == inout && low != high {
         let text = "the input is in the buffer of the result: two buffers are needed";
-        return Err(Fault::new(ErrorClass::Buffer, text));
+        return Err(AbiError::new(ErrorClass::Buffer, text));
     }
     // SAFETY: all items are there, says the program; their addresses come from elsewhere, and so
     // are exposed.

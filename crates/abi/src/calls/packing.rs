@@ -10,7 +10,7 @@ use motet::{Datatype, Error, ErrorClass};
 
 use super::arguments::{Which, count};
 use crate::count::CountPlace;
-use crate::fault::{Answer, Fault, argument};
+use crate::fault::{AbiError, Answer, argument};
 use crate::handle::{MPI_Comm, MPI_Datatype};
 use crate::text;
 
@@ -38,7 +38,7 @@ fn check_data(address: *const c_void, datatype: &Datatype, count: u64) -> Answer
     let (low, high) = layout.reach(count);
     let low = low + address.addr() as i128;
     if low != high + address.addr() as i128 && (0..FIRST_PAGE).contains(&low) {
-        return Err(Fault::new(ErrorClass::Buffer, "the buffer is NULL"));
+        return Err(AbiError::new(ErrorClass::Buffer, "the buffer is NULL"));
     }
     Ok(())
 }
@@ -72,10 +72,13 @@ impl PackedRange {
         let room = (size - at).unsigned_abs();
         if needed > room {
             let text = format!("{needed} bytes are needed, but the packed buffer has {room} more");
-            return Err(Fault::new(ErrorClass::Truncate, text));
+            return Err(AbiError::new(ErrorClass::Truncate, text));
         }
         if needed > 0 && (bytes.addr() as i128) < FIRST_PAGE {
-            return Err(Fault::new(ErrorClass::Buffer, "the packed buffer is NULL or a constant"));
+            return Err(AbiError::new(
+                ErrorClass::Buffer,
+                "the packed buffer is NULL or a constant",
+            ));
         }
         Ok(PackedRange { at: at as usize, len: needed as usize })
     }

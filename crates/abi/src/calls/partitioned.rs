@@ -11,7 +11,7 @@ use super::arguments::{Items, Which};
 use super::messages::{begin, rank, tag};
 use crate::caller::{list, put};
 use crate::exports::MPI_REQUEST_NULL;
-use crate::fault::{Answer, Fault, argument};
+use crate::fault::{AbiError, Answer, argument};
 use crate::handle::{MPI_Comm, MPI_Datatype, MPI_Info, MPI_Request};
 use crate::objects::FoundComm;
 
@@ -33,7 +33,7 @@ impl Given {
         let parts = usize::try_from(partitions).map_err(|_| no_partition(partitions))?;
         let all = count.checked_mul(i64::from(partitions)).ok_or_else(|| {
             let text = format!("{partitions} partitions of {count} items are too many");
-            Fault::new(ErrorClass::Count, text)
+            AbiError::new(ErrorClass::Count, text)
         })?;
         // A negative count stays one, also of no parts.
         let all = if parts == 0 { count.min(0) } else { all };
@@ -42,7 +42,7 @@ impl Given {
 }
 
 #[cold]
-fn no_partition(partition: c_int) -> Fault {
+fn no_partition(partition: c_int) -> AbiError {
     argument(format!("{partition} is no partition, and no number of them"))
 }
 

@@ -18,7 +18,7 @@ use set::{Room, Set};
 use crate::boundary::refuse_operator;
 use crate::caller::put;
 use crate::exports::{MPI_REQUEST_NULL, MPI_UNDEFINED};
-use crate::fault::{Answer, Fault, Site, argument};
+use crate::fault::{AbiError, Answer, Site, argument};
 use crate::handle::MPI_Request;
 use crate::objects::MPI_Status;
 
@@ -62,7 +62,7 @@ fn on_operation<T>(
 ) -> Answer<(Answer<T>, MPI_Request)> {
     let mut borrowed = handle.borrow()?;
     let told = borrowed.work(work);
-    let told = told.map_err(|error| Fault::from(error).at(borrowed.site()));
+    let told = told.map_err(|error| AbiError::from(error).at(borrowed.site()));
     Ok((told, borrowed.give_back()))
 }
 
@@ -82,7 +82,7 @@ pub(crate) unsafe fn startall(count: c_int, array_of_requests: *mut MPI_Request)
     let at_fault = || operations.iter().position(|each| each.is_active() || !each.is_persistent());
     started.map_err(|error| {
         let site = at_fault().map_or(Site::Unknown, |each| set.site(each));
-        Fault::from(error).at(site)
+        AbiError::from(error).at(site)
     })
 }
 

@@ -16,7 +16,7 @@ use crate::count::CountPlace;
 use crate::exports::{
     MPI_COMM_NULL, MPI_MAX_PSET_NAME_LEN, MPI_MAX_STRINGTAG_LEN, MPI_SESSION_NULL,
 };
-use crate::fault::{Answer, Fault, Site, argument};
+use crate::fault::{AbiError, Answer, Site, argument};
 use crate::handle::{
     Callback, MPI_Comm, MPI_Errhandler, MPI_Group, MPI_Info, MPI_Request, MPI_Session,
 };
@@ -161,8 +161,8 @@ fn remote_rank(remote: MPI_Group, leader: c_int, all: &Group) -> Answer<usize> {
 }
 
 #[cold]
-fn no_leader(which: &str, leader: c_int) -> Fault {
-    Fault::new(ErrorClass::Rank, format!("the {which} leader {leader} is not in its group"))
+fn no_leader(which: &str, leader: c_int) -> AbiError {
+    AbiError::new(ErrorClass::Rank, format!("the {which} leader {leader} is not in its group"))
 }
 
 /// `MPI_Session_attach_buffer`
@@ -177,7 +177,7 @@ pub(crate) unsafe fn session_attach_buffer(
 
 /// `MPI_Session_call_errhandler`
 pub(crate) fn session_call_errhandler(session: MPI_Session, errorcode: c_int) -> Answer {
-    Err(Fault::requested(Site::Session(session.object()?), errorcode))
+    Err(AbiError::requested(Site::Session(session.object()?), errorcode))
 }
 
 /// `MPI_Session_create_errhandler`

@@ -8,7 +8,7 @@ use motet::{ErrorClass, raw};
 
 use crate::caller::put;
 use crate::count::CountPlace;
-use crate::fault::{Answer, Fault, argument};
+use crate::fault::{AbiError, Answer, argument};
 use crate::handle::{MPI_Count, MPI_Datatype};
 use crate::objects::MPI_Status;
 
@@ -41,7 +41,7 @@ unsafe fn change(
 }
 
 #[cold]
-fn no_status() -> Fault {
+fn no_status() -> AbiError {
     argument("there is no status (NULL or MPI_STATUS_IGNORE), where one is needed")
 }
 
@@ -128,7 +128,7 @@ pub(crate) unsafe fn status_set_elements(
     let set = |status: &mut MPI_Status| {
         let datatype = datatype.object()?;
         let elements = u64::try_from(count).map_err(|_| {
-            Fault::new(ErrorClass::Count, format!("{count} elements cannot have been received"))
+            AbiError::new(ErrorClass::Count, format!("{count} elements cannot have been received"))
         })?;
         let mut told = raw::Status::EMPTY;
         told.set_elements(&datatype.datatype, elements)?;

@@ -14,7 +14,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::settings::{self, Setting};
 use crate::caller::{get, put};
 use crate::exports::*;
-use crate::fault::Fault;
+use crate::fault::AbiError;
 use crate::handle::*;
 use crate::text;
 
@@ -61,7 +61,7 @@ impl Tools {
 }
 
 /// Of all that can be wrong with an argument of the interface, it has one code.
-fn invalid(_: Fault) -> c_int {
+fn invalid(_: AbiError) -> c_int {
     MPI_T_ERR_INVALID
 }
 

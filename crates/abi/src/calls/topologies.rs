@@ -8,26 +8,27 @@ use motet::{Cartesian, CartesianCommunicator, ErrorClass, Reorder, TopologyError
 
 use crate::caller::{expect_place, list, put, put_all};
 use crate::exports::*;
-use crate::fault::{Answer, Fault, argument};
+use crate::fault::{AbiError, Answer, argument};
 use crate::handle::MPI_Comm;
 use crate::objects::{Comm, Shape};
 
-fn dims(text: impl Into<String>) -> Fault {
-    Fault::new(ErrorClass::Dims, text)
+fn dims(text: impl Into<String>) -> AbiError {
+    AbiError::new(ErrorClass::Dims, text)
 }
 
-pub(super) fn topology(text: &str) -> Fault {
-    Fault::new(ErrorClass::Topology, text)
+pub(super) fn topology(text: &str) -> AbiError {
+    AbiError::new(ErrorClass::Topology, text)
 }
 
 /// What the library below says of a topology without a communicator.
-pub(super) fn wrong(error: TopologyError) -> Fault {
+pub(super) fn wrong(error: TopologyError) -> AbiError {
     motet::Error::from(motet::ErrorKind::from(error)).into()
 }
 
 /// A rank, of which what is called says whether there is one.
 pub(super) fn rank(rank: c_int) -> Answer<usize> {
-    usize::try_from(rank).map_err(|_| Fault::new(ErrorClass::Rank, format!("the rank is {rank}")))
+    usize::try_from(rank)
+        .map_err(|_| AbiError::new(ErrorClass::Rank, format!("the rank is {rank}")))
 }
 
 /// A rank, or none.

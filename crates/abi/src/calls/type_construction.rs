@@ -14,7 +14,7 @@ use crate::exports::{
     MPI_DATATYPE_NULL, MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_DFLT_DARG,
     MPI_DISTRIBUTE_NONE, MPI_ORDER_C, MPI_ORDER_FORTRAN,
 };
-use crate::fault::{Answer, Fault, argument};
+use crate::fault::{AbiError, Answer, argument};
 use crate::handle::MPI_Datatype;
 use crate::objects::{FoundType, Type};
 
@@ -36,7 +36,7 @@ unsafe fn make(
 
 /// The length of the caller's lists.
 fn length(count: i64) -> Answer<usize> {
-    let negative = |_| Fault::new(ErrorClass::Count, format!("the count is {count}"));
+    let negative = |_| AbiError::new(ErrorClass::Count, format!("the count is {count}"));
     usize::try_from(count).map_err(negative)
 }
 
@@ -291,7 +291,7 @@ pub(crate) unsafe fn type_free(datatype: *mut MPI_Datatype) -> Answer {
     let object = handle.object()?;
     if object.is_predefined() {
         let text = "a predefined datatype cannot be freed";
-        return Err(Fault::new(ErrorClass::Type, text));
+        return Err(AbiError::new(ErrorClass::Type, text));
     }
     deleted(&*object)?;
     handle.retire()?;

@@ -14,7 +14,7 @@ use crate::exports::{
     MPI_DATATYPE_NULL, MPI_MAX_OBJECT_NAME, MPI_TYPECLASS_COMPLEX, MPI_TYPECLASS_INTEGER,
     MPI_TYPECLASS_REAL, MPI_UNDEFINED, MPIX_TYPECLASS_LOGICAL,
 };
-use crate::fault::{Answer, Fault, argument};
+use crate::fault::{AbiError, Answer, argument};
 use crate::handle::{MPI_Aint, MPI_Count, MPI_Datatype};
 use crate::objects::{Arguments, Type};
 use crate::text;
@@ -81,7 +81,7 @@ fn without_large(arguments: Option<&Arguments<'_>>) -> Answer<[i64; 3]> {
     if counts > 0 {
         let text = "the datatype was made by a call with large counts: call the function whose \
                     name ends with _c";
-        return Err(Fault::new(ErrorClass::Type, text));
+        return Err(AbiError::new(ErrorClass::Type, text));
     }
     Ok([integers, addresses, types].map(|len| len as i64))
 }
@@ -132,7 +132,7 @@ pub(crate) unsafe fn type_get_envelope_c(
 /// One that has a constant, and was not made.
 fn arguments_of(datatype: &Type) -> Answer<Arguments<'_>> {
     let named = "a predefined datatype that has a name was not made of anything";
-    datatype.arguments().ok_or_else(|| Fault::new(ErrorClass::Type, named))
+    datatype.arguments().ok_or_else(|| AbiError::new(ErrorClass::Type, named))
 }
 
 /// Copies arguments to a list of the caller.

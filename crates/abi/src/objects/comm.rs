@@ -13,7 +13,7 @@ use motet::{
 use super::{Attached, Errhandler};
 use crate::arena::Arena;
 use crate::exports;
-use crate::fault::{Answer, Fault, Site};
+use crate::fault::{AbiError, Answer, Site};
 use crate::handle::{Kind, MPI_Comm};
 use crate::process;
 use crate::slot::ObjectRef;
@@ -256,7 +256,10 @@ impl Comm {
     /// An intercommunicator.
     pub(crate) fn intra(&self) -> Answer<&Communicator> {
         self.inside().ok_or_else(|| {
-            Fault::new(ErrorClass::Comm, "an intercommunicator, where the call does not allow one")
+            AbiError::new(
+                ErrorClass::Comm,
+                "an intercommunicator, where the call does not allow one",
+            )
         })
     }
 
@@ -267,7 +270,7 @@ impl Comm {
     pub(crate) fn inter(&self) -> Answer<&Intercommunicator> {
         match self.shape() {
             Shape::Between(between) => Ok(between),
-            _ => Err(Fault::new(ErrorClass::Comm, "not an intercommunicator")),
+            _ => Err(AbiError::new(ErrorClass::Comm, "not an intercommunicator")),
         }
     }
 

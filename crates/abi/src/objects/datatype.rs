@@ -10,7 +10,7 @@ use motet::{Attributes, Datatype, ErrorClass};
 use crate::arena::Arena;
 use crate::count::Width;
 use crate::exports::MPI_MAX_OBJECT_NAME;
-use crate::fault::{Answer, Fault};
+use crate::fault::{AbiError, Answer};
 use crate::handle::{Kind, MPI_Datatype};
 use crate::slot::ObjectRef;
 
@@ -156,7 +156,7 @@ impl Type {
             return Ok(&self.datatype);
         }
         let text = "the datatype has not been committed: call MPI_Type_commit first";
-        Err(Fault::new(ErrorClass::Type, text))
+        Err(AbiError::new(ErrorClass::Type, text))
     }
 
     /// The name that it was given, or that of the constant.

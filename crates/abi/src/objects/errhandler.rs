@@ -13,7 +13,7 @@ use motet::ErrorClass;
 
 use crate::arena::Arena;
 use crate::exports::{MPI_ERRORS_ABORT, MPI_ERRORS_ARE_FATAL, MPI_ERRORS_RETURN};
-use crate::fault::{Answer, Fault, argument};
+use crate::fault::{AbiError, Answer, argument};
 use crate::handle::{Callback, Kind, MPI_Errhandler};
 use crate::slot::ObjectRef;
 
@@ -153,7 +153,7 @@ impl MPI_Errhandler {
         };
         if user.target != target {
             let text = "the error handler was made for objects of another kind";
-            return Err(Fault::new(ErrorClass::Errhandler, text));
+            return Err(AbiError::new(ErrorClass::Errhandler, text));
         }
         Ok(Errhandler::User(user))
     }

@@ -7,7 +7,7 @@ use motet::{DETERMINISTIC, ErrorClass, Info};
 
 use crate::arena::Arena;
 use crate::exports;
-use crate::fault::{Answer, Fault};
+use crate::fault::{AbiError, Answer};
 use crate::handle::{Handle, Kind, MPI_Info};
 use crate::process::INITIAL_HANDLER;
 use crate::slot::ObjectRef;
@@ -104,7 +104,7 @@ impl Hints {
             Some(level) if !THREAD_LEVELS.contains(&level) => {
                 let known = THREAD_LEVELS.join(", ");
                 let text = format!("{THREAD_LEVEL} is {level:?}, not one of {known}");
-                Err(Fault::new(ErrorClass::InfoValue, text))
+                Err(AbiError::new(ErrorClass::InfoValue, text))
             }
             _ => Ok(()),
         }

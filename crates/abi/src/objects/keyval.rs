@@ -15,7 +15,7 @@ use motet::{Attributes, ErrorClass, ErrorCode, ErrorKind, Keyval, Result, WeakKe
 use super::{Comm, Type};
 use crate::exception::{Ended, Exception, stopped};
 use crate::exports::MPI_SUCCESS;
-use crate::fault::{Answer, Fault};
+use crate::fault::{AbiError, Answer};
 use crate::handle::{Callback, Handle};
 
 /// Addresses up to this one are those of predefined callbacks, which are never called.
@@ -108,7 +108,7 @@ impl<B: Bearer> Keys<B> {
     ) -> Answer<c_int> {
         let mut table = self.table();
         if table.given == NUMBERS - 1 {
-            return Err(Fault::new(ErrorClass::NoMem, "there are no more keys of attributes"));
+            return Err(AbiError::new(ErrorClass::NoMem, "there are no more keys of attributes"));
         }
         table.given += 1;
         let number = self.base + table.given;
@@ -154,12 +154,12 @@ impl<B: Bearer> Keys<B> {
 
 /// The error of a number that is not that of a key.
 #[cold]
-pub(crate) fn wrong(number: c_int, problem: &str) -> Fault {
+pub(crate) fn wrong(number: c_int, problem: &str) -> AbiError {
     let text = match number {
         0 => "the key is MPI_KEYVAL_INVALID".to_owned(),
         _ => format!("the key {number} {problem}"),
     };
-    Fault::new(ErrorClass::Keyval, text)
+    AbiError::new(ErrorClass::Keyval, text)
 }
 
 /// The functions of the program for a key.

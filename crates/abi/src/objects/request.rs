@@ -19,7 +19,7 @@ use motet::{Completer, ErrorClass};
 use super::FoundComm;
 use crate::arena::Arena;
 use crate::exports::MPI_REQUEST_NULL;
-use crate::fault::{Answer, Fault, Site};
+use crate::fault::{AbiError, Answer, Site};
 use crate::handle::{ClaimOf, FoundOf, Kind, MPI_Request};
 
 /// The handle of all sends that were over when they began.
@@ -232,7 +232,7 @@ impl MPI_Request {
             Some(Rare::Parts(parts)) => Ok(parts.clone()),
             _ => {
                 let text = "not a request of partitioned communication";
-                Err(Fault::new(ErrorClass::Request, text))
+                Err(AbiError::new(ErrorClass::Request, text))
             }
         }
     }
@@ -245,7 +245,7 @@ impl MPI_Request {
         let request = self.object()?;
         let Some(Rare::Generalized { completer, stage }) = request.rare.as_deref() else {
             let text = "not a generalized request: it is complete when its operation is";
-            return Err(Fault::new(ErrorClass::Request, text));
+            return Err(AbiError::new(ErrorClass::Request, text));
         };
         let mut stage = lock(stage);
         stage.is_complete = true;
@@ -271,7 +271,7 @@ impl MPI_Request {
 }
 
 #[cold]
-fn in_use() -> Fault {
+fn in_use() -> AbiError {
     let text = "the request is in use: by another thread, or twice in one list";
-    Fault::new(ErrorClass::Request, text)
+    AbiError::new(ErrorClass::Request, text)
 }

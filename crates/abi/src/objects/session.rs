@@ -6,7 +6,7 @@ use motet::{ErrorClass, Group};
 
 use super::Errhandler;
 use crate::arena::Arena;
-use crate::fault::{Answer, Fault, Site, argument};
+use crate::fault::{AbiError, Answer, Site, argument};
 use crate::handle::{Kind, MPI_Session};
 use crate::process;
 use crate::slot::ObjectRef;
@@ -94,7 +94,7 @@ impl ProcessSet {
     /// That the process has left its world.
     pub(crate) fn group(self) -> Answer<Group> {
         let world = process::world()
-            .ok_or_else(|| Fault::new(ErrorClass::Session, "the process has left its world"))?;
+            .ok_or_else(|| AbiError::new(ErrorClass::Session, "the process has left its world"))?;
         let all = world.intra()?;
         Ok(match self {
             ProcessSet::World => all.group().clone(),

@@ -11,7 +11,7 @@ use motet::{ErrorClass, raw};
 use crate::caller::put;
 use crate::calls::errors::text_of;
 use crate::exports::MPI_UNDEFINED;
-use crate::fault::{Answer, Fault, Site, argument};
+use crate::fault::{AbiError, Answer, Site, argument};
 use crate::handle::MPI_Request;
 use crate::objects::{Borrowed, MPI_Status};
 
@@ -45,7 +45,7 @@ impl Set {
     /// No list; a wrong handle in it; a request that somebody else works on.
     pub(super) unsafe fn borrow(count: c_int, handles: *mut MPI_Request) -> Answer<Set> {
         let count = usize::try_from(count).map_err(|_| {
-            Fault::new(ErrorClass::Count, format!("the list would have {count} requests"))
+            AbiError::new(ErrorClass::Count, format!("the list would have {count} requests"))
         })?;
         if handles.is_null() && count > 0 {
             return Err(argument("the list of requests is NULL"));
@@ -75,7 +75,7 @@ impl Set {
 
     /// What has become of one of them.
     pub(super) fn tell<T>(&self, each: usize, told: motet::Result<T>) -> Answer<T> {
-        told.map_err(|error| Fault::from(error).at(self.site(each)))
+        told.map_err(|error| AbiError::from(error).at(self.site(each)))
     }
 
     /// What has become of several of them; those that went wrong have it in their statuses.
@@ -89,13 +89,13 @@ impl Set {
             let mut failed =
                 statuses.into_iter().filter_map(|(each, status)| Some((each, status.error?)));
             let exception = error.kind().exception();
-            let Some((each, code)) = failed.next() else { return Fault::from(error) };
+            let Some((each, code)) = failed.next() else { return AbiError::from(error) };
             // Who does not look at statuses has to be told what it was.
             let first = text_of(code.0).unwrap_or_else(|| format!("error {code} of the program"));
             let text = format!("{error}: the first, in place {each} of the list, is {first}");
             let fault = match places.is_null() {
-                true => Fault::new(ErrorClass::InStatus, text),
-                false => Fault::in_status(text),
+                true => AbiError::new(ErrorClass::InStatus, text),
+                false => AbiError::in_status(text),
             };
             fault.at(self.site(each)).thrown(exception)
         })
