@@ -15,7 +15,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use motet::ErrorClass;
 use motet::raw::CommonMemory;
 
-use crate::fault::{AbiError, Answer, argument};
+use crate::fault::{AbiError, AbiResult, argument};
 use crate::process;
 
 /// The hint that asks for a larger alignment.
@@ -44,7 +44,7 @@ fn allocations() -> MutexGuard<'static, Allocations> {
 ///
 /// # Errors
 /// A negative size; an alignment that is none; that there is no memory.
-pub(crate) fn allocate(size: isize, alignment: Option<&str>) -> Answer<usize> {
+pub(crate) fn allocate(size: isize, alignment: Option<&str>) -> AbiResult<usize> {
     let bytes = usize::try_from(size)
         .map_err(|_| argument(format!("memory of {size} bytes cannot be allocated")))?;
     let aligned = match alignment {
@@ -84,7 +84,7 @@ fn common_memory(layout: Layout) -> Option<CommonMemory> {
 ///
 /// # Errors
 /// An address that is not one of those.
-pub(crate) fn free(address: usize) -> Answer {
+pub(crate) fn free(address: usize) -> AbiResult {
     let Some(allocation) = allocations().remove(&address) else {
         let text = format!("{address:#x} is no memory of MPI_Alloc_mem, or has been freed already");
         return Err(AbiError::new(ErrorClass::Base, text));
@@ -106,7 +106,7 @@ mod tests {
         let address = allocate(0, None).unwrap();
         let other = allocate(100, Some("4096")).unwrap();
         assert_eq!((address % ALIGNED, other % 4096), (0, 0));
-        let code = |answer: Answer| answer.unwrap_err().code();
+        let code = |answer: AbiResult| answer.unwrap_err().code();
         assert_eq!(code(free(other + 64)), ErrorClass::Base.code());
         free(other).unwrap();
         assert_eq!(code(free(other)), ErrorClass::Base.code());

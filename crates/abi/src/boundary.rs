@@ -13,7 +13,7 @@ use motet::raw::is_in_operator;
 use motet::{Error, ErrorClass, ErrorKind};
 
 use crate::exports::MPI_SUCCESS;
-use crate::fault::{AbiError, Answer, Site};
+use crate::fault::{AbiError, AbiResult, Site};
 use crate::process;
 
 /// Ends the job if a panic leaves the call.
@@ -39,7 +39,7 @@ fn guarded<T>(call: &'static str, work: impl FnOnce() -> T) -> T {
 
 /// A call that needs the library to be initialised.
 #[inline]
-pub(crate) fn boundary(call: &'static str, work: impl FnOnce() -> Answer) -> c_int {
+pub(crate) fn boundary(call: &'static str, work: impl FnOnce() -> AbiResult) -> c_int {
     if !process::is_running() {
         return failed(call, process::not_running());
     }
@@ -48,7 +48,7 @@ pub(crate) fn boundary(call: &'static str, work: impl FnOnce() -> Answer) -> c_i
 
 /// A call that may be made before the library is initialised, and after it is finalised.
 #[inline]
-pub(crate) fn anytime(call: &'static str, work: impl FnOnce() -> Answer) -> c_int {
+pub(crate) fn anytime(call: &'static str, work: impl FnOnce() -> AbiResult) -> c_int {
     match guarded(call, work) {
         Ok(()) => MPI_SUCCESS,
         Err(fault) => failed(call, fault),
@@ -56,7 +56,7 @@ pub(crate) fn anytime(call: &'static str, work: impl FnOnce() -> Answer) -> c_in
 }
 
 /// The error of an operator that makes a call for which the library has no result to say so.
-pub(crate) fn refuse_operator() -> Answer {
+pub(crate) fn refuse_operator() -> AbiResult {
     if is_in_operator() { Err(Error::from(ErrorKind::WithinOperator).into()) } else { Ok(()) }
 }
 
@@ -76,7 +76,7 @@ fn failed(call: &'static str, fault: AbiError) -> c_int {
 
 /// What a call of what there is not comes to.
 #[cold]
-pub(crate) fn missing(what: &str, site: impl Into<Site>) -> Answer {
+pub(crate) fn missing(what: &str, site: impl Into<Site>) -> AbiResult {
     let text = format!("Motet has no {what}");
     Err(AbiError::new(ErrorClass::UnsupportedOperation, text).at(site.into()))
 }

@@ -4,11 +4,11 @@
 
 use std::slice;
 
-use crate::fault::{Answer, argument};
+use crate::fault::{AbiResult, argument};
 
 /// # Errors
 /// That the caller has no place for a result: told before anything is done for it.
-pub(crate) fn expect_place<T>(place: *mut T) -> Answer {
+pub(crate) fn expect_place<T>(place: *mut T) -> AbiResult {
     if place.is_null() {
         return Err(argument("the place for a result is NULL"));
     }
@@ -23,7 +23,7 @@ pub(crate) fn expect_place<T>(place: *mut T) -> Answer {
 /// # Errors
 /// No place.
 #[inline]
-pub(crate) unsafe fn put<T>(place: *mut T, value: T) -> Answer {
+pub(crate) unsafe fn put<T>(place: *mut T, value: T) -> AbiResult {
     expect_place(place)?;
     // SAFETY: promised by the caller.
     unsafe { place.write(value) };
@@ -59,7 +59,7 @@ pub(crate) unsafe fn making<H, E>(
 ///
 /// # Errors
 /// No place.
-pub(crate) unsafe fn get<T: Copy>(place: *const T) -> Answer<T> {
+pub(crate) unsafe fn get<T: Copy>(place: *const T) -> AbiResult<T> {
     if place.is_null() {
         return Err(argument("the place of an argument is NULL"));
     }
@@ -74,7 +74,7 @@ pub(crate) unsafe fn get<T: Copy>(place: *const T) -> Answer<T> {
 ///
 /// # Errors
 /// No list, where there should be elements; a negative length.
-pub(crate) unsafe fn list<'a, T>(which: &str, list: *const T, len: i64) -> Answer<&'a [T]> {
+pub(crate) unsafe fn list<'a, T>(which: &str, list: *const T, len: i64) -> AbiResult<&'a [T]> {
     let len = usize::try_from(len)
         .map_err(|_| argument(format!("the {which} would have {len} elements")))?;
     if len == 0 {
@@ -98,7 +98,7 @@ pub(crate) unsafe fn put_all<T>(
     which: &str,
     list: *mut T,
     values: impl IntoIterator<Item = T>,
-) -> Answer {
+) -> AbiResult {
     for (place, value) in values.into_iter().enumerate() {
         if list.is_null() {
             return Err(argument(format!("the place for the {which} is NULL")));

@@ -7,7 +7,7 @@ use std::ffi::c_int;
 use motet::ErrorClass;
 
 use crate::exports::MPI_UNDEFINED;
-use crate::fault::{AbiError, Answer};
+use crate::fault::{AbiError, AbiResult};
 
 /// The width of the counts of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +69,7 @@ impl Counts {
     ///
     /// # Errors
     /// No list, where there should be elements.
-    pub(crate) unsafe fn list(self, len: usize) -> Answer<Vec<i64>> {
+    pub(crate) unsafe fn list(self, len: usize) -> AbiResult<Vec<i64>> {
         if self.is_null() && len > 0 {
             return Err(AbiError::new(ErrorClass::Arg, "a list of counts is NULL"));
         }
@@ -98,7 +98,7 @@ impl CountPlace {
 
     /// # Errors
     /// That it is nowhere.
-    fn check(self) -> Answer {
+    fn check(self) -> AbiResult {
         let is_null = match self {
             CountPlace::Int(place) => place.is_null(),
             CountPlace::Large(place) => place.is_null(),
@@ -116,7 +116,7 @@ impl CountPlace {
     ///
     /// # Errors
     /// That it is nowhere.
-    pub(crate) unsafe fn set(self, count: Option<i64>) -> Answer {
+    pub(crate) unsafe fn set(self, count: Option<i64>) -> AbiResult {
         // SAFETY: promised by the caller.
         unsafe { self.set_nth(0, count) }
     }
@@ -128,7 +128,7 @@ impl CountPlace {
     ///
     /// # Errors
     /// That it is nowhere.
-    pub(crate) unsafe fn set_nth(self, nth: usize, count: Option<i64>) -> Answer {
+    pub(crate) unsafe fn set_nth(self, nth: usize, count: Option<i64>) -> AbiResult {
         self.check()?;
         match self {
             CountPlace::Int(place) => {
@@ -155,7 +155,7 @@ impl CountPlace {
     ///
     /// # Errors
     /// That it is nowhere.
-    pub(crate) unsafe fn get(self) -> Answer<i64> {
+    pub(crate) unsafe fn get(self) -> AbiResult<i64> {
         self.check()?;
         Ok(match self {
             // SAFETY: promised by the caller.

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use motet::{ErrorClass, ErrorCode};
 
-use crate::fault::{AbiError, Answer};
+use crate::fault::{AbiError, AbiResult};
 
 /// The variable that says which codes errors have.
 pub(crate) const ERROR_CODES: &str = "MOTET_ERROR_CODES";
@@ -35,7 +35,7 @@ pub(crate) fn class(code: c_int) -> c_int {
 
 /// # Errors
 /// The variable has a value that there is not.
-pub(crate) fn check_setting() -> Answer {
+pub(crate) fn check_setting() -> AbiResult {
     match read() {
         (_, Some(_)) => Ok(()),
         (value, None) => {

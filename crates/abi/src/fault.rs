@@ -21,7 +21,7 @@ use crate::process;
 use crate::slot::ObjectRef;
 
 /// What a call comes to.
-pub(crate) type Answer<T = ()> = Result<T, AbiError>;
+pub(crate) type AbiResult<T = ()> = Result<T, AbiError>;
 
 /// What went wrong.
 #[derive(Debug)]

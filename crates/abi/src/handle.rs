@@ -19,7 +19,7 @@ use std::marker::PhantomData;
 use motet::ErrorClass;
 
 use crate::arena::{Arena, SlotIndex};
-use crate::fault::{AbiError, Answer};
+use crate::fault::{AbiError, AbiResult};
 use crate::objects::{
     Comm, Errhandler, File, Groups, Hints, Message, Operator, Request, Session, Type, Window,
 };
@@ -173,7 +173,7 @@ impl<K: Kind> Handle<K> {
     }
 
     /// An object that no handle stands for.
-    pub(crate) fn unknown(object: K::Object) -> Answer<FoundOf<K>>
+    pub(crate) fn unknown(object: K::Object) -> AbiResult<FoundOf<K>>
     where
         K: Kind<Own = ()>,
     {
@@ -188,7 +188,7 @@ impl<K: Kind> Handle<K> {
     /// # Errors
     /// A handle of nothing (of the class of its kind).
     #[inline(always)]
-    pub(crate) fn object(self) -> Answer<FoundOf<K>> {
+    pub(crate) fn object(self) -> AbiResult<FoundOf<K>> {
         match self.known() {
             Some(found) if K::is_there(&found) => Ok(found),
             _ => Err(self.wrong()),
@@ -199,7 +199,7 @@ impl<K: Kind> Handle<K> {
     ///
     /// # Errors
     /// A handle of nothing (of the class of its kind).
-    pub(crate) fn announced(self) -> Answer<FoundOf<K>> {
+    pub(crate) fn announced(self) -> AbiResult<FoundOf<K>> {
         self.known().ok_or_else(|| self.wrong())
     }
 
@@ -217,7 +217,7 @@ impl<K: Kind> Handle<K> {
     /// # Errors
     /// A handle of nothing, or of something that is predefined.
     #[inline]
-    pub(crate) fn claim(self) -> Answer<Option<ClaimOf<K>>> {
+    pub(crate) fn claim(self) -> AbiResult<Option<ClaimOf<K>>> {
         let claim = self.place().and_then(|place| K::arena().claim(place));
         if claim.is_none() && !self.has_object() {
             return Err(self.wrong());
@@ -235,7 +235,7 @@ impl<K: Kind> Handle<K> {
     ///
     /// # Errors
     /// A handle of nothing, of something that is predefined, or of what another thread uses.
-    pub(crate) fn take(self) -> Answer<K::Object> {
+    pub(crate) fn take(self) -> AbiResult<K::Object> {
         self.place().and_then(|place| K::arena().take(place)).ok_or_else(|| self.wrong())
     }
 
@@ -243,7 +243,7 @@ impl<K: Kind> Handle<K> {
     ///
     /// # Errors
     /// A handle of nothing, or of something that is predefined.
-    pub(crate) fn retire(self) -> Answer {
+    pub(crate) fn retire(self) -> AbiResult {
         let is_gone = self.place().is_some_and(|place| K::arena().retire(place));
         if is_gone { Ok(()) } else { Err(self.wrong()) }
     }

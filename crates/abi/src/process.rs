@@ -29,7 +29,7 @@ use crate::calls::attributes;
 use crate::error_codes;
 use crate::exception;
 use crate::exports;
-use crate::fault::{AbiError, Answer, Site};
+use crate::fault::{AbiError, AbiResult, Site};
 use crate::forked;
 use crate::handle::{Kind, MPI_Request};
 use crate::objects::{Comm, Errhandler, FoundComm, Groups, Message, Shape, Type};
@@ -105,7 +105,7 @@ pub(crate) fn become_child() {
 /// # Errors
 /// That calls may not be made yet, or no longer.
 #[inline]
-pub(crate) fn running() -> Answer {
+pub(crate) fn running() -> AbiResult {
     if is_running() { Ok(()) } else { Err(not_running()) }
 }
 
@@ -171,7 +171,7 @@ pub(crate) fn handler() -> Errhandler {
 ///
 /// # Errors
 /// A name that there is not.
-fn initial_handler() -> Answer<Errhandler> {
+fn initial_handler() -> AbiResult<Errhandler> {
     let Ok(name) = env::var(INITIAL_HANDLER) else { return Ok(Errhandler::Fatal) };
     Errhandler::named(&name).ok_or_else(|| {
         let known = "mpi_errors_are_fatal, mpi_errors_abort, mpi_errors_return";
@@ -183,7 +183,7 @@ fn initial_handler() -> Answer<Errhandler> {
 ///
 /// # Errors
 /// A second call; that the world cannot be joined.
-pub(crate) fn initialize() -> Answer {
+pub(crate) fn initialize() -> AbiResult {
     let order = (Ordering::AcqRel, Ordering::Acquire);
     if let Err(stage) = STAGE.compare_exchange(BEFORE, BEGINNING, order.0, order.1) {
         let text = match stage {
@@ -203,7 +203,7 @@ pub(crate) fn initialize() -> Answer {
 /// # Errors
 /// That it was not initialised, or is finalised already; of a callback of an attribute, or those of
 /// [`leave`], after all is done.
-pub(crate) fn finalize() -> Answer {
+pub(crate) fn finalize() -> AbiResult {
     refuse_operator()?;
     let order = (Ordering::AcqRel, Ordering::Acquire);
     let (own, world) = match STAGE.compare_exchange(INITIALIZED, ENDING, order.0, order.1) {
@@ -230,7 +230,7 @@ pub(crate) fn finalize() -> Answer {
 ///
 /// # Errors
 /// That the world cannot be joined, or that its seat has been given up.
-pub(crate) fn join() -> Answer {
+pub(crate) fn join() -> AbiResult {
     if is_forked() {
         return Err(not_running());
     }
@@ -266,7 +266,7 @@ pub(crate) fn join() -> Answer {
 /// # Errors
 /// In check mode, that calls of the ranks do not fit together, if no call has said so. The world is
 /// left all the same.
-pub(crate) fn leave() -> Answer {
+pub(crate) fn leave() -> AbiResult {
     if is_forked() {
         return Err(not_running());
     }

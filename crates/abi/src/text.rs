@@ -4,7 +4,7 @@
 
 use std::ffi::{CStr, c_char};
 
-use crate::fault::{Answer, argument};
+use crate::fault::{AbiResult, argument};
 
 /// A string of the caller.
 ///
@@ -13,7 +13,7 @@ use crate::fault::{Answer, argument};
 ///
 /// # Errors
 /// No string, or one that is not UTF-8.
-pub(crate) unsafe fn read<'a>(which: &str, text: *const c_char) -> Answer<&'a str> {
+pub(crate) unsafe fn read<'a>(which: &str, text: *const c_char) -> AbiResult<&'a str> {
     if text.is_null() {
         return Err(argument(format!("the {which} is NULL")));
     }
@@ -30,7 +30,7 @@ pub(crate) unsafe fn read<'a>(which: &str, text: *const c_char) -> Answer<&'a st
 ///
 /// # Errors
 /// No place.
-pub(crate) unsafe fn write(text: &str, to: *mut c_char, room: usize) -> Answer<usize> {
+pub(crate) unsafe fn write(text: &str, to: *mut c_char, room: usize) -> AbiResult<usize> {
     if to.is_null() {
         return Err(argument("the place for a string is NULL"));
     }

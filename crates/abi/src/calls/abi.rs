@@ -11,7 +11,7 @@ use motet::{ErrorClass, Info};
 
 use crate::caller::{list, put};
 use crate::exports::*;
-use crate::fault::{AbiError, Answer, argument};
+use crate::fault::{AbiError, AbiResult, argument};
 use crate::handle::{MPI_Aint, MPI_Count, MPI_Datatype, MPI_Info, MPI_Offset};
 use crate::objects::Hints;
 
@@ -63,7 +63,7 @@ fn fortran() -> Info {
 const WIDEST: usize = 16;
 
 /// A logical of Fortran with so many bytes.
-fn logical(value: bool, size: c_int) -> Answer<([u8; WIDEST], usize)> {
+fn logical(value: bool, size: c_int) -> AbiResult<([u8; WIDEST], usize)> {
     let bytes = usize::try_from(size).ok().filter(|size| size.is_power_of_two());
     let bytes = bytes.filter(|&bytes| bytes <= WIDEST);
     let bytes = bytes.ok_or_else(|| argument(format!("no logical has {size} bytes")))?;
@@ -84,7 +84,7 @@ pub(crate) unsafe fn abi_get_fortran_booleans(
     logical_true: *mut c_void,
     logical_false: *mut c_void,
     is_set: *mut c_int,
-) -> Answer {
+) -> AbiResult {
     for (value, place) in [(true, logical_true), (false, logical_false)] {
         let (value, bytes) = logical(value, logical_size)?;
         for (at, byte) in value.into_iter().take(bytes).enumerate() {
@@ -97,13 +97,13 @@ pub(crate) unsafe fn abi_get_fortran_booleans(
 }
 
 /// `MPI_Abi_get_fortran_info`
-pub(crate) unsafe fn abi_get_fortran_info(info: *mut MPI_Info) -> Answer {
+pub(crate) unsafe fn abi_get_fortran_info(info: *mut MPI_Info) -> AbiResult {
     // SAFETY: room for a result of the caller.
     unsafe { put(info, Hints::publish(fortran())) }
 }
 
 /// `MPI_Abi_get_info`
-pub(crate) unsafe fn abi_get_info(info: *mut MPI_Info) -> Answer {
+pub(crate) unsafe fn abi_get_info(info: *mut MPI_Info) -> AbiResult {
     let facts = Info::new()
         .with("mpi_aint_size", size_of::<MPI_Aint>().to_string())
         .with("mpi_count_size", size_of::<MPI_Count>().to_string())
@@ -113,7 +113,7 @@ pub(crate) unsafe fn abi_get_info(info: *mut MPI_Info) -> Answer {
 }
 
 /// `MPI_Abi_get_version`
-pub(crate) unsafe fn abi_get_version(abi_major: *mut c_int, abi_minor: *mut c_int) -> Answer {
+pub(crate) unsafe fn abi_get_version(abi_major: *mut c_int, abi_minor: *mut c_int) -> AbiResult {
     // SAFETY: room for a result of the caller.
     unsafe { put(abi_major, MPI_ABI_VERSION) }?;
     // SAFETY: as above.
@@ -125,7 +125,7 @@ pub(crate) unsafe fn abi_set_fortran_booleans(
     logical_size: c_int,
     logical_true: *mut c_void,
     logical_false: *mut c_void,
-) -> Answer {
+) -> AbiResult {
     for (value, place) in [(true, logical_true), (false, logical_false)] {
         let (ours, bytes) = logical(value, logical_size)?;
         // SAFETY: so many bytes of the caller.
@@ -138,7 +138,7 @@ pub(crate) unsafe fn abi_set_fortran_booleans(
 }
 
 /// `MPI_Abi_set_fortran_info`
-pub(crate) fn abi_set_fortran_info(info: MPI_Info) -> Answer {
+pub(crate) fn abi_set_fortran_info(info: MPI_Info) -> AbiResult {
     info.object()?;
     let (theirs, ours) = (info.hints()?, fortran());
     for key in ours.keys() {

@@ -13,7 +13,7 @@ use motet::{Datatype, ErrorClass, Op};
 
 use crate::count::Counts;
 use crate::exports::{MPI_BYTE, MPI_DATATYPE_NULL, MPI_IN_PLACE, MPI_SUM};
-use crate::fault::{AbiError, Answer};
+use crate::fault::{AbiError, AbiResult};
 use crate::handle::{MPI_Datatype, MPI_Op};
 use crate::objects::FoundType;
 
@@ -46,7 +46,7 @@ pub(crate) fn is_in_place(address: *const c_void) -> bool {
 /// # Errors
 /// `MPI_IN_PLACE`
 #[inline(always)]
-pub(crate) fn address(which: Which, address: *const c_void) -> Answer<*mut u8> {
+pub(crate) fn address(which: Which, address: *const c_void) -> AbiResult<*mut u8> {
     if is_in_place(address) {
         let text = format!("MPI_IN_PLACE is not allowed as the {} here", which.name());
         return Err(AbiError::new(ErrorClass::Buffer, text));
@@ -59,7 +59,7 @@ pub(crate) fn address(which: Which, address: *const c_void) -> Answer<*mut u8> {
 /// # Errors
 /// A negative one.
 #[inline(always)]
-pub(crate) fn count(which: Which, count: i64) -> Answer<usize> {
+pub(crate) fn count(which: Which, count: i64) -> AbiResult<usize> {
     usize::try_from(count).map_err(|_| {
         let text = format!("a count of the {} is {count}", which.name());
         AbiError::new(ErrorClass::Count, text)
@@ -68,7 +68,7 @@ pub(crate) fn count(which: Which, count: i64) -> Answer<usize> {
 
 /// A datatype whose data may move.
 #[inline(always)]
-pub(crate) fn committed(datatype: MPI_Datatype) -> Answer<FoundType> {
+pub(crate) fn committed(datatype: MPI_Datatype) -> AbiResult<FoundType> {
     let datatype = datatype.object()?;
     datatype.committed()?;
     Ok(datatype)
@@ -76,7 +76,7 @@ pub(crate) fn committed(datatype: MPI_Datatype) -> Answer<FoundType> {
 
 /// The operator of a call.
 #[inline(always)]
-pub(crate) fn operator(op: MPI_Op, datatype: &FoundType) -> Answer<Op> {
+pub(crate) fn operator(op: MPI_Op, datatype: &FoundType) -> AbiResult<Op> {
     Ok(op.object()?.op(datatype))
 }
 
@@ -96,14 +96,14 @@ impl Items {
         at: *const c_void,
         items: i64,
         datatype: MPI_Datatype,
-    ) -> Answer<Items> {
+    ) -> AbiResult<Items> {
         let count = count(which, items)?;
         let datatype = committed(datatype)?;
         Ok(Items { address: address(which, at)?, count, datatype })
     }
 
     /// What a rank passes on whose data is not looked at.
-    pub(crate) fn nothing() -> Answer<Items> {
+    pub(crate) fn nothing() -> AbiResult<Items> {
         Ok(Items { address: std::ptr::null_mut(), count: 0, datatype: MPI_BYTE.object()? })
     }
 
@@ -155,7 +155,7 @@ impl Places {
     ///
     /// # Errors
     /// No list; negative counts.
-    unsafe fn read(which: Which, len: usize, counts: Counts, places: Counts) -> Answer<Places> {
+    unsafe fn read(which: Which, len: usize, counts: Counts, places: Counts) -> AbiResult<Places> {
         let kept = KEPT.try_with(|kept| kept.borrow_mut().pop());
         let mut read = Places(kept.ok().flatten().unwrap_or_default());
         let (all_counts, all_places) = &mut read.0;
@@ -185,7 +185,7 @@ impl Places {
 ///
 /// # Errors
 /// No list; negative counts.
-pub(crate) unsafe fn counts(which: Which, len: usize, counts: Counts) -> Answer<Vec<usize>> {
+pub(crate) unsafe fn counts(which: Which, len: usize, counts: Counts) -> AbiResult<Vec<usize>> {
     let mut list = Vec::new();
     // SAFETY: passed on.
     unsafe { read_counts(which, len, counts, &mut list) }.map(|()| list)
@@ -195,7 +195,12 @@ pub(crate) unsafe fn counts(which: Which, len: usize, counts: Counts) -> Answer<
 ///
 /// # Safety
 /// As [`counts`].
-unsafe fn read_counts(which: Which, len: usize, counts: Counts, into: &mut Vec<usize>) -> Answer {
+unsafe fn read_counts(
+    which: Which,
+    len: usize,
+    counts: Counts,
+    into: &mut Vec<usize>,
+) -> AbiResult {
     if counts.is_null() && len > 0 {
         let text = format!("the list of counts of the {} is NULL", which.name());
         return Err(AbiError::new(ErrorClass::Arg, text));
@@ -226,7 +231,7 @@ impl Blocks {
         at: *const c_void,
         (len, counts, displacements): (usize, Counts, Counts),
         datatype: MPI_Datatype,
-    ) -> Answer<Blocks> {
+    ) -> AbiResult<Blocks> {
         // SAFETY: promised by the caller.
         let places = unsafe { Places::read(which, len, counts, displacements) }?;
         let datatype = committed(datatype)?;
@@ -234,7 +239,7 @@ impl Blocks {
     }
 
     /// What a rank passes on whose data is not looked at.
-    pub(crate) fn nothing() -> Answer<Blocks> {
+    pub(crate) fn nothing() -> AbiResult<Blocks> {
         Ok(Blocks {
             address: std::ptr::null_mut(),
             places: Places::none(),
@@ -269,7 +274,7 @@ impl Mixed {
         at: *const c_void,
         (len, counts, displacements): (usize, Counts, Counts),
         datatypes: *const MPI_Datatype,
-    ) -> Answer<Mixed> {
+    ) -> AbiResult<Mixed> {
         // SAFETY: promised by the caller.
         let places = unsafe { Places::read(which, len, counts, displacements) }?;
         if datatypes.is_null() && len > 0 {
@@ -284,7 +289,7 @@ impl Mixed {
             let datatype = if is_empty { MPI_BYTE } else { datatype };
             committed(datatype).map(|datatype| datatype.datatype.clone())
         };
-        let datatypes = (0..len).map(datatype).collect::<Answer<_>>()?;
+        let datatypes = (0..len).map(datatype).collect::<AbiResult<_>>()?;
         Ok(Mixed { address: address(which, at)?, places, datatypes })
     }
 
@@ -317,7 +322,7 @@ pub(crate) type Buffers = (Option<*mut u8>, *mut u8);
 /// # Errors
 /// `MPI_IN_PLACE` on an intercommunicator, or at a rank that is not the root.
 #[inline(always)]
-pub(crate) fn input(at: *const c_void, in_place: InPlace) -> Answer<Option<*mut u8>> {
+pub(crate) fn input(at: *const c_void, in_place: InPlace) -> AbiResult<Option<*mut u8>> {
     let is_given = in_place == InPlace::Refused || !is_in_place(at);
     if is_given { address(Which::Send, at).map(Some) } else { Ok(None) }
 }
@@ -327,7 +332,7 @@ pub(crate) fn input(at: *const c_void, in_place: InPlace) -> Answer<Option<*mut 
 /// # Errors
 /// `MPI_IN_PLACE`
 #[inline(always)]
-pub(crate) fn output(at: *const c_void) -> Answer<*mut u8> {
+pub(crate) fn output(at: *const c_void) -> AbiResult<*mut u8> {
     address(Which::Receive, at)
 }
 
@@ -340,7 +345,7 @@ impl Reduced {
         items: i64,
         datatype: MPI_Datatype,
         op: MPI_Op,
-    ) -> Answer<Reduced> {
+    ) -> AbiResult<Reduced> {
         let count = count(Which::Only, items)?;
         let datatype = committed(datatype)?;
         let op = operator(op, &datatype)?;
@@ -348,7 +353,7 @@ impl Reduced {
     }
 
     /// What a rank passes on whose data is not looked at.
-    pub(crate) fn nothing() -> Answer<Reduced> {
+    pub(crate) fn nothing() -> AbiResult<Reduced> {
         Reduced::new((None, std::ptr::null_mut()), 0, MPI_BYTE, MPI_SUM)
     }
 

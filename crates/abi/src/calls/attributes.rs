@@ -10,7 +10,7 @@ use motet::Attributes;
 use super::predefined;
 use crate::caller::{get as read, put};
 use crate::exports::MPI_KEYVAL_INVALID;
-use crate::fault::Answer;
+use crate::fault::AbiResult;
 use crate::handle::{Callback, Handle, MPI_Comm, MPI_Datatype};
 use crate::objects::{Bearer, Comm, Type, wrong_key};
 
@@ -18,7 +18,7 @@ use crate::objects::{Bearer, Comm, Type, wrong_key};
 ///
 /// # Errors
 /// That of the first copy callback that fails, with its code.
-pub(crate) fn copied<B: Bearer>(object: &B) -> Answer<Attributes<Handle<B>>> {
+pub(crate) fn copied<B: Bearer>(object: &B) -> AbiResult<Attributes<Handle<B>>> {
     Ok(object.attributes().copied(&object.handle())?)
 }
 
@@ -27,7 +27,7 @@ pub(crate) fn copied<B: Bearer>(object: &B) -> Answer<Attributes<Handle<B>>> {
 ///
 /// # Errors
 /// That of the first delete callback that fails, with its code; all are called nevertheless.
-pub(crate) fn deleted<B: Bearer>(object: &B) -> Answer {
+pub(crate) fn deleted<B: Bearer>(object: &B) -> AbiResult {
     Ok(object.attributes().clear(&object.handle())?)
 }
 
@@ -36,14 +36,14 @@ unsafe fn create<B: Bearer>(
     delete: Callback,
     keyval: *mut c_int,
     extra: *mut c_void,
-) -> Answer {
+) -> AbiResult {
     // SAFETY: the callbacks are those of the kind, says the caller.
     let number = unsafe { B::keys().create(copy, delete, extra as usize) }?;
     // SAFETY: room for a result of the caller.
     unsafe { put(keyval, number) }
 }
 
-unsafe fn free<B: Bearer>(keyval: *mut c_int) -> Answer {
+unsafe fn free<B: Bearer>(keyval: *mut c_int) -> AbiResult {
     // SAFETY: a place of the caller.
     let number = unsafe { read(keyval) }?;
     changeable(number)?;
@@ -52,13 +52,13 @@ unsafe fn free<B: Bearer>(keyval: *mut c_int) -> Answer {
     unsafe { put(keyval, MPI_KEYVAL_INVALID) }
 }
 
-fn set<B: Bearer>(object: &B, keyval: c_int, value: *mut c_void) -> Answer {
+fn set<B: Bearer>(object: &B, keyval: c_int, value: *mut c_void) -> AbiResult {
     changeable(keyval)?;
     let key = B::keys().known(keyval)?;
     Ok(object.attributes().set(&object.handle(), &key, Arc::new(value as usize))?)
 }
 
-fn delete<B: Bearer>(object: &B, keyval: c_int) -> Answer {
+fn delete<B: Bearer>(object: &B, keyval: c_int) -> AbiResult {
     changeable(keyval)?;
     let key = B::keys().used(keyval)?;
     object.attributes().delete(&object.handle(), &key)?;
@@ -70,7 +70,7 @@ unsafe fn get<B: Bearer>(
     keyval: c_int,
     place: *mut c_void,
     flag: *mut c_int,
-) -> Answer {
+) -> AbiResult {
     let key = B::keys().used(keyval)?;
     let value = object.attributes().get(&key).map(|value| *value);
     // SAFETY: room for results of the caller.
@@ -78,7 +78,7 @@ unsafe fn get<B: Bearer>(
 }
 
 /// Puts a value, if there is one, where the caller wants it.
-unsafe fn found(value: Option<usize>, place: *mut c_void, flag: *mut c_int) -> Answer {
+unsafe fn found(value: Option<usize>, place: *mut c_void, flag: *mut c_int) -> AbiResult {
     if let Some(value) = value {
         // SAFETY: room for a result of the caller.
         unsafe { put(place.cast::<usize>(), value) }?;
@@ -89,7 +89,7 @@ unsafe fn found(value: Option<usize>, place: *mut c_void, flag: *mut c_int) -> A
 
 /// # Errors
 /// A key of the standard, whose attributes are those of the library.
-fn changeable(keyval: c_int) -> Answer {
+fn changeable(keyval: c_int) -> AbiResult {
     if predefined::is_key(keyval) {
         return Err(wrong_key(keyval, "is predefined: its attributes can only be looked at"));
     }
@@ -97,7 +97,7 @@ fn changeable(keyval: c_int) -> Answer {
 }
 
 /// `MPI_Attr_delete`
-pub(crate) fn attr_delete(comm: MPI_Comm, keyval: c_int) -> Answer {
+pub(crate) fn attr_delete(comm: MPI_Comm, keyval: c_int) -> AbiResult {
     comm_delete_attr(comm, keyval)
 }
 
@@ -107,13 +107,17 @@ pub(crate) unsafe fn attr_get(
     keyval: c_int,
     attribute_val: *mut c_void,
     flag: *mut c_int,
-) -> Answer {
+) -> AbiResult {
     // SAFETY: the same call under its former name.
     unsafe { comm_get_attr(comm, keyval, attribute_val, flag) }
 }
 
 /// `MPI_Attr_put`
-pub(crate) unsafe fn attr_put(comm: MPI_Comm, keyval: c_int, attribute_val: *mut c_void) -> Answer {
+pub(crate) unsafe fn attr_put(
+    comm: MPI_Comm,
+    keyval: c_int,
+    attribute_val: *mut c_void,
+) -> AbiResult {
     // SAFETY: the same call under its former name.
     unsafe { comm_set_attr(comm, keyval, attribute_val) }
 }
@@ -124,19 +128,19 @@ pub(crate) unsafe fn comm_create_keyval(
     comm_delete_attr_fn: Callback,
     comm_keyval: *mut c_int,
     extra_state: *mut c_void,
-) -> Answer {
+) -> AbiResult {
     // SAFETY: what the standard asks of the caller.
     unsafe { create::<Comm>(comm_copy_attr_fn, comm_delete_attr_fn, comm_keyval, extra_state) }
 }
 
 /// `MPI_Comm_delete_attr`
-pub(crate) fn comm_delete_attr(comm: MPI_Comm, comm_keyval: c_int) -> Answer {
+pub(crate) fn comm_delete_attr(comm: MPI_Comm, comm_keyval: c_int) -> AbiResult {
     let comm = comm.object()?;
     comm.answer(|| delete(&*comm, comm_keyval))
 }
 
 /// `MPI_Comm_free_keyval`
-pub(crate) unsafe fn comm_free_keyval(comm_keyval: *mut c_int) -> Answer {
+pub(crate) unsafe fn comm_free_keyval(comm_keyval: *mut c_int) -> AbiResult {
     // SAFETY: what the standard asks of the caller.
     unsafe { free::<Comm>(comm_keyval) }
 }
@@ -147,7 +151,7 @@ pub(crate) unsafe fn comm_get_attr(
     comm_keyval: c_int,
     attribute_val: *mut c_void,
     flag: *mut c_int,
-) -> Answer {
+) -> AbiResult {
     let comm = comm.object()?;
     comm.answer(|| {
         if predefined::is_key(comm_keyval) {
@@ -164,7 +168,7 @@ pub(crate) unsafe fn comm_set_attr(
     comm: MPI_Comm,
     comm_keyval: c_int,
     attribute_val: *mut c_void,
-) -> Answer {
+) -> AbiResult {
     let comm = comm.object()?;
     comm.answer(|| set(&*comm, comm_keyval, attribute_val))
 }
@@ -175,13 +179,13 @@ pub(crate) unsafe fn keyval_create(
     delete_fn: Callback,
     keyval: *mut c_int,
     extra_state: *mut c_void,
-) -> Answer {
+) -> AbiResult {
     // SAFETY: the same call under its former name.
     unsafe { comm_create_keyval(copy_fn, delete_fn, keyval, extra_state) }
 }
 
 /// `MPI_Keyval_free`
-pub(crate) unsafe fn keyval_free(keyval: *mut c_int) -> Answer {
+pub(crate) unsafe fn keyval_free(keyval: *mut c_int) -> AbiResult {
     // SAFETY: the same call under its former name.
     unsafe { comm_free_keyval(keyval) }
 }
@@ -192,18 +196,18 @@ pub(crate) unsafe fn type_create_keyval(
     type_delete_attr_fn: Callback,
     type_keyval: *mut c_int,
     extra_state: *mut c_void,
-) -> Answer {
+) -> AbiResult {
     // SAFETY: what the standard asks of the caller.
     unsafe { create::<Type>(type_copy_attr_fn, type_delete_attr_fn, type_keyval, extra_state) }
 }
 
 /// `MPI_Type_delete_attr`
-pub(crate) fn type_delete_attr(datatype: MPI_Datatype, type_keyval: c_int) -> Answer {
+pub(crate) fn type_delete_attr(datatype: MPI_Datatype, type_keyval: c_int) -> AbiResult {
     delete(&*datatype.object()?, type_keyval)
 }
 
 /// `MPI_Type_free_keyval`
-pub(crate) unsafe fn type_free_keyval(type_keyval: *mut c_int) -> Answer {
+pub(crate) unsafe fn type_free_keyval(type_keyval: *mut c_int) -> AbiResult {
     // SAFETY: what the standard asks of the caller.
     unsafe { free::<Type>(type_keyval) }
 }
@@ -214,7 +218,7 @@ pub(crate) unsafe fn type_get_attr(
     type_keyval: c_int,
     attribute_val: *mut c_void,
     flag: *mut c_int,
-) -> Answer {
+) -> AbiResult {
     // SAFETY: room for results of the caller.
     unsafe { get(&*datatype.object()?, type_keyval, attribute_val, flag) }
 }
@@ -224,6 +228,6 @@ pub(crate) unsafe fn type_set_attr(
     datatype: MPI_Datatype,
     type_keyval: c_int,
     attribute_val: *mut c_void,
-) -> Answer {
+) -> AbiResult {
     set(&*datatype.object()?, type_keyval, attribute_val)
 }

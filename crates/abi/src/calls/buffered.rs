@@ -12,7 +12,7 @@ use motet::ErrorClass;
 use crate::caller::put;
 use crate::count::CountPlace;
 use crate::exports::MPI_REQUEST_NULL;
-use crate::fault::{AbiError, Answer, argument};
+use crate::fault::{AbiError, AbiResult, argument};
 use crate::handle::{MPI_Comm, MPI_Request};
 use crate::objects::{Holder, Request};
 use crate::process;
@@ -21,7 +21,7 @@ use crate::process;
 ///
 /// # Errors
 /// A negative size; no buffer; that there is one already.
-pub(crate) fn attach(holder: Holder<'_>, buffer: *mut c_void, size: i64) -> Answer {
+pub(crate) fn attach(holder: Holder<'_>, buffer: *mut c_void, size: i64) -> AbiResult {
     let bytes = usize::try_from(size)
         .map_err(|_| argument(format!("the buffer for buffered sends would have {size} bytes")))?;
     if buffer.is_null() && bytes > 0 {
@@ -42,7 +42,7 @@ pub(crate) unsafe fn detach(
     holder: Holder<'_>,
     buffer_addr: *mut c_void,
     size: CountPlace,
-) -> Answer {
+) -> AbiResult {
     let (address, bytes) = holder.detach()?;
     // SAFETY: promised by the caller.
     unsafe { put(buffer_addr.cast::<*mut c_void>(), address as *mut c_void) }?;
@@ -51,26 +51,26 @@ pub(crate) unsafe fn detach(
 }
 
 /// `MPI_Buffer_attach`
-pub(crate) unsafe fn buffer_attach(buffer: *mut c_void, size: i64) -> Answer {
+pub(crate) unsafe fn buffer_attach(buffer: *mut c_void, size: i64) -> AbiResult {
     let own = process::own().ok_or_else(process::not_running)?;
     attach(Holder::Process(&own), buffer, size)
 }
 
 /// `MPI_Buffer_detach`
-pub(crate) unsafe fn buffer_detach(buffer_addr: *mut c_void, size: CountPlace) -> Answer {
+pub(crate) unsafe fn buffer_detach(buffer_addr: *mut c_void, size: CountPlace) -> AbiResult {
     let own = process::own().ok_or_else(process::not_running)?;
     // SAFETY: the caller's places.
     unsafe { detach(Holder::Process(&own), buffer_addr, size) }
 }
 
 /// `MPI_Buffer_flush`
-pub(crate) fn buffer_flush() -> Answer {
+pub(crate) fn buffer_flush() -> AbiResult {
     let own = process::own().ok_or_else(process::not_running)?;
     Holder::Process(&own).flush()
 }
 
 /// `MPI_Buffer_iflush`
-pub(crate) unsafe fn buffer_iflush(request: *mut MPI_Request) -> Answer {
+pub(crate) unsafe fn buffer_iflush(request: *mut MPI_Request) -> AbiResult {
     // SAFETY: the caller's place.
     unsafe { put(request, MPI_REQUEST_NULL) }?;
     let own = process::own().ok_or_else(process::not_running)?;
@@ -80,7 +80,11 @@ pub(crate) unsafe fn buffer_iflush(request: *mut MPI_Request) -> Answer {
 }
 
 /// `MPI_Comm_attach_buffer`
-pub(crate) unsafe fn comm_attach_buffer(comm: MPI_Comm, buffer: *mut c_void, size: i64) -> Answer {
+pub(crate) unsafe fn comm_attach_buffer(
+    comm: MPI_Comm,
+    buffer: *mut c_void,
+    size: i64,
+) -> AbiResult {
     let comm = comm.object()?;
     comm.answer(|| attach(Holder::Comm(&comm), buffer, size))
 }
@@ -90,20 +94,20 @@ pub(crate) unsafe fn comm_detach_buffer(
     comm: MPI_Comm,
     buffer_addr: *mut c_void,
     size: CountPlace,
-) -> Answer {
+) -> AbiResult {
     let comm = comm.object()?;
     // SAFETY: the caller's places.
     comm.answer(|| unsafe { detach(Holder::Comm(&comm), buffer_addr, size) })
 }
 
 /// `MPI_Comm_flush_buffer`
-pub(crate) fn comm_flush_buffer(comm: MPI_Comm) -> Answer {
+pub(crate) fn comm_flush_buffer(comm: MPI_Comm) -> AbiResult {
     let comm = comm.object()?;
     comm.answer(|| Holder::Comm(&comm).flush())
 }
 
 /// `MPI_Comm_iflush_buffer`
-pub(crate) unsafe fn comm_iflush_buffer(comm: MPI_Comm, request: *mut MPI_Request) -> Answer {
+pub(crate) unsafe fn comm_iflush_buffer(comm: MPI_Comm, request: *mut MPI_Request) -> AbiResult {
     let comm = comm.object()?;
     comm.answer(|| {
         // SAFETY: the caller's place.

@@ -15,11 +15,11 @@ use super::arguments::{Blocks, Items, Mixed, Which};
 use super::form::{Call, RootPart};
 use super::signature::{HandleSide, NO_OP, NO_ROOT, signature};
 use crate::count::Counts;
-use crate::fault::Answer;
+use crate::fault::AbiResult;
 use crate::handle::{MPI_Comm, MPI_Datatype, MPI_Op};
 
 /// `MPI_Barrier`
-pub(crate) unsafe fn barrier(comm: MPI_Comm, form: Form) -> Answer {
+pub(crate) unsafe fn barrier(comm: MPI_Comm, form: Form) -> AbiResult {
     let work = |call: &Call| {
         let collective = Collective::Barrier;
         call.perform(&collective)
@@ -38,7 +38,7 @@ pub(crate) unsafe fn bcast(
     root: c_int,
     comm: MPI_Comm,
     form: Form,
-) -> Answer {
+) -> AbiResult {
     let work = |call: &Call| {
         let (root, part) = call.root(root)?;
         let items = match part {
@@ -65,7 +65,7 @@ pub(crate) unsafe fn gather(
     root: c_int,
     comm: MPI_Comm,
     form: Form,
-) -> Answer {
+) -> AbiResult {
     let work = |call: &Call| {
         let (root, part) = call.root(root)?;
         let send = call.own_block(part, (Which::Send, sendbuf), sendcount, sendtype)?;
@@ -93,7 +93,7 @@ pub(crate) unsafe fn gatherv(
     root: c_int,
     comm: MPI_Comm,
     form: Form,
-) -> Answer {
+) -> AbiResult {
     let work = |call: &Call| {
         let (root, part) = call.root(root)?;
         let send = call.own_block(part, (Which::Send, sendbuf), sendcount, sendtype)?;
@@ -120,7 +120,7 @@ pub(crate) unsafe fn scatter(
     root: c_int,
     comm: MPI_Comm,
     form: Form,
-) -> Answer {
+) -> AbiResult {
     let work = |call: &Call| {
         let (root, part) = call.root(root)?;
         let send = part.at_root(|| Items::new(Which::Send, sendbuf, sendcount, sendtype))?;
@@ -148,7 +148,7 @@ pub(crate) unsafe fn scatterv(
     root: c_int,
     comm: MPI_Comm,
     form: Form,
-) -> Answer {
+) -> AbiResult {
     let work = |call: &Call| {
         let (root, part) = call.root(root)?;
         let lists = (sendcounts, displs);
@@ -209,7 +209,7 @@ pub(crate) unsafe fn allgatherv(
     recvtype: MPI_Datatype,
     comm: MPI_Comm,
     form: Form,
-) -> Answer {
+) -> AbiResult {
     let work = |call: &Call| {
         let send = call.items_or_in_place(sendbuf, sendcount, sendtype)?;
         let lists = (recvcounts, displs);
@@ -234,7 +234,7 @@ pub(crate) unsafe fn alltoallv(
     recvtype: MPI_Datatype,
     comm: MPI_Comm,
     form: Form,
-) -> Answer {
+) -> AbiResult {
     let work = |call: &Call| {
         let (to, from) = ((sendcounts, sdispls), (recvcounts, rdispls));
         let send = if call.is_sent_in_place(sendbuf) {
@@ -263,7 +263,7 @@ pub(crate) unsafe fn alltoallw(
     recvtypes: *const MPI_Datatype,
     comm: MPI_Comm,
     form: Form,
-) -> Answer {
+) -> AbiResult {
     let work = |call: &Call| {
         let (to, from) = ((sendcounts, sdispls), (recvcounts, rdispls));
         let send = if call.is_sent_in_place(sendbuf) {
@@ -290,7 +290,7 @@ pub(crate) unsafe fn reduce(
     root: c_int,
     comm: MPI_Comm,
     form: Form,
-) -> Answer {
+) -> AbiResult {
     let work = |call: &Call| {
         let (root, part) = call.root(root)?;
         let data = (sendbuf.cast_mut(), recvbuf);
@@ -363,7 +363,7 @@ pub(crate) unsafe fn reduce_scatter(
     op: MPI_Op,
     comm: MPI_Comm,
     form: Form,
-) -> Answer {
+) -> AbiResult {
     let work = |call: &Call| {
         let counts = call.shares(recvcounts)?;
         let reduced = call.reduced(sendbuf, recvbuf, 0, datatype, op)?;

@@ -14,7 +14,7 @@ use motet::{Attributes, CommunicatorRequest, Comparison, ErrorClass, Group, Info
 use super::attributes;
 use crate::caller::{expect_place, get, put};
 use crate::exports::*;
-use crate::fault::{AbiError, Answer, argument};
+use crate::fault::{AbiError, AbiResult, argument};
 use crate::handle::{MPI_Comm, MPI_Group, MPI_Info, MPI_Request};
 use crate::objects::{Comm, FoundComm, Groups, Hints, Request, Shape};
 use crate::process;
@@ -37,13 +37,17 @@ pub(crate) fn comparison(comparison: Comparison) -> c_int {
 }
 
 /// A tag of a call that makes a communicator.
-pub(crate) fn creation_tag(tag: c_int) -> Answer<Tag> {
+pub(crate) fn creation_tag(tag: c_int) -> AbiResult<Tag> {
     let tag = u32::try_from(tag);
     tag.map(Tag).map_err(|_| AbiError::new(ErrorClass::Tag, "the tag is negative"))
 }
 
 /// `MPI_Comm_compare`
-pub(crate) unsafe fn comm_compare(comm1: MPI_Comm, comm2: MPI_Comm, result: *mut c_int) -> Answer {
+pub(crate) unsafe fn comm_compare(
+    comm1: MPI_Comm,
+    comm2: MPI_Comm,
+    result: *mut c_int,
+) -> AbiResult {
     let comm = comm1.object()?;
     comm.answer(|| {
         let other = comm2.object()?;
@@ -64,7 +68,7 @@ pub(crate) unsafe fn comm_create(
     comm: MPI_Comm,
     group: MPI_Group,
     newcomm: *mut MPI_Comm,
-) -> Answer {
+) -> AbiResult {
     let comm = comm.object()?;
     comm.answer(|| {
         expect_place(newcomm)?;
@@ -84,7 +88,7 @@ pub(crate) unsafe fn comm_create_group(
     group: MPI_Group,
     tag: c_int,
     newcomm: *mut MPI_Comm,
-) -> Answer {
+) -> AbiResult {
     let comm = comm.object()?;
     comm.answer(|| {
         expect_place(newcomm)?;
@@ -98,7 +102,7 @@ pub(crate) unsafe fn comm_create_group(
 }
 
 /// Frees a communicator, once its attributes have been deleted, for which its handle must be good.
-fn free(handle: MPI_Comm, before: impl FnOnce(&Comm) -> Answer) -> Answer {
+fn free(handle: MPI_Comm, before: impl FnOnce(&Comm) -> AbiResult) -> AbiResult {
     let comm = handle.object()?;
     comm.answer(|| {
         if handle.is_constant() {
@@ -112,7 +116,7 @@ fn free(handle: MPI_Comm, before: impl FnOnce(&Comm) -> Answer) -> Answer {
 }
 
 /// `MPI_Comm_disconnect`: once all ranks have come, so that none is in a call on it any more.
-pub(crate) unsafe fn comm_disconnect(comm: *mut MPI_Comm) -> Answer {
+pub(crate) unsafe fn comm_disconnect(comm: *mut MPI_Comm) -> AbiResult {
     // SAFETY: a place of the caller.
     let handle = unsafe { get(comm) }?;
     free(handle, |comm| match comm.shape() {
@@ -124,7 +128,7 @@ pub(crate) unsafe fn comm_disconnect(comm: *mut MPI_Comm) -> Answer {
 }
 
 /// What a copy of a communicator is made of: the agreement on it, and the attributes that it gets.
-fn copy(comm: &Comm, info: &Info) -> Answer<(CommunicatorRequest<Shape>, Attributes<MPI_Comm>)> {
+fn copy(comm: &Comm, info: &Info) -> AbiResult<(CommunicatorRequest<Shape>, Attributes<MPI_Comm>)> {
     let attributes = attributes::copied(comm);
     // Also if a callback has failed here: the others must not wait for this rank.
     let request = match comm.shape() {
@@ -140,7 +144,7 @@ fn copy(comm: &Comm, info: &Info) -> Answer<(CommunicatorRequest<Shape>, Attribu
 }
 
 /// A blocking copy.
-unsafe fn dup(comm: &FoundComm, info: &Info, newcomm: *mut MPI_Comm) -> Answer {
+unsafe fn dup(comm: &FoundComm, info: &Info, newcomm: *mut MPI_Comm) -> AbiResult {
     expect_place(newcomm)?;
     let (request, attributes) = copy(comm, info)?;
     let copy = comm.publish_copy(request.wait()?, attributes);
@@ -155,7 +159,7 @@ unsafe fn idup(
     info: &Info,
     newcomm: *mut MPI_Comm,
     request: *mut MPI_Request,
-) -> Answer {
+) -> AbiResult {
     expect_place(newcomm)?;
     expect_place(request)?;
     let (agreed, attributes) = copy(comm, info)?;
@@ -168,7 +172,7 @@ unsafe fn idup(
 }
 
 /// `MPI_Comm_dup`
-pub(crate) unsafe fn comm_dup(comm: MPI_Comm, newcomm: *mut MPI_Comm) -> Answer {
+pub(crate) unsafe fn comm_dup(comm: MPI_Comm, newcomm: *mut MPI_Comm) -> AbiResult {
     let comm = comm.object()?;
     // SAFETY: the caller has a place there.
     comm.answer(|| unsafe { dup(&comm, &Info::new(), newcomm) })
@@ -179,14 +183,14 @@ pub(crate) unsafe fn comm_dup_with_info(
     comm: MPI_Comm,
     info: MPI_Info,
     newcomm: *mut MPI_Comm,
-) -> Answer {
+) -> AbiResult {
     let comm = comm.object()?;
     // SAFETY: the caller has a place there.
     comm.answer(|| unsafe { dup(&comm, &info.hints()?, newcomm) })
 }
 
 /// `MPI_Comm_free`
-pub(crate) unsafe fn comm_free(comm: *mut MPI_Comm) -> Answer {
+pub(crate) unsafe fn comm_free(comm: *mut MPI_Comm) -> AbiResult {
     // SAFETY: a place of the caller.
     let handle = unsafe { get(comm) }?;
     free(handle, |_| Ok(()))?;
@@ -195,7 +199,7 @@ pub(crate) unsafe fn comm_free(comm: *mut MPI_Comm) -> Answer {
 }
 
 /// `MPI_Comm_get_info`
-pub(crate) unsafe fn comm_get_info(comm: MPI_Comm, info_used: *mut MPI_Info) -> Answer {
+pub(crate) unsafe fn comm_get_info(comm: MPI_Comm, info_used: *mut MPI_Info) -> AbiResult {
     let comm = comm.object()?;
     comm.answer(|| {
         let info = Hints::of_communicator(&comm.shape().info());
@@ -209,7 +213,7 @@ pub(crate) unsafe fn comm_get_name(
     comm: MPI_Comm,
     comm_name: *mut c_char,
     resultlen: *mut c_int,
-) -> Answer {
+) -> AbiResult {
     let name =
         if comm == MPI_COMM_NULL { "MPI_COMM_NULL".to_owned() } else { comm.object()?.name() };
     // SAFETY: the caller has so much room there.
@@ -219,13 +223,13 @@ pub(crate) unsafe fn comm_get_name(
 }
 
 /// `MPI_Comm_get_parent`: nobody has been spawned.
-pub(crate) unsafe fn comm_get_parent(parent: *mut MPI_Comm) -> Answer {
+pub(crate) unsafe fn comm_get_parent(parent: *mut MPI_Comm) -> AbiResult {
     // SAFETY: the caller has a place there.
     unsafe { put(parent, MPI_COMM_NULL) }
 }
 
 /// `MPI_Comm_group`
-pub(crate) unsafe fn comm_group(comm: MPI_Comm, group: *mut MPI_Group) -> Answer {
+pub(crate) unsafe fn comm_group(comm: MPI_Comm, group: *mut MPI_Group) -> AbiResult {
     let comm = comm.object()?;
     comm.answer(|| {
         let members = match comm.shape() {
@@ -242,7 +246,7 @@ pub(crate) unsafe fn comm_idup(
     comm: MPI_Comm,
     newcomm: *mut MPI_Comm,
     request: *mut MPI_Request,
-) -> Answer {
+) -> AbiResult {
     let comm = comm.object()?;
     // SAFETY: the caller has places there.
     comm.answer(|| unsafe { idup(&comm, &Info::new(), newcomm, request) })
@@ -254,21 +258,21 @@ pub(crate) unsafe fn comm_idup_with_info(
     info: MPI_Info,
     newcomm: *mut MPI_Comm,
     request: *mut MPI_Request,
-) -> Answer {
+) -> AbiResult {
     let comm = comm.object()?;
     // SAFETY: the caller has places there.
     comm.answer(|| unsafe { idup(&comm, &info.hints()?, newcomm, request) })
 }
 
 /// `MPI_Comm_rank`
-pub(crate) unsafe fn comm_rank(comm: MPI_Comm, rank: *mut c_int) -> Answer {
+pub(crate) unsafe fn comm_rank(comm: MPI_Comm, rank: *mut c_int) -> AbiResult {
     let comm = comm.object()?;
     // SAFETY: the caller has a place there.
     comm.answer(|| unsafe { put(rank, comm.rank() as c_int) })
 }
 
 /// `MPI_Comm_set_info`
-pub(crate) fn comm_set_info(comm: MPI_Comm, info: MPI_Info) -> Answer {
+pub(crate) fn comm_set_info(comm: MPI_Comm, info: MPI_Info) -> AbiResult {
     let comm = comm.object()?;
     comm.answer(|| {
         comm.shape().set_info(&info.hints()?);
@@ -277,7 +281,7 @@ pub(crate) fn comm_set_info(comm: MPI_Comm, info: MPI_Info) -> Answer {
 }
 
 /// `MPI_Comm_set_name`
-pub(crate) unsafe fn comm_set_name(comm: MPI_Comm, comm_name: *const c_char) -> Answer {
+pub(crate) unsafe fn comm_set_name(comm: MPI_Comm, comm_name: *const c_char) -> AbiResult {
     let comm = comm.object()?;
     comm.answer(|| {
         // SAFETY: the caller has a string there.
@@ -292,7 +296,7 @@ pub(crate) unsafe fn comm_set_name(comm: MPI_Comm, comm_name: *const c_char) -> 
 }
 
 /// `MPI_Comm_size`
-pub(crate) unsafe fn comm_size(comm: MPI_Comm, size: *mut c_int) -> Answer {
+pub(crate) unsafe fn comm_size(comm: MPI_Comm, size: *mut c_int) -> AbiResult {
     let comm = comm.object()?;
     // SAFETY: the caller has a place there.
     comm.answer(|| unsafe { put(size, comm.size() as c_int) })
@@ -304,7 +308,7 @@ pub(crate) unsafe fn comm_split(
     color: c_int,
     key: c_int,
     newcomm: *mut MPI_Comm,
-) -> Answer {
+) -> AbiResult {
     let comm = comm.object()?;
     comm.answer(|| {
         expect_place(newcomm)?;
@@ -327,7 +331,7 @@ pub(crate) unsafe fn comm_split_type(
     key: c_int,
     info: MPI_Info,
     newcomm: *mut MPI_Comm,
-) -> Answer {
+) -> AbiResult {
     let comm = comm.object()?;
     comm.answer(|| {
         expect_place(newcomm)?;
@@ -346,7 +350,7 @@ pub(crate) unsafe fn comm_split_type(
 }
 
 /// Parts the ranks by colour.
-fn split(comm: &Comm, colour: Option<u32>, key: c_int) -> Answer<Option<Shape>> {
+fn split(comm: &Comm, colour: Option<u32>, key: c_int) -> AbiResult<Option<Shape>> {
     let key = i64::from(key);
     Ok(match comm.shape() {
         Shape::Between(between) => between.split(colour, key)?.map(Shape::from),
@@ -356,7 +360,7 @@ fn split(comm: &Comm, colour: Option<u32>, key: c_int) -> Answer<Option<Shape>> 
 
 /// What the caller has in common with those with which it comes together; none if nobody has what
 /// is asked for, or if nothing is known of that.
-fn kind(comm: &Comm, split_type: c_int, hints: &Info) -> Answer<Option<u32>> {
+fn kind(comm: &Comm, split_type: c_int, hints: &Info) -> AbiResult<Option<u32>> {
     let Some(world) = process::world() else { return Err(process::not_running()) };
     let nodes = world.intra()?.nodes();
     let node = nodes[world.rank()];

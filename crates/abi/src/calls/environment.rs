@@ -15,7 +15,7 @@ use crate::exports::{
     MPI_MAX_LIBRARY_VERSION_STRING, MPI_MAX_PROCESSOR_NAME, MPI_SUBVERSION, MPI_THREAD_FUNNELED,
     MPI_THREAD_MULTIPLE, MPI_THREAD_SERIALIZED, MPI_THREAD_SINGLE, MPI_VERSION,
 };
-use crate::fault::Answer;
+use crate::fault::AbiResult;
 use crate::handle::{MPI_Aint, MPI_Comm, MPI_Info};
 use crate::objects::Hints;
 use crate::process;
@@ -25,14 +25,14 @@ const LIBRARY: &str =
     concat!("Motet ", env!("CARGO_PKG_VERSION"), " (MPI 5.0, standard binary interface 1.0)");
 
 /// `MPI_Abort`
-pub(crate) fn abort(comm: MPI_Comm, errorcode: c_int) -> Answer {
+pub(crate) fn abort(comm: MPI_Comm, errorcode: c_int) -> AbiResult {
     // Whatever the handle is: who calls this has enough to worry about.
     let comm = comm.object().ok();
     process::end_by_request(comm.as_deref(), errorcode)
 }
 
 /// `MPI_Alloc_mem`
-pub(crate) unsafe fn alloc_mem(size: MPI_Aint, info: MPI_Info, baseptr: *mut c_void) -> Answer {
+pub(crate) unsafe fn alloc_mem(size: MPI_Aint, info: MPI_Info, baseptr: *mut c_void) -> AbiResult {
     let hints = info.hints()?;
     let address = allocations::allocate(size, hints.get(allocations::ALIGNMENT))?;
     // SAFETY: room for a result of the caller.
@@ -42,12 +42,12 @@ pub(crate) unsafe fn alloc_mem(size: MPI_Aint, info: MPI_Info, baseptr: *mut c_v
 }
 
 /// `MPI_Finalize`
-pub(crate) fn finalize() -> Answer {
+pub(crate) fn finalize() -> AbiResult {
     process::finalize()
 }
 
 /// `MPI_Finalized`
-pub(crate) unsafe fn finalized(flag: *mut c_int) -> Answer {
+pub(crate) unsafe fn finalized(flag: *mut c_int) -> AbiResult {
     // SAFETY: room for a result of the caller.
     unsafe { put(flag, c_int::from(process::is_finalized())) }
 }
@@ -55,7 +55,7 @@ pub(crate) unsafe fn finalized(flag: *mut c_int) -> Answer {
 /// `MPI_Free_mem`
 ///
 /// As `free` of C, it does nothing for a null pointer; check mode refuses that.
-pub(crate) unsafe fn free_mem(base: *mut c_void) -> Answer {
+pub(crate) unsafe fn free_mem(base: *mut c_void) -> AbiResult {
     if base.is_null() && !process::is_strict() {
         return Ok(());
     }
@@ -63,13 +63,13 @@ pub(crate) unsafe fn free_mem(base: *mut c_void) -> Answer {
 }
 
 /// `MPI_Get_address`
-pub(crate) unsafe fn get_address(location: *const c_void, address: *mut MPI_Aint) -> Answer {
+pub(crate) unsafe fn get_address(location: *const c_void, address: *mut MPI_Aint) -> AbiResult {
     // SAFETY: room for a result of the caller.
     unsafe { put(address, location as MPI_Aint) }
 }
 
 /// `MPI_Get_hw_resource_info`
-pub(crate) unsafe fn get_hw_resource_info(hw_info: *mut MPI_Info) -> Answer {
+pub(crate) unsafe fn get_hw_resource_info(hw_info: *mut MPI_Info) -> AbiResult {
     // What this process is restricted to one of, by the name that `MPI_Comm_split_type` knows.
     let info = Info::new().with("mpi_shared_memory", "true");
     // SAFETY: room for a result of the caller.
@@ -77,13 +77,13 @@ pub(crate) unsafe fn get_hw_resource_info(hw_info: *mut MPI_Info) -> Answer {
 }
 
 /// `MPI_Get_library_version`
-pub(crate) unsafe fn get_library_version(version: *mut c_char, resultlen: *mut c_int) -> Answer {
+pub(crate) unsafe fn get_library_version(version: *mut c_char, resultlen: *mut c_int) -> AbiResult {
     // SAFETY: room for so much, says the standard.
     unsafe { name(LIBRARY, version, MPI_MAX_LIBRARY_VERSION_STRING, resultlen) }
 }
 
 /// `MPI_Get_processor_name`
-pub(crate) unsafe fn get_processor_name(name: *mut c_char, resultlen: *mut c_int) -> Answer {
+pub(crate) unsafe fn get_processor_name(name: *mut c_char, resultlen: *mut c_int) -> AbiResult {
     let mut bytes = [0; MPI_MAX_PROCESSOR_NAME as usize];
     // SAFETY: as long as it says; its last byte stays zero.
     let code = unsafe { libc::gethostname(bytes.as_mut_ptr().cast(), bytes.len() - 1) };
@@ -94,7 +94,7 @@ pub(crate) unsafe fn get_processor_name(name: *mut c_char, resultlen: *mut c_int
 }
 
 /// A name of the library, for which there is `room`.
-unsafe fn name(name: &str, to: *mut c_char, room: c_int, len: *mut c_int) -> Answer {
+unsafe fn name(name: &str, to: *mut c_char, room: c_int, len: *mut c_int) -> AbiResult {
     // SAFETY: promised by the caller.
     let written = unsafe { text::write(name, to, room as usize) }?;
     // SAFETY: as above.
@@ -102,7 +102,7 @@ unsafe fn name(name: &str, to: *mut c_char, room: c_int, len: *mut c_int) -> Ans
 }
 
 /// `MPI_Get_version`
-pub(crate) unsafe fn get_version(version: *mut c_int, subversion: *mut c_int) -> Answer {
+pub(crate) unsafe fn get_version(version: *mut c_int, subversion: *mut c_int) -> AbiResult {
     // SAFETY: room for a result of the caller.
     unsafe { put(version, MPI_VERSION) }?;
     // SAFETY: as above.
@@ -113,7 +113,7 @@ pub(crate) unsafe fn get_version(version: *mut c_int, subversion: *mut c_int) ->
 static PROVIDED: AtomicI32 = AtomicI32::new(MPI_THREAD_SINGLE);
 
 /// `MPI_Init`
-pub(crate) unsafe fn init(_argc: *mut c_int, _argv: *mut *mut *mut c_char) -> Answer {
+pub(crate) unsafe fn init(_argc: *mut c_int, _argv: *mut *mut *mut c_char) -> AbiResult {
     process::initialize()?;
     alone::begin();
     Ok(())
@@ -125,7 +125,7 @@ pub(crate) unsafe fn init_thread(
     _argv: *mut *mut *mut c_char,
     required: c_int,
     provided: *mut c_int,
-) -> Answer {
+) -> AbiResult {
     process::initialize()?;
     if required < MPI_THREAD_MULTIPLE {
         alone::begin();
@@ -140,26 +140,26 @@ pub(crate) unsafe fn init_thread(
 }
 
 /// `MPI_Initialized`
-pub(crate) unsafe fn initialized(flag: *mut c_int) -> Answer {
+pub(crate) unsafe fn initialized(flag: *mut c_int) -> AbiResult {
     // SAFETY: room for a result of the caller.
     unsafe { put(flag, c_int::from(process::is_initialized())) }
 }
 
 /// `MPI_Is_thread_main`
-pub(crate) unsafe fn is_thread_main(flag: *mut c_int) -> Answer {
+pub(crate) unsafe fn is_thread_main(flag: *mut c_int) -> AbiResult {
     let is_main = process::main_thread() == Some(thread::current().id());
     // SAFETY: room for a result of the caller.
     unsafe { put(flag, c_int::from(is_main)) }
 }
 
 /// `MPI_Pcontrol`
-pub(crate) fn pcontrol(_level: c_int) -> Answer {
+pub(crate) fn pcontrol(_level: c_int) -> AbiResult {
     // For tools that put their own function before this one.
     Ok(())
 }
 
 /// `MPI_Query_thread`
-pub(crate) unsafe fn query_thread(provided: *mut c_int) -> Answer {
+pub(crate) unsafe fn query_thread(provided: *mut c_int) -> AbiResult {
     // SAFETY: room for a result of the caller.
     unsafe { put(provided, PROVIDED.load(Ordering::Acquire)) }
 }

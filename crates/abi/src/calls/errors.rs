@@ -10,7 +10,7 @@ use motet::{ErrorCode, ErrorCodes};
 use super::predefined;
 use crate::caller::put;
 use crate::exports::*;
-use crate::fault::{Answer, argument};
+use crate::fault::{AbiResult, argument};
 use crate::text;
 
 fn codes() -> MutexGuard<'static, ErrorCodes> {
@@ -59,40 +59,40 @@ pub(crate) fn text_of(code: c_int) -> Option<String> {
 }
 
 /// Changes what the program has added.
-fn change<T>(change: impl FnOnce(&mut ErrorCodes) -> motet::Result<T>) -> Answer<T> {
+fn change<T>(change: impl FnOnce(&mut ErrorCodes) -> motet::Result<T>) -> AbiResult<T> {
     let mut codes = codes();
     let changed = change(&mut codes)?;
     predefined::last_used_code(codes.last_used().0);
     Ok(changed)
 }
 
-fn unknown<T>(code: c_int) -> Answer<T> {
+fn unknown<T>(code: c_int) -> AbiResult<T> {
     Err(argument(format!("{code} is no code of an error")))
 }
 
 /// `MPI_Add_error_class`
-pub(crate) unsafe fn add_error_class(errorclass: *mut c_int) -> Answer {
+pub(crate) unsafe fn add_error_class(errorclass: *mut c_int) -> AbiResult {
     let ErrorCode(class) = change(ErrorCodes::add_class)?;
     // SAFETY: room for a result of the caller.
     unsafe { put(errorclass, class) }
 }
 
 /// `MPI_Add_error_code`
-pub(crate) unsafe fn add_error_code(errorclass: c_int, errorcode: *mut c_int) -> Answer {
+pub(crate) unsafe fn add_error_code(errorclass: c_int, errorcode: *mut c_int) -> AbiResult {
     let ErrorCode(code) = change(|codes| codes.add_code(ErrorCode(errorclass)))?;
     // SAFETY: room for a result of the caller.
     unsafe { put(errorcode, code) }
 }
 
 /// `MPI_Add_error_string`
-pub(crate) unsafe fn add_error_string(errorcode: c_int, string: *const c_char) -> Answer {
+pub(crate) unsafe fn add_error_string(errorcode: c_int, string: *const c_char) -> AbiResult {
     // SAFETY: a string of the caller.
     let text = unsafe { text::read("text of an error", string) }?;
     change(|codes| codes.set_text(ErrorCode(errorcode), text))
 }
 
 /// `MPI_Error_class`
-pub(crate) unsafe fn error_class(errorcode: c_int, errorclass: *mut c_int) -> Answer {
+pub(crate) unsafe fn error_class(errorcode: c_int, errorclass: *mut c_int) -> AbiResult {
     let Some(class) = class_of(errorcode) else { return unknown(errorcode) };
     // SAFETY: room for a result of the caller.
     unsafe { put(errorclass, class) }
@@ -103,7 +103,7 @@ pub(crate) unsafe fn error_string(
     errorcode: c_int,
     string: *mut c_char,
     resultlen: *mut c_int,
-) -> Answer {
+) -> AbiResult {
     let Some(text) = text_of(errorcode) else { return unknown(errorcode) };
     // SAFETY: room for so much, says the standard.
     let len = unsafe { text::write(&text, string, MPI_MAX_ERROR_STRING as usize) }?;
@@ -112,16 +112,16 @@ pub(crate) unsafe fn error_string(
 }
 
 /// `MPI_Remove_error_class`
-pub(crate) fn remove_error_class(errorclass: c_int) -> Answer {
+pub(crate) fn remove_error_class(errorclass: c_int) -> AbiResult {
     change(|codes| codes.remove_class(ErrorCode(errorclass)))
 }
 
 /// `MPI_Remove_error_code`
-pub(crate) fn remove_error_code(errorcode: c_int) -> Answer {
+pub(crate) fn remove_error_code(errorcode: c_int) -> AbiResult {
     change(|codes| codes.remove_code(ErrorCode(errorcode)))
 }
 
 /// `MPI_Remove_error_string`
-pub(crate) fn remove_error_string(errorcode: c_int) -> Answer {
+pub(crate) fn remove_error_string(errorcode: c_int) -> AbiResult {
     change(|codes| codes.remove_text(ErrorCode(errorcode)))
 }

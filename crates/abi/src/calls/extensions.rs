@@ -9,7 +9,7 @@ use motet::{Communicator, Group, Load, Reach, Reorder, Topology};
 
 use crate::caller::{expect_place, list, put};
 use crate::exports::{MPI_GROUP_NULL, MPI_REQUEST_NULL, MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY};
-use crate::fault::{Answer, argument};
+use crate::fault::{AbiResult, argument};
 use crate::handle::{MPI_Comm, MPI_Count, MPI_Group, MPI_Info, MPI_Request};
 use crate::objects::{Groups, Shape, Weights};
 use crate::text;
@@ -20,7 +20,7 @@ pub(crate) unsafe fn cart_neighbor_group(
     distance: c_int,
     comm: MPI_Comm,
     group: *mut MPI_Group,
-) -> Answer {
+) -> AbiResult {
     // SAFETY: the list and the place are there, says the program.
     unsafe { reached(Reach::Axis, (selected_dims, distance), comm, group) }
 }
@@ -31,7 +31,7 @@ pub(crate) unsafe fn cart_sphere_group(
     distance: c_int,
     comm: MPI_Comm,
     group: *mut MPI_Group,
-) -> Answer {
+) -> AbiResult {
     // SAFETY: the list and the place are there, says the program.
     unsafe { reached(Reach::Steps, (selected_dims, distance), comm, group) }
 }
@@ -42,7 +42,7 @@ pub(crate) unsafe fn cart_box_group(
     distance: c_int,
     comm: MPI_Comm,
     group: *mut MPI_Group,
-) -> Answer {
+) -> AbiResult {
     // SAFETY: the list and the place are there, says the program.
     unsafe { reached(Reach::Box, (selected_dims, distance), comm, group) }
 }
@@ -56,7 +56,7 @@ unsafe fn reached(
     (selected, distance): (*const c_int, c_int),
     comm: MPI_Comm,
     group: *mut MPI_Group,
-) -> Answer {
+) -> AbiResult {
     let comm = comm.object()?;
     comm.answer(|| {
         // SAFETY: promised by the caller.
@@ -90,7 +90,7 @@ pub(crate) unsafe fn graph_create(
     reorder: c_int,
     info: MPI_Info,
     graphcomm: *mut MPI_Comm,
-) -> Answer {
+) -> AbiResult {
     let comm = comm.object()?;
     comm.answer(|| {
         expect_place(graphcomm)?;
@@ -115,7 +115,7 @@ unsafe fn loads(
     group: &Group,
     messages: *const MPI_Count,
     bytes: *const MPI_Count,
-) -> Answer<Option<Vec<Load>>> {
+) -> AbiResult<Option<Vec<Load>>> {
     let none = [0, MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY];
     let read = |which: &str, weights: *const MPI_Count| {
         if none.contains(&weights.addr()) {
@@ -126,7 +126,7 @@ unsafe fn loads(
         let weight = |&weight: &MPI_Count| {
             u64::try_from(weight).map_err(|_| argument(format!("one of the {which} is {weight}")))
         };
-        weights.iter().map(weight).collect::<Answer<Vec<u64>>>().map(Some)
+        weights.iter().map(weight).collect::<AbiResult<Vec<u64>>>().map(Some)
     };
     let (messages, bytes) = (read("messages", messages)?, read("bytes", bytes)?);
     if messages.is_none() && bytes.is_none() {
@@ -142,7 +142,7 @@ pub(crate) unsafe fn graph_neighbor_groups(
     graphcomm: MPI_Comm,
     outgroup: *mut MPI_Group,
     ingroup: *mut MPI_Group,
-) -> Answer {
+) -> AbiResult {
     let comm = graphcomm.object()?;
     comm.answer(|| {
         if outgroup.is_null() || ingroup.is_null() {
@@ -163,7 +163,7 @@ pub(crate) unsafe fn explain(
     text: *mut c_char,
     size: c_int,
     length: *mut c_int,
-) -> Answer {
+) -> AbiResult {
     let room = usize::try_from(size).map_err(|_| argument(format!("the size is {size}")))?;
     if request == MPI_REQUEST_NULL {
         return Err(request.wrong());

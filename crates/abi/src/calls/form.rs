@@ -11,7 +11,7 @@ use super::arguments::{self, Blocks, InPlace, Items, Mixed, Reduced, Which, is_i
 use crate::caller::put;
 use crate::count::Counts;
 use crate::exports::{MPI_PROC_NULL, MPI_REQUEST_NULL, MPI_ROOT};
-use crate::fault::{AbiError, Answer};
+use crate::fault::{AbiError, AbiResult};
 use crate::handle::{MPI_Comm, MPI_Datatype, MPI_Group, MPI_Info, MPI_Op, MPI_Request};
 use crate::objects::{FoundComm, Request};
 use crate::slot::ObjectRef;
@@ -45,7 +45,7 @@ impl Form {
     ///
     /// # Safety
     /// The place of the request may be written, or is null.
-    unsafe fn clear(self) -> Answer {
+    unsafe fn clear(self) -> AbiResult {
         match self.place() {
             None => Ok(()),
             // SAFETY: promised by the caller.
@@ -97,7 +97,7 @@ impl RootPart {
     /// # Errors
     /// Arguments that there cannot be.
     #[inline(always)]
-    pub(crate) fn at_root<T>(self, data: impl FnOnce() -> Answer<T>) -> Answer<Option<T>> {
+    pub(crate) fn at_root<T>(self, data: impl FnOnce() -> AbiResult<T>) -> AbiResult<Option<T>> {
         if self.is_root() { data().map(Some) } else { Ok(None) }
     }
 }
@@ -115,8 +115,8 @@ impl Call<'_> {
     pub(crate) unsafe fn make(
         comm: MPI_Comm,
         form: Form,
-        work: impl FnOnce(&Call<'_>) -> Answer,
-    ) -> Answer {
+        work: impl FnOnce(&Call<'_>) -> AbiResult,
+    ) -> AbiResult {
         // SAFETY: passed on.
         unsafe { Call::dispatch_slow(comm, form, None, work) }
     }
@@ -134,8 +134,8 @@ impl Call<'_> {
         comm: MPI_Comm,
         form: Form,
         words: Option<CallKey>,
-        work: impl FnOnce(&Call<'_>) -> Answer,
-    ) -> Answer {
+        work: impl FnOnce(&Call<'_>) -> AbiResult,
+    ) -> AbiResult {
         if let Some(words) = &words
             // SAFETY: promised by the caller.
             && let Some(ended) = unsafe { Call::dispatch_cached(comm, form, words) }
@@ -151,7 +151,7 @@ impl Call<'_> {
     /// # Safety
     /// As [`Call::dispatch`].
     #[inline(always)]
-    unsafe fn dispatch_cached(comm: MPI_Comm, form: Form, words: &CallKey) -> Option<Answer> {
+    unsafe fn dispatch_cached(comm: MPI_Comm, form: Form, words: &CallKey) -> Option<AbiResult> {
         let comm = comm.object().ok()?;
         match form {
             Form::Blocking => {
@@ -178,8 +178,8 @@ impl Call<'_> {
         comm: MPI_Comm,
         form: Form,
         words: Option<CallKey>,
-        work: impl FnOnce(&Call<'_>) -> Answer,
-    ) -> Answer {
+        work: impl FnOnce(&Call<'_>) -> AbiResult,
+    ) -> AbiResult {
         // SAFETY: promised by the caller.
         let cleared = unsafe { form.clear() };
         let comm = comm.object()?;
@@ -194,7 +194,7 @@ impl Call<'_> {
     }
 
     /// The same among the members of a group.
-    fn among(&self, group: MPI_Group) -> Answer<Call<'_>> {
+    fn among(&self, group: MPI_Group) -> AbiResult<Call<'_>> {
         let group = group.object()?;
         let rank = self.comm.intra()?.members(&group)?.rank();
         let members = Some(Members { group, rank });
@@ -226,7 +226,7 @@ impl Call<'_> {
     /// # Errors
     /// No root.
     #[inline]
-    pub(crate) fn root(&self, root: c_int) -> Answer<(Root, RootPart)> {
+    pub(crate) fn root(&self, root: c_int) -> AbiResult<(Root, RootPart)> {
         let within = usize::try_from(root).ok().filter(|rank| *rank < self.comm.peers());
         let part = match within {
             Some(_) if self.is_outside() => RootPart::Idle,
@@ -268,7 +268,7 @@ impl Call<'_> {
         address: *const c_void,
         count: i64,
         datatype: MPI_Datatype,
-    ) -> Answer<Items> {
+    ) -> AbiResult<Items> {
         if self.is_outside() {
             return Items::nothing();
         }
@@ -285,7 +285,7 @@ impl Call<'_> {
         address: *const c_void,
         count: i64,
         datatype: MPI_Datatype,
-    ) -> Answer<Option<Items>> {
+    ) -> AbiResult<Option<Items>> {
         if self.is_sent_in_place(address) {
             return Ok(None);
         }
@@ -308,7 +308,7 @@ impl Call<'_> {
         (which, address): (Which, *const c_void),
         count: i64,
         datatype: MPI_Datatype,
-    ) -> Answer<Option<Items>> {
+    ) -> AbiResult<Option<Items>> {
         match part {
             RootPart::Root if is_in_place(address) => Ok(None),
             RootPart::FarRoot | RootPart::Idle => Ok(None),
@@ -326,7 +326,7 @@ impl Call<'_> {
         address: *const c_void,
         (counts, displacements): (Counts, Counts),
         datatype: MPI_Datatype,
-    ) -> Answer<Blocks> {
+    ) -> AbiResult<Blocks> {
         if self.is_outside() {
             return Blocks::nothing();
         }
@@ -343,7 +343,7 @@ impl Call<'_> {
         address: *const c_void,
         lists: (usize, Counts, Counts),
         datatype: MPI_Datatype,
-    ) -> Answer<Blocks> {
+    ) -> AbiResult<Blocks> {
         // SAFETY: promised when this was made.
         unsafe { Blocks::new(which, address, lists, datatype) }
     }
@@ -358,7 +358,7 @@ impl Call<'_> {
         address: *const c_void,
         (counts, displacements): (Counts, Counts),
         datatypes: *const MPI_Datatype,
-    ) -> Answer<Mixed> {
+    ) -> AbiResult<Mixed> {
         if self.is_outside() {
             return Ok(Mixed::nothing());
         }
@@ -375,7 +375,7 @@ impl Call<'_> {
         address: *const c_void,
         lists: (usize, Counts, Counts),
         datatypes: *const MPI_Datatype,
-    ) -> Answer<Mixed> {
+    ) -> AbiResult<Mixed> {
         // SAFETY: promised when this was made.
         unsafe { Mixed::new(which, address, lists, datatypes) }
     }
@@ -392,7 +392,7 @@ impl Call<'_> {
         count: i64,
         datatype: MPI_Datatype,
         op: MPI_Op,
-    ) -> Answer<Reduced> {
+    ) -> AbiResult<Reduced> {
         if self.is_outside() {
             return Reduced::nothing();
         }
@@ -420,7 +420,7 @@ impl Call<'_> {
         count: i64,
         datatype: MPI_Datatype,
         op: MPI_Op,
-    ) -> Answer<Reduced> {
+    ) -> AbiResult<Reduced> {
         if part == RootPart::Idle {
             return Reduced::nothing();
         }
@@ -439,7 +439,7 @@ impl Call<'_> {
     ///
     /// # Errors
     /// Arguments that there cannot be.
-    pub(crate) fn shares(&self, counts: Counts) -> Answer<Vec<usize>> {
+    pub(crate) fn shares(&self, counts: Counts) -> AbiResult<Vec<usize>> {
         if self.is_outside() {
             return Ok(Vec::new());
         }
@@ -452,7 +452,7 @@ impl Call<'_> {
     /// # Errors
     /// Of the call.
     #[inline]
-    pub(crate) fn perform(&self, collective: &Collective<'_>) -> Answer {
+    pub(crate) fn perform(&self, collective: &Collective<'_>) -> AbiResult {
         let on = self.comm.on();
         let said = self.comm.inside().zip(self.words.as_ref());
         match *self.form {
@@ -492,7 +492,7 @@ impl Call<'_> {
         Ok(())
     }
 
-    fn give(&self, persistent: Persistent<()>, place: *mut MPI_Request) -> Answer {
+    fn give(&self, persistent: Persistent<()>, place: *mut MPI_Request) -> AbiResult {
         // SAFETY: promised when this was made.
         unsafe { put(place, Request::publish(persistent, &self.comm)) }
     }

@@ -11,7 +11,7 @@ use motet::{ErrorClass, ErrorCode, ErrorKind};
 use crate::caller::put;
 use crate::exception::{Ended, Exception, stopped};
 use crate::exports::{MPI_REQUEST_NULL, MPI_SUCCESS};
-use crate::fault::Answer;
+use crate::fault::AbiResult;
 use crate::handle::{Callback, MPI_Request};
 use crate::objects::{MPI_Status, Request};
 use crate::process;
@@ -76,7 +76,7 @@ pub(crate) unsafe fn grequest_start(
     cancel_fn: Callback,
     extra_state: *mut c_void,
     request: *mut MPI_Request,
-) -> Answer {
+) -> AbiResult {
     // SAFETY: the caller's place.
     unsafe { put(request, MPI_REQUEST_NULL) }?;
     // SAFETY: null is no function, and any other address is one of this type, says the program.
@@ -93,6 +93,6 @@ pub(crate) unsafe fn grequest_start(
 }
 
 /// `MPI_Grequest_complete`
-pub(crate) fn grequest_complete(request: MPI_Request) -> Answer {
+pub(crate) fn grequest_complete(request: MPI_Request) -> AbiResult {
     request.complete()
 }

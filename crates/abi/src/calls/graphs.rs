@@ -10,18 +10,18 @@ use motet::{Adjacent, Edge, GraphCommunicator, IndexedGraphCommunicator};
 use super::topologies::{enough, mapped, neighbour, rank, reordering, topology, wrong};
 use crate::caller::{expect_place, list, put, put_all};
 use crate::exports::{MPI_PROC_NULL, MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY};
-use crate::fault::{Answer, argument};
+use crate::fault::{AbiResult, argument};
 use crate::handle::{MPI_Comm, MPI_Info};
 use crate::objects::{Comm, Shape, Weights};
 
-fn graph(comm: &Comm) -> Answer<&IndexedGraphCommunicator> {
+fn graph(comm: &Comm) -> AbiResult<&IndexedGraphCommunicator> {
     match comm.shape() {
         Shape::Graph(graph) => Ok(graph),
         _ => Err(topology("the communicator has no graph topology")),
     }
 }
 
-fn sparse(comm: &Comm) -> Answer<&GraphCommunicator> {
+fn sparse(comm: &Comm) -> AbiResult<&GraphCommunicator> {
     match comm.shape() {
         Shape::Sparse(graph) => Ok(graph),
         _ => Err(topology("the communicator has no distributed graph topology")),
@@ -36,7 +36,7 @@ pub(crate) unsafe fn graph_create(
     edges: *const c_int,
     reorder: c_int,
     comm_graph: *mut MPI_Comm,
-) -> Answer {
+) -> AbiResult {
     let comm = comm_old.object()?;
     comm.answer(|| {
         expect_place(comm_graph)?;
@@ -53,7 +53,7 @@ unsafe fn nodes(
     nodes: c_int,
     index: *const c_int,
     edges: *const c_int,
-) -> Answer<(Vec<usize>, Vec<usize>)> {
+) -> AbiResult<(Vec<usize>, Vec<usize>)> {
     // SAFETY: the caller has so many there.
     let index = unsafe { list("nodes", index, nodes.into()) }?;
     if let Some(wrong) = index.windows(2).find(|pair| pair[1] < pair[0]) {
@@ -66,7 +66,7 @@ unsafe fn nodes(
     // SAFETY: the caller has so many there.
     let edges = unsafe { list("edges", edges, count.into()) }?;
     let index = index.iter().map(|&end| end as usize).collect();
-    Ok((index, edges.iter().map(|&edge| rank(edge)).collect::<Answer<_>>()?))
+    Ok((index, edges.iter().map(|&edge| rank(edge)).collect::<AbiResult<_>>()?))
 }
 
 /// `MPI_Graph_get`
@@ -76,7 +76,7 @@ pub(crate) unsafe fn graph_get(
     maxedges: c_int,
     indx: *mut c_int,
     edges: *mut c_int,
-) -> Answer {
+) -> AbiResult {
     let comm = comm.object()?;
     comm.answer(|| {
         let graph = graph(&comm)?.topology();
@@ -96,7 +96,7 @@ pub(crate) unsafe fn graph_map(
     indx: *const c_int,
     edges: *const c_int,
     newrank: *mut c_int,
-) -> Answer {
+) -> AbiResult {
     let comm = comm.object()?;
     comm.answer(|| {
         // SAFETY: the caller has a graph there.
@@ -113,7 +113,7 @@ pub(crate) unsafe fn graph_neighbors(
     rank: c_int,
     maxneighbors: c_int,
     neighbors: *mut c_int,
-) -> Answer {
+) -> AbiResult {
     let comm = comm.object()?;
     comm.answer(|| {
         let graph = graph(&comm)?.topology();
@@ -129,7 +129,7 @@ pub(crate) unsafe fn graph_neighbors_count(
     comm: MPI_Comm,
     rank: c_int,
     nneighbors: *mut c_int,
-) -> Answer {
+) -> AbiResult {
     let comm = comm.object()?;
     comm.answer(|| {
         let graph = graph(&comm)?.topology();
@@ -144,7 +144,7 @@ pub(crate) unsafe fn graphdims_get(
     comm: MPI_Comm,
     nnodes: *mut c_int,
     nedges: *mut c_int,
-) -> Answer {
+) -> AbiResult {
     let comm = comm.object()?;
     comm.answer(|| {
         let graph = graph(&comm)?.topology();
@@ -156,7 +156,7 @@ pub(crate) unsafe fn graphdims_get(
 }
 
 /// The weights of so many edges; none if the graph has none.
-unsafe fn weights(weights: *const c_int, edges: i64) -> Answer<Option<Vec<u32>>> {
+unsafe fn weights(weights: *const c_int, edges: i64) -> AbiResult<Option<Vec<u32>>> {
     if weights.addr() == MPI_UNWEIGHTED {
         return Ok(None);
     }
@@ -168,7 +168,7 @@ unsafe fn weights(weights: *const c_int, edges: i64) -> Answer<Option<Vec<u32>>>
     let weight = |&weight: &c_int| {
         u32::try_from(weight).map_err(|_| argument(format!("an edge has the weight {weight}")))
     };
-    weights.iter().map(weight).collect::<Answer<_>>().map(Some)
+    weights.iter().map(weight).collect::<AbiResult<_>>().map(Some)
 }
 
 /// Whether a graph has weights that is made with these.
@@ -181,7 +181,7 @@ unsafe fn adjacent(
     ranks: *const c_int,
     degree: c_int,
     weights: Option<&[u32]>,
-) -> Answer<Vec<Adjacent>> {
+) -> AbiResult<Vec<Adjacent>> {
     // SAFETY: the caller has so many there.
     let ranks = unsafe { list("neighbours", ranks, degree.into()) }?;
     let adjacent = |(place, &named): (usize, &c_int)| {
@@ -203,7 +203,7 @@ pub(crate) unsafe fn dist_graph_create_adjacent(
     info: MPI_Info,
     _reorder: c_int,
     comm_dist_graph: *mut MPI_Comm,
-) -> Answer {
+) -> AbiResult {
     let comm = comm_old.object()?;
     comm.answer(|| {
         expect_place(comm_dist_graph)?;
@@ -230,7 +230,7 @@ unsafe fn edges(
     degrees: &[c_int],
     destinations: *const c_int,
     weights: *const c_int,
-) -> Answer<(Vec<Edge>, Weights)> {
+) -> AbiResult<(Vec<Edge>, Weights)> {
     if let Some(degree) = degrees.iter().find(|&&degree| degree < 0) {
         return Err(argument(format!("a rank would have {degree} destinations")));
     }
@@ -245,7 +245,7 @@ unsafe fn edges(
         let weight = weights.as_ref().map(|weights| weights[place]);
         Ok(Edge { from: rank(from)?, to: rank(to)?, weight })
     };
-    let edges = origins.zip(destinations).enumerate().map(edge).collect::<Answer<_>>()?;
+    let edges = origins.zip(destinations).enumerate().map(edge).collect::<AbiResult<_>>()?;
     Ok((edges, weighted(&weights)))
 }
 
@@ -260,7 +260,7 @@ pub(crate) unsafe fn dist_graph_create(
     info: MPI_Info,
     _reorder: c_int,
     comm_dist_graph: *mut MPI_Comm,
-) -> Answer {
+) -> AbiResult {
     let comm = comm_old.object()?;
     comm.answer(|| {
         expect_place(comm_dist_graph)?;
@@ -287,7 +287,7 @@ pub(crate) unsafe fn dist_graph_neighbors(
     maxoutdegree: c_int,
     destinations: *mut c_int,
     destweights: *mut c_int,
-) -> Answer {
+) -> AbiResult {
     let comm = comm.object()?;
     comm.answer(|| {
         let graph = sparse(&comm)?.topology();
@@ -299,7 +299,12 @@ pub(crate) unsafe fn dist_graph_neighbors(
 }
 
 /// Tells the caller its neighbours on one side, and their weights if there are any.
-unsafe fn tell(near: &[Adjacent], room: c_int, ranks: *mut c_int, weights: *mut c_int) -> Answer {
+unsafe fn tell(
+    near: &[Adjacent],
+    room: c_int,
+    ranks: *mut c_int,
+    weights: *mut c_int,
+) -> AbiResult {
     let room = usize::try_from(room)
         .map_err(|_| argument(format!("there cannot be room for {room} neighbours")))?;
     let near = &near[..near.len().min(room)];
@@ -319,7 +324,7 @@ pub(crate) unsafe fn dist_graph_neighbors_count(
     indegree: *mut c_int,
     outdegree: *mut c_int,
     weighted: *mut c_int,
-) -> Answer {
+) -> AbiResult {
     let comm = comm.object()?;
     comm.answer(|| {
         let graph = sparse(&comm)?.topology();

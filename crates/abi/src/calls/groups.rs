@@ -9,7 +9,7 @@ use motet::{ErrorClass, Group, GroupError, RankRange};
 use super::communicators::comparison;
 use crate::caller::{get, list, put, put_all};
 use crate::exports::{MPI_GROUP_EMPTY, MPI_GROUP_NULL, MPI_PROC_NULL, MPI_UNDEFINED};
-use crate::fault::{AbiError, Answer};
+use crate::fault::{AbiError, AbiResult};
 use crate::handle::MPI_Group;
 use crate::objects::Groups;
 use crate::process;
@@ -22,28 +22,28 @@ unsafe fn combine(
     group2: MPI_Group,
     combine: Combine,
     newgroup: *mut MPI_Group,
-) -> Answer {
+) -> AbiResult {
     let made = combine(&*group1.object()?, &*group2.object()?);
     // SAFETY: the caller has a place there.
     unsafe { put(newgroup, Groups::publish(made)) }
 }
 
 /// Puts a group where the caller wants it that is made of named members.
-unsafe fn publish(made: Result<Group, GroupError>, newgroup: *mut MPI_Group) -> Answer {
+unsafe fn publish(made: Result<Group, GroupError>, newgroup: *mut MPI_Group) -> AbiResult {
     let group = made.map_err(|error| motet::Error::from(motet::ErrorKind::from(error)))?;
     // SAFETY: the caller has a place there.
     unsafe { put(newgroup, Groups::publish(group)) }
 }
 
 /// A rank that the caller names.
-fn rank(rank: impl Into<i64>) -> Answer<usize> {
+fn rank(rank: impl Into<i64>) -> AbiResult<usize> {
     let rank = rank.into();
     usize::try_from(rank)
         .map_err(|_| AbiError::new(ErrorClass::Rank, format!("rank {rank} is in no group")))
 }
 
 /// The ranks that the caller lists.
-unsafe fn ranks(ranks: *const c_int, n: c_int) -> Answer<Vec<usize>> {
+unsafe fn ranks(ranks: *const c_int, n: c_int) -> AbiResult<Vec<usize>> {
     // SAFETY: the caller has so many there.
     let ranks = unsafe { list("ranks", ranks, n.into()) }?;
     ranks.iter().map(|&each| rank(each)).collect()
@@ -56,7 +56,7 @@ fn reached(first: i64, last: i64, stride: i64) -> i64 {
 }
 
 /// The ranges that the caller lists.
-unsafe fn ranges(ranges: *const [c_int; 3], n: c_int) -> Answer<Vec<RankRange>> {
+unsafe fn ranges(ranges: *const [c_int; 3], n: c_int) -> AbiResult<Vec<RankRange>> {
     // SAFETY: the caller has so many there.
     let ranges = unsafe { list("ranges", ranges, n.into()) }?;
     let range = |&[first, last, stride]: &[c_int; 3]| {
@@ -72,7 +72,7 @@ pub(crate) unsafe fn group_compare(
     group1: MPI_Group,
     group2: MPI_Group,
     result: *mut c_int,
-) -> Answer {
+) -> AbiResult {
     let alike = group1.object()?.compare(&*group2.object()?);
     // SAFETY: the caller has a place there.
     unsafe { put(result, comparison(alike)) }
@@ -83,7 +83,7 @@ pub(crate) unsafe fn group_difference(
     group1: MPI_Group,
     group2: MPI_Group,
     newgroup: *mut MPI_Group,
-) -> Answer {
+) -> AbiResult {
     // SAFETY: the caller has a place there.
     unsafe { combine(group1, group2, Group::difference, newgroup) }
 }
@@ -94,7 +94,7 @@ pub(crate) unsafe fn group_excl(
     n: c_int,
     ranks: *const c_int,
     newgroup: *mut MPI_Group,
-) -> Answer {
+) -> AbiResult {
     let group = group.object()?;
     // SAFETY: the caller has so many there.
     let ranks = unsafe { self::ranks(ranks, n) }?;
@@ -104,7 +104,7 @@ pub(crate) unsafe fn group_excl(
 
 /// `MPI_Group_free`. The group without members is predefined, but as calls return it, a program
 /// may free it as it does the others.
-pub(crate) unsafe fn group_free(group: *mut MPI_Group) -> Answer {
+pub(crate) unsafe fn group_free(group: *mut MPI_Group) -> AbiResult {
     // SAFETY: a place of the caller.
     let handle = unsafe { get(group) }?;
     if handle != MPI_GROUP_EMPTY {
@@ -120,7 +120,7 @@ pub(crate) unsafe fn group_incl(
     n: c_int,
     ranks: *const c_int,
     newgroup: *mut MPI_Group,
-) -> Answer {
+) -> AbiResult {
     let group = group.object()?;
     // SAFETY: the caller has so many there.
     let ranks = unsafe { self::ranks(ranks, n) }?;
@@ -133,7 +133,7 @@ pub(crate) unsafe fn group_intersection(
     group1: MPI_Group,
     group2: MPI_Group,
     newgroup: *mut MPI_Group,
-) -> Answer {
+) -> AbiResult {
     // SAFETY: the caller has a place there.
     unsafe { combine(group1, group2, Group::intersection, newgroup) }
 }
@@ -144,7 +144,7 @@ pub(crate) unsafe fn group_range_excl(
     n: c_int,
     ranges: *mut [c_int; 3],
     newgroup: *mut MPI_Group,
-) -> Answer {
+) -> AbiResult {
     let group = group.object()?;
     // SAFETY: the caller has so many there.
     let ranges = unsafe { self::ranges(ranges, n) }?;
@@ -158,7 +158,7 @@ pub(crate) unsafe fn group_range_incl(
     n: c_int,
     ranges: *mut [c_int; 3],
     newgroup: *mut MPI_Group,
-) -> Answer {
+) -> AbiResult {
     let group = group.object()?;
     // SAFETY: the caller has so many there.
     let ranges = unsafe { self::ranges(ranges, n) }?;
@@ -167,7 +167,7 @@ pub(crate) unsafe fn group_range_incl(
 }
 
 /// `MPI_Group_rank`
-pub(crate) unsafe fn group_rank(group: MPI_Group, rank: *mut c_int) -> Answer {
+pub(crate) unsafe fn group_rank(group: MPI_Group, rank: *mut c_int) -> AbiResult {
     let group = group.object()?;
     let own = process::own().and_then(|own| own.inside()?.place_in(&group));
     // SAFETY: the caller has a place there.
@@ -175,7 +175,7 @@ pub(crate) unsafe fn group_rank(group: MPI_Group, rank: *mut c_int) -> Answer {
 }
 
 /// `MPI_Group_size`
-pub(crate) unsafe fn group_size(group: MPI_Group, size: *mut c_int) -> Answer {
+pub(crate) unsafe fn group_size(group: MPI_Group, size: *mut c_int) -> AbiResult {
     let members = group.object()?.size();
     // SAFETY: the caller has a place there.
     unsafe { put(size, members as c_int) }
@@ -188,7 +188,7 @@ pub(crate) unsafe fn group_translate_ranks(
     ranks1: *const c_int,
     group2: MPI_Group,
     ranks2: *mut c_int,
-) -> Answer {
+) -> AbiResult {
     let (from, to) = (group1.object()?, group2.object()?);
     // SAFETY: the caller has so many there.
     let ranks = unsafe { list("ranks", ranks1, n.into()) }?;
@@ -203,7 +203,7 @@ pub(crate) unsafe fn group_translate_ranks(
         }
         Ok(from.translate(rank, &to).map_or(MPI_UNDEFINED, |rank| rank as c_int))
     };
-    let translated: Vec<c_int> = ranks.iter().map(translate).collect::<Answer<_>>()?;
+    let translated: Vec<c_int> = ranks.iter().map(translate).collect::<AbiResult<_>>()?;
     // SAFETY: the caller has room for as many there.
     unsafe { put_all("ranks", ranks2, translated) }
 }
@@ -213,7 +213,7 @@ pub(crate) unsafe fn group_union(
     group1: MPI_Group,
     group2: MPI_Group,
     newgroup: *mut MPI_Group,
-) -> Answer {
+) -> AbiResult {
     // SAFETY: the caller has a place there.
     unsafe { combine(group1, group2, Group::union, newgroup) }
 }

@@ -9,7 +9,7 @@ use motet::{ErrorClass, Info, MAX_INFO_KEY};
 
 use crate::caller::{get, list, put};
 use crate::exports::{MPI_INFO_ENV, MPI_INFO_NULL};
-use crate::fault::{AbiError, Answer, argument};
+use crate::fault::{AbiError, AbiResult, argument};
 use crate::handle::MPI_Info;
 use crate::objects::Hints;
 use crate::text;
@@ -18,7 +18,7 @@ use crate::text;
 ///
 /// # Errors
 /// One that is empty or too long, or is not there.
-unsafe fn key<'a>(key: *const c_char) -> Answer<&'a str> {
+unsafe fn key<'a>(key: *const c_char) -> AbiResult<&'a str> {
     let wrong = |problem| AbiError::new(ErrorClass::InfoKey, problem);
     // SAFETY: a string of the caller.
     let key = unsafe { text::read("key", key) }.map_err(|fault| wrong(fault.text().to_owned()))?;
@@ -30,14 +30,14 @@ unsafe fn key<'a>(key: *const c_char) -> Answer<&'a str> {
 }
 
 /// What is done with hints that are there.
-fn read<T>(info: MPI_Info, work: impl FnOnce(&Info) -> Answer<T>) -> Answer<T> {
+fn read<T>(info: MPI_Info, work: impl FnOnce(&Info) -> AbiResult<T>) -> AbiResult<T> {
     let info = info.object()?;
     let info = info.lock().unwrap_or_else(PoisonError::into_inner);
     work(&info)
 }
 
 /// What is done to hints of the program.
-fn change(info: MPI_Info, work: impl FnOnce(&mut Info) -> motet::Result<()>) -> Answer {
+fn change(info: MPI_Info, work: impl FnOnce(&mut Info) -> motet::Result<()>) -> AbiResult {
     if info == MPI_INFO_ENV {
         return Err(AbiError::new(ErrorClass::Info, "MPI_INFO_ENV can only be looked at"));
     }
@@ -47,7 +47,7 @@ fn change(info: MPI_Info, work: impl FnOnce(&mut Info) -> motet::Result<()>) -> 
 }
 
 /// The value of a key; says to the caller whether there is one.
-unsafe fn value(info: MPI_Info, key: *const c_char, flag: *mut c_int) -> Answer<Option<String>> {
+unsafe fn value(info: MPI_Info, key: *const c_char, flag: *mut c_int) -> AbiResult<Option<String>> {
     let info = info.object()?;
     // SAFETY: a string of the caller.
     let key = unsafe { self::key(key) }?;
@@ -59,7 +59,7 @@ unsafe fn value(info: MPI_Info, key: *const c_char, flag: *mut c_int) -> Answer<
 }
 
 /// `MPI_Info_create`
-pub(crate) unsafe fn info_create(info: *mut MPI_Info) -> Answer {
+pub(crate) unsafe fn info_create(info: *mut MPI_Info) -> AbiResult {
     // SAFETY: room for a result of the caller.
     unsafe { put(info, Hints::publish(Info::new())) }
 }
@@ -69,20 +69,20 @@ pub(crate) unsafe fn info_create_env(
     argc: c_int,
     argv: *mut *mut c_char,
     info: *mut MPI_Info,
-) -> Answer {
+) -> AbiResult {
     let argc = if argv.is_null() { 0 } else { i64::from(argc) };
     // SAFETY: a list of the caller.
     let words = unsafe { list("argv", argv, argc) }?;
     let words = words.iter().take_while(|word| !word.is_null());
     // SAFETY: strings of the caller.
     let words = words.map(|&word| unsafe { text::read("argument", word) });
-    let words = words.collect::<Answer<Vec<_>>>()?;
+    let words = words.collect::<AbiResult<Vec<_>>>()?;
     // SAFETY: room for a result of the caller.
     unsafe { put(info, Hints::publish(Hints::environment(&words))) }
 }
 
 /// `MPI_Info_delete`
-pub(crate) unsafe fn info_delete(info: MPI_Info, key: *const c_char) -> Answer {
+pub(crate) unsafe fn info_delete(info: MPI_Info, key: *const c_char) -> AbiResult {
     info.object()?;
     // SAFETY: a string of the caller.
     let key = unsafe { self::key(key) }?;
@@ -90,14 +90,14 @@ pub(crate) unsafe fn info_delete(info: MPI_Info, key: *const c_char) -> Answer {
 }
 
 /// `MPI_Info_dup`
-pub(crate) unsafe fn info_dup(info: MPI_Info, newinfo: *mut MPI_Info) -> Answer {
+pub(crate) unsafe fn info_dup(info: MPI_Info, newinfo: *mut MPI_Info) -> AbiResult {
     let copy = read(info, |info| Ok(info.clone()))?;
     // SAFETY: room for a result of the caller.
     unsafe { put(newinfo, Hints::publish(copy)) }
 }
 
 /// `MPI_Info_free`
-pub(crate) unsafe fn info_free(info: *mut MPI_Info) -> Answer {
+pub(crate) unsafe fn info_free(info: *mut MPI_Info) -> AbiResult {
     // SAFETY: a place of the caller.
     unsafe { get(info) }?.retire()?;
     // SAFETY: as above.
@@ -111,7 +111,7 @@ pub(crate) unsafe fn info_get(
     valuelen: c_int,
     value: *mut c_char,
     flag: *mut c_int,
-) -> Answer {
+) -> AbiResult {
     let Ok(len) = usize::try_from(valuelen) else {
         return Err(argument(format!("a value cannot have {valuelen} bytes")));
     };
@@ -123,14 +123,14 @@ pub(crate) unsafe fn info_get(
 }
 
 /// `MPI_Info_get_nkeys`
-pub(crate) unsafe fn info_get_nkeys(info: MPI_Info, nkeys: *mut c_int) -> Answer {
+pub(crate) unsafe fn info_get_nkeys(info: MPI_Info, nkeys: *mut c_int) -> AbiResult {
     let keys = read(info, |info| Ok(info.keys().count()))?;
     // SAFETY: room for a result of the caller.
     unsafe { put(nkeys, keys as c_int) }
 }
 
 /// `MPI_Info_get_nthkey`
-pub(crate) unsafe fn info_get_nthkey(info: MPI_Info, n: c_int, key: *mut c_char) -> Answer {
+pub(crate) unsafe fn info_get_nthkey(info: MPI_Info, n: c_int, key: *mut c_char) -> AbiResult {
     let found = read(info, |info| {
         let found = usize::try_from(n).ok().and_then(|n| info.keys().nth(n));
         let keys = info.keys().count();
@@ -148,7 +148,7 @@ pub(crate) unsafe fn info_get_string(
     buflen: *mut c_int,
     value: *mut c_char,
     flag: *mut c_int,
-) -> Answer {
+) -> AbiResult {
     // SAFETY: a place of the caller.
     let room = unsafe { get(buflen) }?;
     let Ok(room) = usize::try_from(room) else {
@@ -170,7 +170,7 @@ pub(crate) unsafe fn info_get_valuelen(
     key: *const c_char,
     valuelen: *mut c_int,
     flag: *mut c_int,
-) -> Answer {
+) -> AbiResult {
     // SAFETY: what the standard asks of the caller.
     let Some(found) = (unsafe { self::value(info, key, flag) })? else { return Ok(()) };
     // SAFETY: room for a result of the caller.
@@ -178,7 +178,11 @@ pub(crate) unsafe fn info_get_valuelen(
 }
 
 /// `MPI_Info_set`
-pub(crate) unsafe fn info_set(info: MPI_Info, key: *const c_char, value: *const c_char) -> Answer {
+pub(crate) unsafe fn info_set(
+    info: MPI_Info,
+    key: *const c_char,
+    value: *const c_char,
+) -> AbiResult {
     info.object()?;
     // SAFETY: a string of the caller.
     let key = unsafe { self::key(key) }?;

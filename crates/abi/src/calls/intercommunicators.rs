@@ -8,12 +8,12 @@ use motet::{ErrorClass, MergeOrder};
 
 use super::communicators::creation_tag;
 use crate::caller::{expect_place, put};
-use crate::fault::{AbiError, Answer};
+use crate::fault::{AbiError, AbiResult};
 use crate::handle::{MPI_Comm, MPI_Group};
 use crate::objects::{Groups, Shape};
 
 /// `MPI_Comm_remote_group`
-pub(crate) unsafe fn comm_remote_group(comm: MPI_Comm, group: *mut MPI_Group) -> Answer {
+pub(crate) unsafe fn comm_remote_group(comm: MPI_Comm, group: *mut MPI_Group) -> AbiResult {
     let comm = comm.object()?;
     comm.answer(|| {
         let remote = comm.inter()?.remote_group().clone();
@@ -23,7 +23,7 @@ pub(crate) unsafe fn comm_remote_group(comm: MPI_Comm, group: *mut MPI_Group) ->
 }
 
 /// `MPI_Comm_remote_size`
-pub(crate) unsafe fn comm_remote_size(comm: MPI_Comm, size: *mut c_int) -> Answer {
+pub(crate) unsafe fn comm_remote_size(comm: MPI_Comm, size: *mut c_int) -> AbiResult {
     let comm = comm.object()?;
     comm.answer(|| {
         let remote = comm.inter()?.remote_size();
@@ -33,7 +33,7 @@ pub(crate) unsafe fn comm_remote_size(comm: MPI_Comm, size: *mut c_int) -> Answe
 }
 
 /// `MPI_Comm_test_inter`
-pub(crate) unsafe fn comm_test_inter(comm: MPI_Comm, flag: *mut c_int) -> Answer {
+pub(crate) unsafe fn comm_test_inter(comm: MPI_Comm, flag: *mut c_int) -> AbiResult {
     let comm = comm.object()?;
     let is_between = matches!(comm.shape(), Shape::Between(_));
     // SAFETY: the caller has a place there.
@@ -49,7 +49,7 @@ pub(crate) unsafe fn intercomm_create(
     remote_leader: c_int,
     tag: c_int,
     newintercomm: *mut MPI_Comm,
-) -> Answer {
+) -> AbiResult {
     let comm = local_comm.object()?;
     comm.answer(|| {
         expect_place(newintercomm)?;
@@ -72,7 +72,7 @@ pub(crate) unsafe fn intercomm_merge(
     intercomm: MPI_Comm,
     high: c_int,
     newintracomm: *mut MPI_Comm,
-) -> Answer {
+) -> AbiResult {
     let comm = intercomm.object()?;
     comm.answer(|| {
         expect_place(newintracomm)?;

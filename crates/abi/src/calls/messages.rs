@@ -13,7 +13,7 @@ use motet::{ErrorClass, PROC_NULL, Source, Tag, TagFilter};
 use super::arguments::{Items, Which};
 use crate::caller::put;
 use crate::exports::{MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_PROC_NULL, MPI_REQUEST_NULL};
-use crate::fault::{AbiError, Answer};
+use crate::fault::{AbiError, AbiResult};
 use crate::handle::{MPI_Comm, MPI_Datatype, MPI_Request};
 use crate::objects::{FoundComm, MPI_Status, Request};
 
@@ -21,7 +21,7 @@ use crate::objects::{FoundComm, MPI_Status, Request};
 type Given = (*const c_void, i64, MPI_Datatype);
 
 #[inline(always)] // an answer that is handed on through memory costs as much as to find it
-fn items(which: Which, (address, count, datatype): Given) -> Answer<Items> {
+fn items(which: Which, (address, count, datatype): Given) -> AbiResult<Items> {
     Items::new(which, address, count, datatype)
 }
 
@@ -30,7 +30,7 @@ fn items(which: Which, (address, count, datatype): Given) -> Answer<Items> {
 /// # Errors
 /// Another negative rank.
 #[inline]
-pub(super) fn rank(which: &str, rank: c_int) -> Answer<usize> {
+pub(super) fn rank(which: &str, rank: c_int) -> AbiResult<usize> {
     match usize::try_from(rank) {
         Ok(rank) => Ok(rank),
         Err(_) if rank == MPI_PROC_NULL => Ok(PROC_NULL),
@@ -46,7 +46,7 @@ pub(super) fn rank(which: &str, rank: c_int) -> Answer<usize> {
 /// # Errors
 /// No rank.
 #[inline]
-pub(super) fn destination(to: c_int) -> Answer<usize> {
+pub(super) fn destination(to: c_int) -> AbiResult<usize> {
     rank("destination", to)
 }
 
@@ -55,7 +55,7 @@ pub(super) fn destination(to: c_int) -> Answer<usize> {
 /// # Errors
 /// No rank.
 #[inline]
-pub(super) fn source(from: c_int) -> Answer<Source> {
+pub(super) fn source(from: c_int) -> AbiResult<Source> {
     if from == MPI_ANY_SOURCE { Ok(Source::Any) } else { rank("source", from).map(Source::Rank) }
 }
 
@@ -64,7 +64,7 @@ pub(super) fn source(from: c_int) -> Answer<Source> {
 /// # Errors
 /// A negative tag.
 #[inline]
-pub(super) fn tag(tag: c_int) -> Answer<Tag> {
+pub(super) fn tag(tag: c_int) -> AbiResult<Tag> {
     let number = u32::try_from(tag);
     number.map(Tag).map_err(|_| AbiError::new(ErrorClass::Tag, format!("the tag is {tag}")))
 }
@@ -74,7 +74,7 @@ pub(super) fn tag(tag: c_int) -> Answer<Tag> {
 /// # Errors
 /// A negative tag that does not mean any.
 #[inline]
-pub(super) fn filter(filter: c_int) -> Answer<TagFilter> {
+pub(super) fn filter(filter: c_int) -> AbiResult<TagFilter> {
     if filter == MPI_ANY_TAG { Ok(TagFilter::Any) } else { tag(filter).map(TagFilter::Tag) }
 }
 
@@ -88,7 +88,7 @@ struct Sent {
 
 impl Sent {
     #[inline(always)] // as `items`
-    fn new(given: Given, (to, as_tag): (c_int, c_int), mode: SendMode) -> Answer<Sent> {
+    fn new(given: Given, (to, as_tag): (c_int, c_int), mode: SendMode) -> AbiResult<Sent> {
         let (items, to) = (items(Which::Send, given)?, destination(to)?);
         Ok(Sent { items, to, tag: tag(as_tag)?, mode })
     }
@@ -109,7 +109,7 @@ struct Received {
 
 impl Received {
     #[inline(always)] // as `items`
-    fn new(given: Given, (from, as_tag): (c_int, c_int)) -> Answer<Received> {
+    fn new(given: Given, (from, as_tag): (c_int, c_int)) -> AbiResult<Received> {
         let (items, from) = (items(Which::Receive, given)?, source(from)?);
         Ok(Received { items, from, tag: filter(as_tag)? })
     }
@@ -129,8 +129,8 @@ impl Received {
 pub(super) unsafe fn begin(
     comm: MPI_Comm,
     place: *mut MPI_Request,
-    work: impl FnOnce(&FoundComm) -> Answer<raw::Request>,
-) -> Answer {
+    work: impl FnOnce(&FoundComm) -> AbiResult<raw::Request>,
+) -> AbiResult {
     // SAFETY: promised by the caller.
     let cleared = unsafe { put(place, MPI_REQUEST_NULL) };
     let comm = comm.object()?;
@@ -218,7 +218,7 @@ pub(crate) unsafe fn recv(
     tag: c_int,
     comm: MPI_Comm,
     status: *mut MPI_Status,
-) -> Answer {
+) -> AbiResult {
     let comm = comm.object()?;
     comm.answer(|| {
         let received = Received::new((buf, count, datatype), (source, tag))?;
@@ -272,7 +272,7 @@ pub(crate) unsafe fn sendrecv(
     recvtag: c_int,
     comm: MPI_Comm,
     status: *mut MPI_Status,
-) -> Answer {
+) -> AbiResult {
     let comm = comm.object()?;
     comm.answer(|| {
         let sent = (sendbuf, sendcount, sendtype);
@@ -300,7 +300,7 @@ pub(crate) unsafe fn isendrecv(
     recvtag: c_int,
     comm: MPI_Comm,
     request: *mut MPI_Request,
-) -> Answer {
+) -> AbiResult {
     let work = |comm: &FoundComm| {
         let sent = (sendbuf, sendcount, sendtype);
         let sent = Sent::new(sent, (dest, sendtag), SendMode::Standard)?;
@@ -316,7 +316,7 @@ pub(crate) unsafe fn isendrecv(
 /// To whom and from whom what is in one buffer goes and comes.
 type Ways = ((usize, Tag), (Source, TagFilter));
 
-fn ways(to: (c_int, c_int), from: (c_int, c_int)) -> Answer<Ways> {
+fn ways(to: (c_int, c_int), from: (c_int, c_int)) -> AbiResult<Ways> {
     Ok(((destination(to.0)?, tag(to.1)?), (source(from.0)?, filter(from.1)?)))
 }
 
@@ -331,7 +331,7 @@ pub(crate) unsafe fn sendrecv_replace(
     recvtag: c_int,
     comm: MPI_Comm,
     status: *mut MPI_Status,
-) -> Answer {
+) -> AbiResult {
     let comm = comm.object()?;
     comm.answer(|| {
         let items = items(Which::Only, (buf, count, datatype))?;
@@ -355,7 +355,7 @@ pub(crate) unsafe fn isendrecv_replace(
     recvtag: c_int,
     comm: MPI_Comm,
     request: *mut MPI_Request,
-) -> Answer {
+) -> AbiResult {
     let work = |comm: &FoundComm| {
         let items = items(Which::Only, (buf, count, datatype))?;
         let (to, from) = ways((dest, sendtag), (source, recvtag))?;

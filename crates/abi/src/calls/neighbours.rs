@@ -12,7 +12,7 @@ use super::Form;
 use super::arguments::{Items, Which};
 use super::form::Call;
 use crate::count::Counts;
-use crate::fault::Answer;
+use crate::fault::AbiResult;
 use crate::handle::{MPI_Aint, MPI_Comm, MPI_Datatype};
 
 /// How many neighbours there are.
@@ -25,7 +25,7 @@ struct Degrees {
 ///
 /// # Errors
 /// An intercommunicator; a communicator without a topology.
-fn degrees(call: &Call) -> Answer<Degrees> {
+fn degrees(call: &Call) -> AbiResult<Degrees> {
     let near = call.comm.intra()?.neighbourhood()?;
     Ok(Degrees { sources: near.sources().len(), destinations: near.destinations().len() })
 }
@@ -73,7 +73,7 @@ pub(crate) unsafe fn neighbor_allgatherv(
     recvtype: MPI_Datatype,
     comm: MPI_Comm,
     form: Form,
-) -> Answer {
+) -> AbiResult {
     let work = |call: &Call| {
         let degrees = degrees(call)?;
         let send = Items::new(Which::Send, sendbuf, sendcount, sendtype)?;
@@ -99,7 +99,7 @@ pub(crate) unsafe fn neighbor_alltoallv(
     recvtype: MPI_Datatype,
     comm: MPI_Comm,
     form: Form,
-) -> Answer {
+) -> AbiResult {
     let work = |call: &Call| {
         let degrees = degrees(call)?;
         let to = (degrees.destinations, sendcounts, sdispls);
@@ -126,7 +126,7 @@ pub(crate) unsafe fn neighbor_alltoallw(
     recvtypes: *const MPI_Datatype,
     comm: MPI_Comm,
     form: Form,
-) -> Answer {
+) -> AbiResult {
     let work = |call: &Call| {
         let degrees = degrees(call)?;
         let (sdispls, rdispls) = (Counts::large(sdispls.cast()), Counts::large(rdispls.cast()));

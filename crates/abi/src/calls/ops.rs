@@ -11,33 +11,33 @@ use crate::alone;
 use crate::caller::put;
 use crate::count::Width;
 use crate::exports::MPI_OP_NULL;
-use crate::fault::{AbiError, Answer, argument};
+use crate::fault::{AbiError, AbiResult, argument};
 use crate::handle::{Callback, MPI_Datatype, MPI_Op};
 use crate::objects::{Commutativity, Operator};
 use crate::process;
 
 /// `MPI_Op_commutative`
-pub(crate) unsafe fn op_commutative(op: MPI_Op, commute: *mut c_int) -> Answer {
+pub(crate) unsafe fn op_commutative(op: MPI_Op, commute: *mut c_int) -> AbiResult {
     let is_commutative = op.object()?.is_commutative();
     // SAFETY: there is a place for it, says the program.
     unsafe { put(commute, c_int::from(is_commutative)) }
 }
 
 /// `MPI_Op_create`
-pub(crate) unsafe fn op_create(user_fn: Callback, commute: c_int, op: *mut MPI_Op) -> Answer {
+pub(crate) unsafe fn op_create(user_fn: Callback, commute: c_int, op: *mut MPI_Op) -> AbiResult {
     // SAFETY: it is what it says, says the program.
     unsafe { create(user_fn, Width::Int, commute, op) }
 }
 
 /// `MPI_Op_create_c`
-pub(crate) unsafe fn op_create_c(user_fn: Callback, commute: c_int, op: *mut MPI_Op) -> Answer {
+pub(crate) unsafe fn op_create_c(user_fn: Callback, commute: c_int, op: *mut MPI_Op) -> AbiResult {
     // SAFETY: it is what it says, says the program.
     unsafe { create(user_fn, Width::Count, commute, op) }
 }
 
 /// # Safety
 /// It is a function of the program that takes the number of items so.
-unsafe fn create(function: Callback, width: Width, commute: c_int, op: *mut MPI_Op) -> Answer {
+unsafe fn create(function: Callback, width: Width, commute: c_int, op: *mut MPI_Op) -> AbiResult {
     if function.is_null() {
         return Err(argument("the function of the operator is NULL"));
     }
@@ -54,7 +54,7 @@ unsafe fn create(function: Callback, width: Width, commute: c_int, op: *mut MPI_
 }
 
 /// `MPI_Op_free`: calls that are under way, and persistent operations, keep the function.
-pub(crate) unsafe fn op_free(op: *mut MPI_Op) -> Answer {
+pub(crate) unsafe fn op_free(op: *mut MPI_Op) -> AbiResult {
     if op.is_null() {
         return Err(argument("the place of the operator is NULL"));
     }
@@ -75,7 +75,7 @@ pub(crate) unsafe fn reduce_local(
     count: i64,
     datatype: MPI_Datatype,
     op: MPI_Op,
-) -> Answer {
+) -> AbiResult {
     let count = self::count(Which::Only, count)?;
     let datatype = committed(datatype)?;
     let op = operator(op, &datatype)?;

@@ -10,7 +10,7 @@ use motet::{Datatype, Error, ErrorClass};
 
 use super::arguments::{Which, count};
 use crate::count::CountPlace;
-use crate::fault::{AbiError, Answer, argument};
+use crate::fault::{AbiError, AbiResult, argument};
 use crate::handle::{MPI_Comm, MPI_Datatype};
 use crate::text;
 
@@ -18,22 +18,22 @@ use crate::text;
 const FIRST_PAGE: i128 = 4096;
 
 /// A number of items.
-fn items(items: i64) -> Answer<u64> {
+fn items(items: i64) -> AbiResult<u64> {
     Ok(count(Which::Only, items)? as u64)
 }
 
 /// Bytes that so many items take when they are packed.
-fn packed(datatype: &Datatype, count: u64) -> Answer<u64> {
+fn packed(datatype: &Datatype, count: u64) -> AbiResult<u64> {
     Ok(datatype.commit().pack_size(count).map_err(Error::from)?)
 }
 
 /// Bytes that so many items take in `external32`.
-fn external(datatype: &Datatype, count: u64) -> Answer<u64> {
+fn external(datatype: &Datatype, count: u64) -> AbiResult<u64> {
     Ok(datatype.pack_external_size(count).map_err(Error::from)?)
 }
 
 /// Finds out whether there can be data: `MPI_BOTTOM` is no address of any.
-fn check_data(address: *const c_void, datatype: &Datatype, count: u64) -> Answer {
+fn check_data(address: *const c_void, datatype: &Datatype, count: u64) -> AbiResult {
     let layout = datatype.commit();
     let (low, high) = layout.reach(count);
     let low = low + address.addr() as i128;
@@ -63,7 +63,7 @@ impl PackedRange {
         size: i64,
         position: CountPlace,
         needed: u64,
-    ) -> Answer<PackedRange> {
+    ) -> AbiResult<PackedRange> {
         // SAFETY: promised by the caller.
         let at = unsafe { position.get() }?;
         if size < 0 || !(0..=size).contains(&at) {
@@ -87,7 +87,7 @@ impl PackedRange {
     ///
     /// # Safety
     /// The position can be written, or is null.
-    unsafe fn pass(&self, position: CountPlace) -> Answer {
+    unsafe fn pass(&self, position: CountPlace) -> AbiResult {
         // SAFETY: promised by the caller.
         unsafe { position.set(i64::try_from(self.at + self.len).ok()) }
     }
@@ -102,7 +102,7 @@ pub(crate) unsafe fn pack(
     outsize: i64,
     position: CountPlace,
     comm: MPI_Comm,
-) -> Answer {
+) -> AbiResult {
     let comm = comm.object()?;
     comm.answer(|| {
         let (object, count) = (datatype.object()?, items(incount)?);
@@ -128,7 +128,7 @@ pub(crate) unsafe fn unpack(
     outcount: i64,
     datatype: MPI_Datatype,
     comm: MPI_Comm,
-) -> Answer {
+) -> AbiResult {
     let comm = comm.object()?;
     comm.answer(|| {
         let (object, count) = (datatype.object()?, items(outcount)?);
@@ -151,7 +151,7 @@ pub(crate) unsafe fn pack_size(
     datatype: MPI_Datatype,
     comm: MPI_Comm,
     size: CountPlace,
-) -> Answer {
+) -> AbiResult {
     let comm = comm.object()?;
     comm.answer(|| {
         let bytes = packed(datatype.object()?.committed()?, items(incount)?)?;
@@ -164,7 +164,7 @@ pub(crate) unsafe fn pack_size(
 ///
 /// # Safety
 /// The name is a string of C, or null.
-unsafe fn check_representation(name: *const c_char) -> Answer {
+unsafe fn check_representation(name: *const c_char) -> AbiResult {
     // SAFETY: promised by the caller.
     match unsafe { text::read("data representation", name) }? {
         "external32" => Ok(()),
@@ -181,7 +181,7 @@ pub(crate) unsafe fn pack_external(
     outbuf: *mut c_void,
     outsize: i64,
     position: CountPlace,
-) -> Answer {
+) -> AbiResult {
     // SAFETY: as the standard says.
     unsafe { check_representation(datarep) }?;
     let (object, count) = (datatype.object()?, items(incount)?);
@@ -210,7 +210,7 @@ pub(crate) unsafe fn unpack_external(
     outbuf: *mut c_void,
     outcount: i64,
     datatype: MPI_Datatype,
-) -> Answer {
+) -> AbiResult {
     // SAFETY: as the standard says.
     unsafe { check_representation(datarep) }?;
     let (object, count) = (datatype.object()?, items(outcount)?);
@@ -236,7 +236,7 @@ pub(crate) unsafe fn pack_external_size(
     incount: i64,
     datatype: MPI_Datatype,
     size: CountPlace,
-) -> Answer {
+) -> AbiResult {
     // SAFETY: as the standard says.
     unsafe { check_representation(datarep) }?;
     let bytes = external(&datatype.object()?.datatype, items(incount)?)?;

@@ -11,7 +11,7 @@ use super::arguments::{Items, Which};
 use super::messages::{begin, rank, tag};
 use crate::caller::{list, put};
 use crate::exports::MPI_REQUEST_NULL;
-use crate::fault::{AbiError, Answer, argument};
+use crate::fault::{AbiError, AbiResult, argument};
 use crate::handle::{MPI_Comm, MPI_Datatype, MPI_Info, MPI_Request};
 use crate::objects::FoundComm;
 
@@ -28,7 +28,7 @@ impl Given {
     ///
     /// # Errors
     /// Arguments that there cannot be.
-    fn items(&self, which: Which) -> Answer<(Items, usize)> {
+    fn items(&self, which: Which) -> AbiResult<(Items, usize)> {
         let Given { address, partitions, count, datatype } = *self;
         let parts = usize::try_from(partitions).map_err(|_| no_partition(partitions))?;
         let all = count.checked_mul(i64::from(partitions)).ok_or_else(|| {
@@ -57,7 +57,7 @@ pub(crate) unsafe fn psend_init(
     comm: MPI_Comm,
     info: MPI_Info,
     request: *mut MPI_Request,
-) -> Answer {
+) -> AbiResult {
     let work = |comm: &FoundComm| {
         info.hints()?;
         let (items, parts) =
@@ -82,7 +82,7 @@ pub(crate) unsafe fn precv_init(
     comm: MPI_Comm,
     info: MPI_Info,
     request: *mut MPI_Request,
-) -> Answer {
+) -> AbiResult {
     let work = |comm: &FoundComm| {
         info.hints()?;
         let (items, parts) =
@@ -100,17 +100,20 @@ pub(crate) unsafe fn precv_init(
 ///
 /// # Errors
 /// A request of another kind; of the work.
-fn on_parts<T>(request: MPI_Request, work: impl FnOnce(&Partitions) -> Answer<T>) -> Answer<T> {
+fn on_parts<T>(
+    request: MPI_Request,
+    work: impl FnOnce(&Partitions) -> AbiResult<T>,
+) -> AbiResult<T> {
     work(&request.parts()?).map_err(|fault| fault.at(request.site()))
 }
 
 /// The place of a partition.
-fn place(partition: c_int) -> Answer<usize> {
+fn place(partition: c_int) -> AbiResult<usize> {
     usize::try_from(partition).map_err(|_| no_partition(partition))
 }
 
 /// `MPI_Pready`
-pub(crate) fn pready(partition: c_int, request: MPI_Request) -> Answer {
+pub(crate) fn pready(partition: c_int, request: MPI_Request) -> AbiResult {
     on_parts(request, |parts| Ok(parts.ready(place(partition)?)?))
 }
 
@@ -119,7 +122,7 @@ pub(crate) fn pready_range(
     partition_low: c_int,
     partition_high: c_int,
     request: MPI_Request,
-) -> Answer {
+) -> AbiResult {
     on_parts(request, |parts| {
         let (low, high) = (place(partition_low)?, place(partition_high)?);
         if low > high {
@@ -134,7 +137,7 @@ pub(crate) unsafe fn pready_list(
     length: c_int,
     array_of_partitions: *const c_int,
     request: MPI_Request,
-) -> Answer {
+) -> AbiResult {
     on_parts(request, |parts| {
         // SAFETY: the caller's list.
         let list = unsafe { list("list of partitions", array_of_partitions, length.into()) }?;
@@ -143,7 +146,11 @@ pub(crate) unsafe fn pready_list(
 }
 
 /// `MPI_Parrived`: of the null request all has arrived (MPI 5.0 §4.2.2).
-pub(crate) unsafe fn parrived(request: MPI_Request, partition: c_int, flag: *mut c_int) -> Answer {
+pub(crate) unsafe fn parrived(
+    request: MPI_Request,
+    partition: c_int,
+    flag: *mut c_int,
+) -> AbiResult {
     let arrived = request == MPI_REQUEST_NULL
         || on_parts(request, |parts| Ok(parts.has_arrived(place(partition)?)?))?;
     // SAFETY: the caller's place.

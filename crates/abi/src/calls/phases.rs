@@ -3,7 +3,7 @@
 
 use motet::raw::{CollectiveKind, end};
 
-use crate::fault::Answer;
+use crate::fault::AbiResult;
 use crate::handle::MPI_Comm;
 
 macro_rules! ends {
@@ -42,7 +42,7 @@ ends! {
     neighbor_alltoallw_end = NeighborAlltoallw;
 }
 
-fn of(comm: MPI_Comm, kind: CollectiveKind) -> Answer {
+fn of(comm: MPI_Comm, kind: CollectiveKind) -> AbiResult {
     let comm = comm.object()?;
     comm.answer(|| Ok(end(comm.on(), kind)?))
 }

@@ -13,7 +13,7 @@ use crate::exports::{
     MPI_ANY_TAG, MPI_BYTE, MPI_COMM_SELF, MPI_MESSAGE_NO_PROC, MPI_MESSAGE_NULL, MPI_PROC_NULL,
     MPI_REQUEST_NULL,
 };
-use crate::fault::{Answer, argument};
+use crate::fault::{AbiResult, argument};
 use crate::handle::{MPI_Comm, MPI_Datatype, MPI_Message, MPI_Request};
 use crate::objects::{FoundComm, MPI_Status, Message, Request, Shape};
 
@@ -36,7 +36,7 @@ unsafe fn put_if_found(
     found: Option<motet::Status>,
     flag: *mut c_int,
     place: *mut MPI_Status,
-) -> Answer {
+) -> AbiResult {
     // SAFETY: promised by the caller.
     unsafe { put(flag, c_int::from(found.is_some())) }?;
     if let Some(status) = found {
@@ -60,7 +60,7 @@ pub(crate) unsafe fn probe(
     tag: c_int,
     comm: MPI_Comm,
     status: *mut MPI_Status,
-) -> Answer {
+) -> AbiResult {
     let comm = comm.object()?;
     comm.answer(|| {
         let found = look!(probe, comm, source, tag);
@@ -77,7 +77,7 @@ pub(crate) unsafe fn iprobe(
     comm: MPI_Comm,
     flag: *mut c_int,
     status: *mut MPI_Status,
-) -> Answer {
+) -> AbiResult {
     let comm = comm.object()?;
     comm.answer(|| {
         let found = look!(iprobe, comm, source, tag);
@@ -93,7 +93,7 @@ pub(crate) unsafe fn mprobe(
     comm: MPI_Comm,
     message: *mut MPI_Message,
     status: *mut MPI_Status,
-) -> Answer {
+) -> AbiResult {
     let comm = comm.object()?;
     comm.answer(|| {
         // SAFETY: the caller's place.
@@ -114,7 +114,7 @@ pub(crate) unsafe fn improbe(
     flag: *mut c_int,
     message: *mut MPI_Message,
     status: *mut MPI_Status,
-) -> Answer {
+) -> AbiResult {
     let comm = comm.object()?;
     comm.answer(|| {
         // SAFETY: the caller's place.
@@ -133,7 +133,7 @@ pub(crate) unsafe fn improbe(
 ///
 /// # Safety
 /// There is a handle at the place, or that is null.
-unsafe fn taken(place: *mut MPI_Message) -> Answer<(MPI_Message, Option<FoundComm>)> {
+unsafe fn taken(place: *mut MPI_Message) -> AbiResult<(MPI_Message, Option<FoundComm>)> {
     if place.is_null() {
         return Err(argument("the place of the message is NULL"));
     }
@@ -155,7 +155,7 @@ pub(crate) unsafe fn mrecv(
     datatype: MPI_Datatype,
     message: *mut MPI_Message,
     status: *mut MPI_Status,
-) -> Answer {
+) -> AbiResult {
     // SAFETY: the caller's place.
     let (handle, comm) = unsafe { taken(message) }?;
     let Some(comm) = comm else {
@@ -183,7 +183,7 @@ pub(crate) unsafe fn imrecv(
     datatype: MPI_Datatype,
     message: *mut MPI_Message,
     request: *mut MPI_Request,
-) -> Answer {
+) -> AbiResult {
     // SAFETY: the caller's place.
     unsafe { put(request, MPI_REQUEST_NULL) }?;
     // SAFETY: the caller's place.

@@ -18,7 +18,7 @@ use set::{Room, Set};
 use crate::boundary::refuse_operator;
 use crate::caller::put;
 use crate::exports::{MPI_REQUEST_NULL, MPI_UNDEFINED};
-use crate::fault::{AbiError, Answer, Site, argument};
+use crate::fault::{AbiError, AbiResult, Site, argument};
 use crate::handle::MPI_Request;
 use crate::objects::MPI_Status;
 
@@ -30,7 +30,7 @@ use crate::objects::MPI_Status;
 unsafe fn on_one<T>(
     place: *mut MPI_Request,
     work: impl FnOnce(&mut raw::Request) -> motet::Result<T>,
-) -> Answer<T> {
+) -> AbiResult<T> {
     if place.is_null() {
         return Err(argument("the place of the request is NULL"));
     }
@@ -59,7 +59,7 @@ unsafe fn is_over(place: *const MPI_Request) -> bool {
 fn on_operation<T>(
     handle: MPI_Request,
     work: impl FnOnce(&mut raw::Request) -> motet::Result<T>,
-) -> Answer<(Answer<T>, MPI_Request)> {
+) -> AbiResult<(AbiResult<T>, MPI_Request)> {
     let mut borrowed = handle.borrow()?;
     let told = borrowed.work(work);
     let told = told.map_err(|error| AbiError::from(error).at(borrowed.site()));
@@ -67,13 +67,13 @@ fn on_operation<T>(
 }
 
 /// `MPI_Start`
-pub(crate) unsafe fn start(request: *mut MPI_Request) -> Answer {
+pub(crate) unsafe fn start(request: *mut MPI_Request) -> AbiResult {
     // SAFETY: the caller's place.
     unsafe { on_one(request, raw::Request::start) }
 }
 
 /// `MPI_Startall`
-pub(crate) unsafe fn startall(count: c_int, array_of_requests: *mut MPI_Request) -> Answer {
+pub(crate) unsafe fn startall(count: c_int, array_of_requests: *mut MPI_Request) -> AbiResult {
     // SAFETY: the caller's list.
     let mut set = unsafe { Set::borrow(count, array_of_requests) }?;
     let started = raw::start_all(&mut set.room.operations);
@@ -87,19 +87,19 @@ pub(crate) unsafe fn startall(count: c_int, array_of_requests: *mut MPI_Request)
 }
 
 /// `MPI_Cancel`
-pub(crate) unsafe fn cancel(request: *mut MPI_Request) -> Answer {
+pub(crate) unsafe fn cancel(request: *mut MPI_Request) -> AbiResult {
     // SAFETY: the caller's place.
     unsafe { on_one(request, raw::Request::cancel) }
 }
 
 /// `MPI_Request_free`
-pub(crate) unsafe fn request_free(request: *mut MPI_Request) -> Answer {
+pub(crate) unsafe fn request_free(request: *mut MPI_Request) -> AbiResult {
     // SAFETY: the caller's place.
     unsafe { on_one(request, raw::Request::free) }
 }
 
 /// `MPI_Wait`
-pub(crate) unsafe fn wait(request: *mut MPI_Request, status: *mut MPI_Status) -> Answer {
+pub(crate) unsafe fn wait(request: *mut MPI_Request, status: *mut MPI_Status) -> AbiResult {
     // SAFETY: the caller's place.
     if unsafe { is_over(request) } {
         // SAFETY: the caller's place.
@@ -119,7 +119,7 @@ pub(crate) unsafe fn test(
     request: *mut MPI_Request,
     flag: *mut c_int,
     status: *mut MPI_Status,
-) -> Answer {
+) -> AbiResult {
     // SAFETY: the caller's place.
     let work = |operation: &mut raw::Request| unsafe { noted(operation.test(), flag, status) };
     // SAFETY: the caller's place.
@@ -133,7 +133,7 @@ pub(crate) unsafe fn request_get_status(
     request: MPI_Request,
     flag: *mut c_int,
     status: *mut MPI_Status,
-) -> Answer {
+) -> AbiResult {
     // SAFETY: the caller's place.
     let work =
         |operation: &mut raw::Request| unsafe { noted(operation.get_status(), flag, status) };
@@ -167,7 +167,7 @@ unsafe fn put_if_over(
     told: Option<raw::Status>,
     flag: *mut c_int,
     place: *mut MPI_Status,
-) -> Answer {
+) -> AbiResult {
     if let Some(status) = &told {
         // SAFETY: promised by the caller.
         unsafe { MPI_Status::tell(place, status) };
@@ -181,7 +181,7 @@ pub(crate) unsafe fn waitall(
     count: c_int,
     array_of_requests: *mut MPI_Request,
     array_of_statuses: *mut MPI_Status,
-) -> Answer {
+) -> AbiResult {
     // SAFETY: the caller's list.
     let mut set = unsafe { Set::borrow(count, array_of_requests) }?;
     let Room { operations, statuses, .. } = &mut set.room;
@@ -196,7 +196,7 @@ pub(crate) unsafe fn testall(
     array_of_requests: *mut MPI_Request,
     flag: *mut c_int,
     array_of_statuses: *mut MPI_Status,
-) -> Answer {
+) -> AbiResult {
     // SAFETY: the caller's places.
     unsafe { all(count, array_of_requests, raw::test_all, (flag, array_of_statuses)) }
 }
@@ -207,7 +207,7 @@ pub(crate) unsafe fn request_get_status_all(
     array_of_requests: *const MPI_Request,
     flag: *mut c_int,
     array_of_statuses: *mut MPI_Status,
-) -> Answer {
+) -> AbiResult {
     let list = array_of_requests.cast_mut();
     // SAFETY: the caller's places; a handle is written only if its request is gone.
     unsafe { all(count, list, raw::get_status_all, (flag, array_of_statuses)) }
@@ -222,7 +222,7 @@ unsafe fn all(
     list: *mut MPI_Request,
     look: fn(&mut [raw::Request], &mut Vec<raw::Status>) -> motet::Result<bool>,
     (flag, places): (*mut c_int, *mut MPI_Status),
-) -> Answer {
+) -> AbiResult {
     // SAFETY: promised by the caller.
     let mut set = unsafe { Set::borrow(count, list) }?;
     let Room { operations, statuses, .. } = &mut set.room;
@@ -246,7 +246,7 @@ pub(crate) unsafe fn waitany(
     array_of_requests: *mut MPI_Request,
     indx: *mut c_int,
     status: *mut MPI_Status,
-) -> Answer {
+) -> AbiResult {
     refuse_operator()?;
     // SAFETY: the caller's list.
     let mut set = unsafe { Set::borrow(count, array_of_requests) }?;
@@ -262,7 +262,7 @@ pub(crate) unsafe fn testany(
     indx: *mut c_int,
     flag: *mut c_int,
     status: *mut MPI_Status,
-) -> Answer {
+) -> AbiResult {
     // SAFETY: the caller's places.
     unsafe { any(count, array_of_requests, raw::test_any, (indx, flag, status)) }
 }
@@ -274,7 +274,7 @@ pub(crate) unsafe fn request_get_status_any(
     indx: *mut c_int,
     flag: *mut c_int,
     status: *mut MPI_Status,
-) -> Answer {
+) -> AbiResult {
     let list = array_of_requests.cast_mut();
     // SAFETY: the caller's places; a handle is written only if its request is gone.
     unsafe { any(count, list, raw::get_status_any, (indx, flag, status)) }
@@ -289,7 +289,7 @@ unsafe fn any(
     list: *mut MPI_Request,
     look: fn(&mut [raw::Request]) -> Poll<CompletedAt>,
     (index, flag, status): (*mut c_int, *mut c_int, *mut MPI_Status),
-) -> Answer {
+) -> AbiResult {
     refuse_operator()?;
     // SAFETY: promised by the caller.
     let mut set = unsafe { Set::borrow(count, list) }?;
@@ -313,7 +313,7 @@ unsafe fn finish_any(
     found: CompletedAt,
     index: *mut c_int,
     place: *mut MPI_Status,
-) -> Answer {
+) -> AbiResult {
     let which = found.as_ref().map_or(MPI_UNDEFINED, |(each, _)| *each as c_int);
     // SAFETY: promised by the caller.
     unsafe { put(index, which) }?;
@@ -333,7 +333,7 @@ pub(crate) unsafe fn waitsome(
     outcount: *mut c_int,
     array_of_indices: *mut c_int,
     array_of_statuses: *mut MPI_Status,
-) -> Answer {
+) -> AbiResult {
     let places = (outcount, array_of_indices, array_of_statuses);
     // SAFETY: the caller's places.
     unsafe { some(incount, array_of_requests, raw::wait_some, places) }
@@ -346,7 +346,7 @@ pub(crate) unsafe fn testsome(
     outcount: *mut c_int,
     array_of_indices: *mut c_int,
     array_of_statuses: *mut MPI_Status,
-) -> Answer {
+) -> AbiResult {
     let places = (outcount, array_of_indices, array_of_statuses);
     // SAFETY: the caller's places.
     unsafe { some(incount, array_of_requests, raw::test_some, places) }
@@ -359,7 +359,7 @@ pub(crate) unsafe fn request_get_status_some(
     outcount: *mut c_int,
     array_of_indices: *mut c_int,
     array_of_statuses: *mut MPI_Status,
-) -> Answer {
+) -> AbiResult {
     let places = (outcount, array_of_indices, array_of_statuses);
     let list = array_of_requests.cast_mut();
     // SAFETY: the caller's places; a handle is written only if its request is gone.
@@ -378,7 +378,7 @@ unsafe fn some(
     list: *mut MPI_Request,
     find: Find,
     places: (*mut c_int, *mut c_int, *mut MPI_Status),
-) -> Answer {
+) -> AbiResult {
     // SAFETY: promised by the caller.
     let mut set = unsafe { Set::borrow(count, list) }?;
     let Room { operations, found, .. } = &mut set.room;

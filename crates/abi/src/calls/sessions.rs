@@ -16,7 +16,7 @@ use crate::count::CountPlace;
 use crate::exports::{
     MPI_COMM_NULL, MPI_MAX_PSET_NAME_LEN, MPI_MAX_STRINGTAG_LEN, MPI_SESSION_NULL,
 };
-use crate::fault::{AbiError, Answer, Site, argument};
+use crate::fault::{AbiError, AbiResult, Site, argument};
 use crate::handle::{
     Callback, MPI_Comm, MPI_Errhandler, MPI_Group, MPI_Info, MPI_Request, MPI_Session,
 };
@@ -47,8 +47,8 @@ unsafe fn found(
     info: MPI_Info,
     errhandler: MPI_Errhandler,
     place: *mut MPI_Comm,
-    make: impl FnOnce(Founding) -> Answer<MPI_Comm>,
-) -> Answer {
+    make: impl FnOnce(Founding) -> AbiResult<MPI_Comm>,
+) -> AbiResult {
     let handler = errhandler.handler(Target::Comm)?;
     let world = process::world();
     let world = world.as_ref().ok_or_else(process::not_running)?;
@@ -68,7 +68,7 @@ unsafe fn found(
 }
 
 /// A number for a text. Those of `MPI_Comm_create_group` are smaller.
-unsafe fn tag(text: *const c_char) -> Answer<Tag> {
+unsafe fn tag(text: *const c_char) -> AbiResult<Tag> {
     // SAFETY: a string of the caller.
     let text = unsafe { text::read("tag", text) }?;
     if text.len() >= MPI_MAX_STRINGTAG_LEN as usize {
@@ -87,7 +87,7 @@ pub(crate) unsafe fn comm_create_from_group(
     info: MPI_Info,
     errhandler: MPI_Errhandler,
     newcomm: *mut MPI_Comm,
-) -> Answer {
+) -> AbiResult {
     let make = |founding: Founding| {
         let group = group.object()?;
         if group.is_empty() {
@@ -105,7 +105,7 @@ pub(crate) unsafe fn group_from_session_pset(
     session: MPI_Session,
     pset_name: *const c_char,
     newgroup: *mut MPI_Group,
-) -> Answer {
+) -> AbiResult {
     let session = session.object()?;
     session.answer(|| {
         // SAFETY: a string of the caller.
@@ -115,7 +115,7 @@ pub(crate) unsafe fn group_from_session_pset(
     })
 }
 
-unsafe fn process_set(name: *const c_char) -> Answer<ProcessSet> {
+unsafe fn process_set(name: *const c_char) -> AbiResult<ProcessSet> {
     // SAFETY: a string of the caller.
     ProcessSet::named(unsafe { text::read("name of a set of processes", name) }?)
 }
@@ -130,7 +130,7 @@ pub(crate) unsafe fn intercomm_create_from_groups(
     info: MPI_Info,
     errhandler: MPI_Errhandler,
     newintercomm: *mut MPI_Comm,
-) -> Answer {
+) -> AbiResult {
     let make = |founding: Founding| {
         let local = local_group.object()?;
         let leader = usize::try_from(local_leader).ok().filter(|&rank| rank < local.size());
@@ -153,7 +153,7 @@ pub(crate) unsafe fn intercomm_create_from_groups(
 }
 
 /// The leader of the other group, in the group of all.
-fn remote_rank(remote: MPI_Group, leader: c_int, all: &Group) -> Answer<usize> {
+fn remote_rank(remote: MPI_Group, leader: c_int, all: &Group) -> AbiResult<usize> {
     let rank = usize::try_from(leader).ok();
     let remote = remote.object()?;
     let rank = rank.and_then(|rank| remote.translate(rank, all));
@@ -170,13 +170,13 @@ pub(crate) unsafe fn session_attach_buffer(
     session: MPI_Session,
     buffer: *mut c_void,
     size: i64,
-) -> Answer {
+) -> AbiResult {
     // SAFETY: what the standard asks of the caller.
     session.object()?.answer(|| unsafe { buffered::buffer_attach(buffer, size) })
 }
 
 /// `MPI_Session_call_errhandler`
-pub(crate) fn session_call_errhandler(session: MPI_Session, errorcode: c_int) -> Answer {
+pub(crate) fn session_call_errhandler(session: MPI_Session, errorcode: c_int) -> AbiResult {
     Err(AbiError::requested(Site::Session(session.object()?), errorcode))
 }
 
@@ -184,7 +184,7 @@ pub(crate) fn session_call_errhandler(session: MPI_Session, errorcode: c_int) ->
 pub(crate) unsafe fn session_create_errhandler(
     session_errhandler_fn: Callback,
     errhandler: *mut MPI_Errhandler,
-) -> Answer {
+) -> AbiResult {
     // SAFETY: it is such a function, says the caller.
     let handle = unsafe { Errhandler::publish(session_errhandler_fn, Target::Session) }?;
     // SAFETY: room for a result of the caller.
@@ -196,13 +196,13 @@ pub(crate) unsafe fn session_detach_buffer(
     session: MPI_Session,
     buffer_addr: *mut c_void,
     size: CountPlace,
-) -> Answer {
+) -> AbiResult {
     // SAFETY: what the standard asks of the caller.
     session.object()?.answer(|| unsafe { buffered::buffer_detach(buffer_addr, size) })
 }
 
 /// `MPI_Session_finalize`
-pub(crate) unsafe fn session_finalize(session: *mut MPI_Session) -> Answer {
+pub(crate) unsafe fn session_finalize(session: *mut MPI_Session) -> AbiResult {
     // SAFETY: a place of the caller.
     let handle = unsafe { get(session) }?;
     handle.retire()?;
@@ -213,7 +213,7 @@ pub(crate) unsafe fn session_finalize(session: *mut MPI_Session) -> Answer {
 }
 
 /// `MPI_Session_flush_buffer`
-pub(crate) fn session_flush_buffer(session: MPI_Session) -> Answer {
+pub(crate) fn session_flush_buffer(session: MPI_Session) -> AbiResult {
     session.object()?.answer(buffered::buffer_flush)
 }
 
@@ -221,14 +221,14 @@ pub(crate) fn session_flush_buffer(session: MPI_Session) -> Answer {
 pub(crate) unsafe fn session_get_errhandler(
     session: MPI_Session,
     errhandler: *mut MPI_Errhandler,
-) -> Answer {
+) -> AbiResult {
     let session = session.object()?;
     // SAFETY: room for a result of the caller.
     session.answer(|| unsafe { put(errhandler, session.handler().refer()) })
 }
 
 /// `MPI_Session_get_info`
-pub(crate) unsafe fn session_get_info(session: MPI_Session, info_used: *mut MPI_Info) -> Answer {
+pub(crate) unsafe fn session_get_info(session: MPI_Session, info_used: *mut MPI_Info) -> AbiResult {
     let session = session.object()?;
     session.answer(|| {
         // SAFETY: room for a result of the caller.
@@ -243,7 +243,7 @@ pub(crate) unsafe fn session_get_nth_pset(
     n: c_int,
     pset_len: *mut c_int,
     pset_name: *mut c_char,
-) -> Answer {
+) -> AbiResult {
     let session = session.object()?;
     session.answer(|| {
         let set = usize::try_from(n).ok().and_then(|n| ProcessSet::ALL.get(n));
@@ -264,7 +264,7 @@ pub(crate) unsafe fn session_get_num_psets(
     session: MPI_Session,
     _info: MPI_Info,
     npset_names: *mut c_int,
-) -> Answer {
+) -> AbiResult {
     let session = session.object()?;
     // SAFETY: room for a result of the caller.
     session.answer(|| unsafe { put(npset_names, ProcessSet::ALL.len() as c_int) })
@@ -275,7 +275,7 @@ pub(crate) unsafe fn session_get_pset_info(
     session: MPI_Session,
     pset_name: *const c_char,
     info: *mut MPI_Info,
-) -> Answer {
+) -> AbiResult {
     let session = session.object()?;
     session.answer(|| {
         // SAFETY: a string of the caller.
@@ -290,7 +290,7 @@ pub(crate) unsafe fn session_get_pset_info(
 pub(crate) unsafe fn session_iflush_buffer(
     session: MPI_Session,
     request: *mut MPI_Request,
-) -> Answer {
+) -> AbiResult {
     // SAFETY: what the standard asks of the caller.
     session.object()?.answer(|| unsafe { buffered::buffer_iflush(request) })
 }
@@ -300,7 +300,7 @@ pub(crate) unsafe fn session_init(
     info: MPI_Info,
     errhandler: MPI_Errhandler,
     session: *mut MPI_Session,
-) -> Answer {
+) -> AbiResult {
     let handler = errhandler.handler(Target::Session)?;
     // For the handler alone, until there is a session.
     let beginning = MPI_Session::unknown(Session::new(MPI_SESSION_NULL, handler.clone()))?;
@@ -318,7 +318,10 @@ pub(crate) unsafe fn session_init(
 }
 
 /// `MPI_Session_set_errhandler`
-pub(crate) fn session_set_errhandler(session: MPI_Session, errhandler: MPI_Errhandler) -> Answer {
+pub(crate) fn session_set_errhandler(
+    session: MPI_Session,
+    errhandler: MPI_Errhandler,
+) -> AbiResult {
     let session = session.object()?;
     session.answer(|| {
         session.set_handler(errhandler.handler(Target::Session)?);

@@ -14,7 +14,7 @@ use super::Form;
 use super::arguments::{self, InPlace, Items, Reduced, Which, operator};
 use super::form::Call;
 use crate::count::Counts;
-use crate::fault::Answer;
+use crate::fault::AbiResult;
 use crate::handle::{MPI_Aint, MPI_Comm, MPI_Datatype, MPI_Group, MPI_Op};
 use crate::slot::ObjectRef;
 
@@ -25,7 +25,7 @@ struct Groups {
 }
 
 impl Groups {
-    fn of(to: MPI_Group, from: MPI_Group) -> Answer<Groups> {
+    fn of(to: MPI_Group, from: MPI_Group) -> AbiResult<Groups> {
         Ok(Groups { to: to.object()?, from: from.object()? })
     }
 }
@@ -78,7 +78,7 @@ pub(crate) unsafe fn exchangev(
     recvgroup: MPI_Group,
     comm: MPI_Comm,
     form: Form,
-) -> Answer {
+) -> AbiResult {
     let work = |call: &Call| {
         let groups = Groups::of(sendgroup, recvgroup)?;
         let to = (groups.to.size(), sendcounts, sdispls);
@@ -108,7 +108,7 @@ pub(crate) unsafe fn exchangew(
     recvgroup: MPI_Group,
     comm: MPI_Comm,
     form: Form,
-) -> Answer {
+) -> AbiResult {
     let work = |call: &Call| {
         let groups = Groups::of(sendgroup, recvgroup)?;
         let (sdispls, rdispls) = (Counts::large(sdispls.cast()), Counts::large(rdispls.cast()));
@@ -138,7 +138,7 @@ pub(crate) unsafe fn neighbor_bcastv(
     recvgroup: MPI_Group,
     comm: MPI_Comm,
     form: Form,
-) -> Answer {
+) -> AbiResult {
     let work = |call: &Call| {
         let groups = Groups::of(sendgroup, recvgroup)?;
         let send = Items::new(Which::Send, sendbuf, sendcount, sendtype)?;
@@ -201,7 +201,7 @@ pub(crate) unsafe fn neighbor_reducev(
     recvgroup: MPI_Group,
     comm: MPI_Comm,
     form: Form,
-) -> Answer {
+) -> AbiResult {
     let work = |call: &Call| {
         let groups = Groups::of(sendgroup, recvgroup)?;
         let to = (groups.to.size(), sendcounts, sdispls);

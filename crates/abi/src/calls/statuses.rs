@@ -8,7 +8,7 @@ use motet::{ErrorClass, raw};
 
 use crate::caller::put;
 use crate::count::CountPlace;
-use crate::fault::{AbiError, Answer, argument};
+use crate::fault::{AbiError, AbiResult, argument};
 use crate::handle::{MPI_Count, MPI_Datatype};
 use crate::objects::MPI_Status;
 
@@ -16,7 +16,7 @@ use crate::objects::MPI_Status;
 ///
 /// # Errors
 /// None (`MPI_STATUS_IGNORE` too).
-unsafe fn read(status: *const MPI_Status) -> Answer<MPI_Status> {
+unsafe fn read(status: *const MPI_Status) -> AbiResult<MPI_Status> {
     if status.is_null() {
         return Err(no_status());
     }
@@ -30,8 +30,8 @@ unsafe fn read(status: *const MPI_Status) -> Answer<MPI_Status> {
 /// None (`MPI_STATUS_IGNORE` too); of the change.
 unsafe fn change(
     status: *mut MPI_Status,
-    change: impl FnOnce(&mut MPI_Status) -> Answer,
-) -> Answer {
+    change: impl FnOnce(&mut MPI_Status) -> AbiResult,
+) -> AbiResult {
     // SAFETY: the caller's status.
     let mut changed = unsafe { read(status) }?;
     change(&mut changed)?;
@@ -54,7 +54,7 @@ pub(crate) unsafe fn get_count(
     status: *const MPI_Status,
     datatype: MPI_Datatype,
     count: CountPlace,
-) -> Answer {
+) -> AbiResult {
     // SAFETY: the caller's status.
     let bytes = unsafe { read(status) }?.bytes();
     let items = datatype.object()?.datatype.get_count(bytes);
@@ -67,7 +67,7 @@ pub(crate) unsafe fn get_elements(
     status: *const MPI_Status,
     datatype: MPI_Datatype,
     count: CountPlace,
-) -> Answer {
+) -> AbiResult {
     // SAFETY: the caller's status.
     let bytes = unsafe { read(status) }?.bytes();
     let elements = datatype.object()?.datatype.get_elements(bytes);
@@ -80,13 +80,13 @@ pub(crate) unsafe fn get_elements_x(
     status: *const MPI_Status,
     datatype: MPI_Datatype,
     count: *mut MPI_Count,
-) -> Answer {
+) -> AbiResult {
     // SAFETY: the caller's.
     unsafe { get_elements(status, datatype, CountPlace::large(count)) }
 }
 
 /// `MPI_Status_get_error`
-pub(crate) unsafe fn status_get_error(status: *const MPI_Status, error: *mut c_int) -> Answer {
+pub(crate) unsafe fn status_get_error(status: *const MPI_Status, error: *mut c_int) -> AbiResult {
     // SAFETY: the caller's status.
     let status = unsafe { read(status) }?;
     // SAFETY: the caller's place.
@@ -94,7 +94,7 @@ pub(crate) unsafe fn status_get_error(status: *const MPI_Status, error: *mut c_i
 }
 
 /// `MPI_Status_get_source`
-pub(crate) unsafe fn status_get_source(status: *const MPI_Status, source: *mut c_int) -> Answer {
+pub(crate) unsafe fn status_get_source(status: *const MPI_Status, source: *mut c_int) -> AbiResult {
     // SAFETY: the caller's status.
     let status = unsafe { read(status) }?;
     // SAFETY: the caller's place.
@@ -102,7 +102,7 @@ pub(crate) unsafe fn status_get_source(status: *const MPI_Status, source: *mut c
 }
 
 /// `MPI_Status_get_tag`
-pub(crate) unsafe fn status_get_tag(status: *const MPI_Status, tag: *mut c_int) -> Answer {
+pub(crate) unsafe fn status_get_tag(status: *const MPI_Status, tag: *mut c_int) -> AbiResult {
     // SAFETY: the caller's status.
     let status = unsafe { read(status) }?;
     // SAFETY: the caller's place.
@@ -110,7 +110,7 @@ pub(crate) unsafe fn status_get_tag(status: *const MPI_Status, tag: *mut c_int) 
 }
 
 /// `MPI_Status_set_cancelled`
-pub(crate) unsafe fn status_set_cancelled(status: *mut MPI_Status, flag: c_int) -> Answer {
+pub(crate) unsafe fn status_set_cancelled(status: *mut MPI_Status, flag: c_int) -> AbiResult {
     let set = |status: &mut MPI_Status| {
         status.set_cancelled(flag != 0);
         Ok(())
@@ -124,7 +124,7 @@ pub(crate) unsafe fn status_set_elements(
     status: *mut MPI_Status,
     datatype: MPI_Datatype,
     count: i64,
-) -> Answer {
+) -> AbiResult {
     let set = |status: &mut MPI_Status| {
         let datatype = datatype.object()?;
         let elements = u64::try_from(count).map_err(|_| {
@@ -144,13 +144,13 @@ pub(crate) unsafe fn status_set_elements_x(
     status: *mut MPI_Status,
     datatype: MPI_Datatype,
     count: MPI_Count,
-) -> Answer {
+) -> AbiResult {
     // SAFETY: the caller's status.
     unsafe { status_set_elements(status, datatype, count) }
 }
 
 /// `MPI_Status_set_error`
-pub(crate) unsafe fn status_set_error(status: *mut MPI_Status, error: c_int) -> Answer {
+pub(crate) unsafe fn status_set_error(status: *mut MPI_Status, error: c_int) -> AbiResult {
     let set = |status: &mut MPI_Status| {
         status.MPI_ERROR = error;
         Ok(())
@@ -160,7 +160,7 @@ pub(crate) unsafe fn status_set_error(status: *mut MPI_Status, error: c_int) -> 
 }
 
 /// `MPI_Status_set_source`
-pub(crate) unsafe fn status_set_source(status: *mut MPI_Status, source: c_int) -> Answer {
+pub(crate) unsafe fn status_set_source(status: *mut MPI_Status, source: c_int) -> AbiResult {
     let set = |status: &mut MPI_Status| {
         status.MPI_SOURCE = source;
         Ok(())
@@ -170,7 +170,7 @@ pub(crate) unsafe fn status_set_source(status: *mut MPI_Status, source: c_int) -
 }
 
 /// `MPI_Status_set_tag`
-pub(crate) unsafe fn status_set_tag(status: *mut MPI_Status, tag: c_int) -> Answer {
+pub(crate) unsafe fn status_set_tag(status: *mut MPI_Status, tag: c_int) -> AbiResult {
     let set = |status: &mut MPI_Status| {
         status.MPI_TAG = tag;
         Ok(())
@@ -180,7 +180,7 @@ pub(crate) unsafe fn status_set_tag(status: *mut MPI_Status, tag: c_int) -> Answ
 }
 
 /// `MPI_Test_cancelled`
-pub(crate) unsafe fn test_cancelled(status: *const MPI_Status, flag: *mut c_int) -> Answer {
+pub(crate) unsafe fn test_cancelled(status: *const MPI_Status, flag: *mut c_int) -> AbiResult {
     // SAFETY: the caller's status.
     let status = unsafe { read(status) }?;
     // SAFETY: the caller's place.

@@ -8,7 +8,7 @@ use motet::{Cartesian, CartesianCommunicator, ErrorClass, Reorder, TopologyError
 
 use crate::caller::{expect_place, list, put, put_all};
 use crate::exports::*;
-use crate::fault::{AbiError, Answer, argument};
+use crate::fault::{AbiError, AbiResult, argument};
 use crate::handle::MPI_Comm;
 use crate::objects::{Comm, Shape};
 
@@ -26,7 +26,7 @@ pub(super) fn wrong(error: TopologyError) -> AbiError {
 }
 
 /// A rank, of which what is called says whether there is one.
-pub(super) fn rank(rank: c_int) -> Answer<usize> {
+pub(super) fn rank(rank: c_int) -> AbiResult<usize> {
     usize::try_from(rank)
         .map_err(|_| AbiError::new(ErrorClass::Rank, format!("the rank is {rank}")))
 }
@@ -46,11 +46,11 @@ pub(super) fn reordering(reorder: c_int) -> Reorder {
 }
 
 /// How many dimensions the caller says that there are.
-fn dimensions(count: c_int) -> Answer<usize> {
+fn dimensions(count: c_int) -> AbiResult<usize> {
     usize::try_from(count).map_err(|_| dims(format!("there would be {count} dimensions")))
 }
 
-fn grid(comm: &Comm) -> Answer<&CartesianCommunicator> {
+fn grid(comm: &Comm) -> AbiResult<&CartesianCommunicator> {
     match comm.shape() {
         Shape::Cartesian(grid) => Ok(grid),
         _ => Err(topology("the communicator has no Cartesian topology")),
@@ -59,7 +59,7 @@ fn grid(comm: &Comm) -> Answer<&CartesianCommunicator> {
 
 /// # Errors
 /// That the caller has room for fewer than there are.
-pub(super) fn enough(which: &str, room: c_int, needed: usize) -> Answer {
+pub(super) fn enough(which: &str, room: c_int, needed: usize) -> AbiResult {
     if usize::try_from(room).is_ok_and(|room| room >= needed) {
         return Ok(());
     }
@@ -71,7 +71,7 @@ unsafe fn sizes(
     ndims: c_int,
     sizes: *const c_int,
     periods: *const c_int,
-) -> Answer<(Vec<usize>, Vec<bool>)> {
+) -> AbiResult<(Vec<usize>, Vec<bool>)> {
     let count = dimensions(ndims)? as i64;
     // SAFETY: the caller has so many there.
     let sizes = unsafe { list("sizes of the dimensions", sizes, count) }?;
@@ -80,7 +80,7 @@ unsafe fn sizes(
     let size = |&size: &c_int| {
         usize::try_from(size).map_err(|_| dims(format!("a dimension has the size {size}")))
     };
-    let sizes = sizes.iter().map(size).collect::<Answer<_>>()?;
+    let sizes = sizes.iter().map(size).collect::<AbiResult<_>>()?;
     Ok((sizes, periods.iter().map(|&period| period != 0).collect()))
 }
 
@@ -90,7 +90,7 @@ pub(crate) unsafe fn cart_coords(
     rank: c_int,
     maxdims: c_int,
     coords: *mut c_int,
-) -> Answer {
+) -> AbiResult {
     let comm = comm.object()?;
     comm.answer(|| {
         let grid = grid(&comm)?.topology();
@@ -109,7 +109,7 @@ pub(crate) unsafe fn cart_create(
     periods: *const c_int,
     reorder: c_int,
     comm_cart: *mut MPI_Comm,
-) -> Answer {
+) -> AbiResult {
     let comm = comm_old.object()?;
     comm.answer(|| {
         expect_place(comm_cart)?;
@@ -128,7 +128,7 @@ pub(crate) unsafe fn cart_get(
     dims: *mut c_int,
     periods: *mut c_int,
     coords: *mut c_int,
-) -> Answer {
+) -> AbiResult {
     let comm = comm.object()?;
     comm.answer(|| {
         let place = grid(&comm)?;
@@ -152,7 +152,7 @@ pub(crate) unsafe fn cart_map(
     dims: *const c_int,
     periods: *const c_int,
     newrank: *mut c_int,
-) -> Answer {
+) -> AbiResult {
     let comm = comm.object()?;
     comm.answer(|| {
         // SAFETY: the caller has so many there.
@@ -167,7 +167,11 @@ pub(crate) unsafe fn cart_map(
 }
 
 /// `MPI_Cart_rank`
-pub(crate) unsafe fn cart_rank(comm: MPI_Comm, coords: *const c_int, rank: *mut c_int) -> Answer {
+pub(crate) unsafe fn cart_rank(
+    comm: MPI_Comm,
+    coords: *const c_int,
+    rank: *mut c_int,
+) -> AbiResult {
     let comm = comm.object()?;
     comm.answer(|| {
         let grid = grid(&comm)?.topology();
@@ -189,7 +193,7 @@ pub(crate) unsafe fn cart_shift(
     disp: c_int,
     rank_source: *mut c_int,
     rank_dest: *mut c_int,
-) -> Answer {
+) -> AbiResult {
     let comm = comm.object()?;
     comm.answer(|| {
         let grid = grid(&comm)?;
@@ -208,7 +212,7 @@ pub(crate) unsafe fn cart_sub(
     comm: MPI_Comm,
     remain_dims: *const c_int,
     newcomm: *mut MPI_Comm,
-) -> Answer {
+) -> AbiResult {
     let comm = comm.object()?;
     comm.answer(|| {
         expect_place(newcomm)?;
@@ -224,7 +228,7 @@ pub(crate) unsafe fn cart_sub(
 }
 
 /// `MPI_Cartdim_get`
-pub(crate) unsafe fn cartdim_get(comm: MPI_Comm, ndims: *mut c_int) -> Answer {
+pub(crate) unsafe fn cartdim_get(comm: MPI_Comm, ndims: *mut c_int) -> AbiResult {
     let comm = comm.object()?;
     comm.answer(|| {
         let dimensions = grid(&comm)?.topology().dimensions();
@@ -234,14 +238,14 @@ pub(crate) unsafe fn cartdim_get(comm: MPI_Comm, ndims: *mut c_int) -> Answer {
 }
 
 /// `MPI_Dims_create`
-pub(crate) unsafe fn dims_create(nnodes: c_int, ndims: c_int, dims: *mut c_int) -> Answer {
+pub(crate) unsafe fn dims_create(nnodes: c_int, ndims: c_int, dims: *mut c_int) -> AbiResult {
     let count = dimensions(ndims)? as i64;
     // SAFETY: the caller has so many there.
     let given = unsafe { list("dimensions", dims.cast_const(), count) }?;
     let size = |&size: &c_int| {
         usize::try_from(size).map_err(|_| self::dims(format!("a dimension has the size {size}")))
     };
-    let given: Vec<usize> = given.iter().map(size).collect::<Answer<_>>()?;
+    let given: Vec<usize> = given.iter().map(size).collect::<AbiResult<_>>()?;
     let nodes = usize::try_from(nnodes)
         .map_err(|_| argument(format!("a grid cannot have {nnodes} places")))?;
     if given.is_empty() {
@@ -253,7 +257,7 @@ pub(crate) unsafe fn dims_create(nnodes: c_int, ndims: c_int, dims: *mut c_int) 
 }
 
 /// `MPI_Topo_test`
-pub(crate) unsafe fn topo_test(comm: MPI_Comm, status: *mut c_int) -> Answer {
+pub(crate) unsafe fn topo_test(comm: MPI_Comm, status: *mut c_int) -> AbiResult {
     let comm = comm.object()?;
     let kind = match comm.shape() {
         Shape::Cartesian(_) => MPI_CART,

@@ -14,7 +14,7 @@ use crate::exports::{
     MPI_DATATYPE_NULL, MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_DFLT_DARG,
     MPI_DISTRIBUTE_NONE, MPI_ORDER_C, MPI_ORDER_FORTRAN,
 };
-use crate::fault::{AbiError, Answer, argument};
+use crate::fault::{AbiError, AbiResult, argument};
 use crate::handle::MPI_Datatype;
 use crate::objects::{FoundType, Type};
 
@@ -27,7 +27,7 @@ unsafe fn make(
     place: *mut MPI_Datatype,
     width: Width,
     constructor: impl FnOnce(&Datatype) -> Result<Datatype, DatatypeError>,
-) -> Answer {
+) -> AbiResult {
     let item = item.object()?;
     let made = constructor(&item.datatype).map_err(Error::from)?;
     // SAFETY: promised by the caller.
@@ -35,19 +35,19 @@ unsafe fn make(
 }
 
 /// The length of the caller's lists.
-fn length(count: i64) -> Answer<usize> {
+fn length(count: i64) -> AbiResult<usize> {
     let negative = |_| AbiError::new(ErrorClass::Count, format!("the count is {count}"));
     usize::try_from(count).map_err(negative)
 }
 
 /// The length of the caller's lists, where it is a number of dimensions.
-fn dimensions(count: c_int) -> Answer<usize> {
+fn dimensions(count: c_int) -> AbiResult<usize> {
     let negative = |_| argument(format!("the number of dimensions is {count}"));
     usize::try_from(count).map_err(negative)
 }
 
 /// Which dimension varies fastest.
-fn order_of(order: c_int) -> Answer<Order> {
+fn order_of(order: c_int) -> AbiResult<Order> {
     match order {
         MPI_ORDER_C => Ok(Order::C),
         MPI_ORDER_FORTRAN => Ok(Order::Fortran),
@@ -56,7 +56,7 @@ fn order_of(order: c_int) -> Answer<Order> {
 }
 
 /// How a dimension is distributed.
-fn distribution_of(distribution: c_int, size: c_int) -> Answer<Distribution> {
+fn distribution_of(distribution: c_int, size: c_int) -> AbiResult<Distribution> {
     let size = (size != MPI_DISTRIBUTE_DFLT_DARG).then(|| i64::from(size));
     match distribution {
         MPI_DISTRIBUTE_NONE => Ok(Distribution::None),
@@ -67,7 +67,7 @@ fn distribution_of(distribution: c_int, size: c_int) -> Answer<Distribution> {
 }
 
 /// `MPI_Type_commit`
-pub(crate) unsafe fn type_commit(datatype: *mut MPI_Datatype) -> Answer {
+pub(crate) unsafe fn type_commit(datatype: *mut MPI_Datatype) -> AbiResult {
     // SAFETY: the caller points to a handle.
     unsafe { get(datatype) }?.object()?.commit();
     Ok(())
@@ -79,7 +79,7 @@ pub(crate) unsafe fn type_contiguous(
     oldtype: MPI_Datatype,
     newtype: *mut MPI_Datatype,
     width: Width,
-) -> Answer {
+) -> AbiResult {
     // SAFETY: as the standard says.
     unsafe { make(oldtype, newtype, width, |item| Datatype::contiguous(count, item)) }
 }
@@ -92,7 +92,7 @@ pub(crate) unsafe fn type_vector(
     oldtype: MPI_Datatype,
     newtype: *mut MPI_Datatype,
     width: Width,
-) -> Answer {
+) -> AbiResult {
     let vector = |item: &Datatype| Datatype::vector(count, blocklength, stride, item);
     // SAFETY: as the standard says.
     unsafe { make(oldtype, newtype, width, vector) }
@@ -106,7 +106,7 @@ pub(crate) unsafe fn type_create_hvector(
     oldtype: MPI_Datatype,
     newtype: *mut MPI_Datatype,
     width: Width,
-) -> Answer {
+) -> AbiResult {
     let hvector = |item: &Datatype| Datatype::hvector(count, blocklength, stride, item);
     // SAFETY: as the standard says.
     unsafe { make(oldtype, newtype, width, hvector) }
@@ -120,7 +120,7 @@ pub(crate) unsafe fn type_indexed(
     oldtype: MPI_Datatype,
     newtype: *mut MPI_Datatype,
     width: Width,
-) -> Answer {
+) -> AbiResult {
     let count = length(count)?;
     // SAFETY: as the standard says.
     let lengths = unsafe { array_of_blocklengths.list(count) }?;
@@ -139,7 +139,7 @@ pub(crate) unsafe fn type_create_hindexed(
     oldtype: MPI_Datatype,
     newtype: *mut MPI_Datatype,
     width: Width,
-) -> Answer {
+) -> AbiResult {
     let count = length(count)?;
     // SAFETY: as the standard says.
     let lengths = unsafe { array_of_blocklengths.list(count) }?;
@@ -158,7 +158,7 @@ pub(crate) unsafe fn type_create_indexed_block(
     oldtype: MPI_Datatype,
     newtype: *mut MPI_Datatype,
     width: Width,
-) -> Answer {
+) -> AbiResult {
     // SAFETY: as the standard says.
     let displacements = unsafe { array_of_displacements.list(length(count)?) }?;
     let indexed = |item: &Datatype| Datatype::indexed_block(blocklength, &displacements, item);
@@ -174,7 +174,7 @@ pub(crate) unsafe fn type_create_hindexed_block(
     oldtype: MPI_Datatype,
     newtype: *mut MPI_Datatype,
     width: Width,
-) -> Answer {
+) -> AbiResult {
     // SAFETY: as the standard says.
     let displacements = unsafe { array_of_displacements.list(length(count)?) }?;
     let hindexed = |item: &Datatype| Datatype::hindexed_block(blocklength, &displacements, item);
@@ -190,7 +190,7 @@ pub(crate) unsafe fn type_create_struct(
     array_of_types: *const MPI_Datatype,
     newtype: *mut MPI_Datatype,
     width: Width,
-) -> Answer {
+) -> AbiResult {
     let len = length(count)?;
     // SAFETY: as the standard says.
     let lengths = unsafe { array_of_blocklengths.list(len) }?;
@@ -198,7 +198,8 @@ pub(crate) unsafe fn type_create_struct(
     let displacements = unsafe { array_of_displacements.list(len) }?;
     // SAFETY: as the standard says.
     let handles = unsafe { list("list of datatypes", array_of_types, count) }?;
-    let types: Vec<FoundType> = handles.iter().map(|each| each.object()).collect::<Answer<_>>()?;
+    let types: Vec<FoundType> =
+        handles.iter().map(|each| each.object()).collect::<AbiResult<_>>()?;
     let items: Vec<Datatype> = types.iter().map(|each| each.datatype.clone()).collect();
     let made = Datatype::structured(&lengths, &displacements, &items).map_err(Error::from)?;
     // SAFETY: as the standard says.
@@ -215,7 +216,7 @@ pub(crate) unsafe fn type_create_subarray(
     oldtype: MPI_Datatype,
     newtype: *mut MPI_Datatype,
     width: Width,
-) -> Answer {
+) -> AbiResult {
     let (len, order) = (dimensions(ndims)?, order_of(order)?);
     // SAFETY: as the standard says.
     let sizes = unsafe { array_of_sizes.list(len) }?;
@@ -241,7 +242,7 @@ pub(crate) unsafe fn type_create_darray(
     oldtype: MPI_Datatype,
     newtype: *mut MPI_Datatype,
     width: Width,
-) -> Answer {
+) -> AbiResult {
     let (len, order) = (dimensions(ndims)?, order_of(order)?);
     // SAFETY: as the standard says.
     let sizes = unsafe { array_of_gsizes.list(len) }?;
@@ -256,7 +257,7 @@ pub(crate) unsafe fn type_create_darray(
         let processes = processes[place].into();
         Ok(Dimension { size: sizes[place], distribution, processes })
     };
-    let dimensions: Vec<Dimension> = (0..len).map(dimension).collect::<Answer<_>>()?;
+    let dimensions: Vec<Dimension> = (0..len).map(dimension).collect::<AbiResult<_>>()?;
     let darray =
         |item: &Datatype| Datatype::darray(size.into(), rank.into(), &dimensions, order, item);
     // SAFETY: as the standard says.
@@ -270,13 +271,13 @@ pub(crate) unsafe fn type_create_resized(
     extent: i64,
     newtype: *mut MPI_Datatype,
     width: Width,
-) -> Answer {
+) -> AbiResult {
     // SAFETY: as the standard says.
     unsafe { make(oldtype, newtype, width, |item| Datatype::resized(lb, extent, item)) }
 }
 
 /// `MPI_Type_dup`
-pub(crate) unsafe fn type_dup(oldtype: MPI_Datatype, newtype: *mut MPI_Datatype) -> Answer {
+pub(crate) unsafe fn type_dup(oldtype: MPI_Datatype, newtype: *mut MPI_Datatype) -> AbiResult {
     let old = oldtype.object()?;
     let datatype = old.datatype.dup().map_err(Error::from)?;
     let attributes = copied(&*old)?;
@@ -285,7 +286,7 @@ pub(crate) unsafe fn type_dup(oldtype: MPI_Datatype, newtype: *mut MPI_Datatype)
 }
 
 /// `MPI_Type_free`
-pub(crate) unsafe fn type_free(datatype: *mut MPI_Datatype) -> Answer {
+pub(crate) unsafe fn type_free(datatype: *mut MPI_Datatype) -> AbiResult {
     // SAFETY: the caller points to a handle.
     let handle = unsafe { get(datatype) }?;
     let object = handle.object()?;

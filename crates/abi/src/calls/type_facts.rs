@@ -14,7 +14,7 @@ use crate::exports::{
     MPI_DATATYPE_NULL, MPI_MAX_OBJECT_NAME, MPI_TYPECLASS_COMPLEX, MPI_TYPECLASS_INTEGER,
     MPI_TYPECLASS_REAL, MPI_UNDEFINED, MPIX_TYPECLASS_LOGICAL,
 };
-use crate::fault::{AbiError, Answer, argument};
+use crate::fault::{AbiError, AbiResult, argument};
 use crate::handle::{MPI_Aint, MPI_Count, MPI_Datatype};
 use crate::objects::{Arguments, Type};
 use crate::text;
@@ -24,14 +24,14 @@ pub(crate) unsafe fn type_create_f90_complex(
     p: c_int,
     r: c_int,
     newtype: *mut MPI_Datatype,
-) -> Answer {
+) -> AbiResult {
     let complex = || Datatype::f90_complex(asked(p), asked(r));
     // SAFETY: as the standard says.
     unsafe { find(Combiner::F90Complex, [p, r], newtype, complex) }
 }
 
 /// `MPI_Type_create_f90_integer`
-pub(crate) unsafe fn type_create_f90_integer(r: c_int, newtype: *mut MPI_Datatype) -> Answer {
+pub(crate) unsafe fn type_create_f90_integer(r: c_int, newtype: *mut MPI_Datatype) -> AbiResult {
     // SAFETY: as the standard says.
     unsafe { find(Combiner::F90Integer, [r, 0], newtype, || Datatype::f90_integer(r)) }
 }
@@ -41,7 +41,7 @@ pub(crate) unsafe fn type_create_f90_real(
     p: c_int,
     r: c_int,
     newtype: *mut MPI_Datatype,
-) -> Answer {
+) -> AbiResult {
     let real = || Datatype::f90_real(asked(p), asked(r));
     // SAFETY: as the standard says.
     unsafe { find(Combiner::F90Real, [p, r], newtype, real) }
@@ -61,7 +61,7 @@ unsafe fn find(
     wish: [c_int; 2],
     place: *mut MPI_Datatype,
     make: impl FnOnce() -> Result<Datatype, DatatypeError>,
-) -> Answer {
+) -> AbiResult {
     let handle = Type::unnamed((combiner, wish), || Ok(make().map_err(Error::from)?))?;
     // SAFETY: promised by the caller.
     unsafe { put(place, handle) }
@@ -76,7 +76,7 @@ fn made(datatype: &Type) -> (Option<Arguments<'_>>, c_int) {
 ///
 /// # Errors
 /// That there are large counts, for which the caller has no room.
-fn without_large(arguments: Option<&Arguments<'_>>) -> Answer<[i64; 3]> {
+fn without_large(arguments: Option<&Arguments<'_>>) -> AbiResult<[i64; 3]> {
     let [integers, addresses, counts, types] = arguments.map_or([0; 4], Arguments::lengths);
     if counts > 0 {
         let text = "the datatype was made by a call with large counts: call the function whose \
@@ -93,7 +93,7 @@ pub(crate) unsafe fn type_get_envelope(
     num_addresses: *mut c_int,
     num_datatypes: *mut c_int,
     combiner: *mut c_int,
-) -> Answer {
+) -> AbiResult {
     let datatype = datatype.object()?;
     let (arguments, made_by) = made(&datatype);
     let lengths = without_large(arguments.as_ref())?;
@@ -113,7 +113,7 @@ pub(crate) unsafe fn type_get_envelope_c(
     num_large_counts: *mut MPI_Count,
     num_datatypes: *mut MPI_Count,
     combiner: *mut c_int,
-) -> Answer {
+) -> AbiResult {
     let datatype = datatype.object()?;
     let (arguments, made_by) = made(&datatype);
     let lengths = arguments.map_or([0; 4], |arguments| arguments.lengths());
@@ -130,7 +130,7 @@ pub(crate) unsafe fn type_get_envelope_c(
 ///
 /// # Errors
 /// One that has a constant, and was not made.
-fn arguments_of(datatype: &Type) -> Answer<Arguments<'_>> {
+fn arguments_of(datatype: &Type) -> AbiResult<Arguments<'_>> {
     let named = "a predefined datatype that has a name was not made of anything";
     datatype.arguments().ok_or_else(|| AbiError::new(ErrorClass::Type, named))
 }
@@ -145,7 +145,7 @@ unsafe fn give<T>(
     len: usize,
     list: *mut T,
     room: i64,
-) -> Answer {
+) -> AbiResult {
     if usize::try_from(room).is_ok_and(|room| room < len) || room < 0 {
         return Err(argument(format!("there are {len} {which}, and room for {room}")));
     }
@@ -166,7 +166,7 @@ pub(crate) unsafe fn type_get_contents(
     array_of_integers: *mut c_int,
     array_of_addresses: *mut MPI_Aint,
     array_of_datatypes: *mut MPI_Datatype,
-) -> Answer {
+) -> AbiResult {
     let datatype = datatype.object()?;
     without_large(datatype.arguments().as_ref())?;
     // SAFETY: as the standard says.
@@ -196,7 +196,7 @@ pub(crate) unsafe fn type_get_contents_c(
     array_of_addresses: *mut MPI_Aint,
     array_of_large_counts: *mut MPI_Count,
     array_of_datatypes: *mut MPI_Datatype,
-) -> Answer {
+) -> AbiResult {
     let datatype = datatype.object()?;
     let arguments = arguments_of(&datatype)?;
     let [integers, addresses, counts, types] = arguments.lengths();
@@ -220,7 +220,7 @@ pub(crate) unsafe fn type_get_extent(
     datatype: MPI_Datatype,
     lb: CountPlace,
     extent: CountPlace,
-) -> Answer {
+) -> AbiResult {
     let object = datatype.object()?;
     let datatype = &object.datatype;
     // SAFETY: as the standard says.
@@ -234,7 +234,7 @@ pub(crate) unsafe fn type_get_extent_x(
     datatype: MPI_Datatype,
     lb: *mut MPI_Count,
     extent: *mut MPI_Count,
-) -> Answer {
+) -> AbiResult {
     // SAFETY: as the standard says.
     unsafe { type_get_extent(datatype, CountPlace::large(lb), CountPlace::large(extent)) }
 }
@@ -244,7 +244,7 @@ pub(crate) unsafe fn type_get_true_extent(
     datatype: MPI_Datatype,
     true_lb: CountPlace,
     true_extent: CountPlace,
-) -> Answer {
+) -> AbiResult {
     let object = datatype.object()?;
     let datatype = &object.datatype;
     // SAFETY: as the standard says.
@@ -258,21 +258,21 @@ pub(crate) unsafe fn type_get_true_extent_x(
     datatype: MPI_Datatype,
     true_lb: *mut MPI_Count,
     true_extent: *mut MPI_Count,
-) -> Answer {
+) -> AbiResult {
     let (lb, extent) = (CountPlace::large(true_lb), CountPlace::large(true_extent));
     // SAFETY: as the standard says.
     unsafe { type_get_true_extent(datatype, lb, extent) }
 }
 
 /// `MPI_Type_size`
-pub(crate) unsafe fn type_size(datatype: MPI_Datatype, size: CountPlace) -> Answer {
+pub(crate) unsafe fn type_size(datatype: MPI_Datatype, size: CountPlace) -> AbiResult {
     let bytes = datatype.object()?.datatype.size();
     // SAFETY: as the standard says.
     unsafe { size.set(i64::try_from(bytes).ok()) }
 }
 
 /// `MPI_Type_size_x`
-pub(crate) unsafe fn type_size_x(datatype: MPI_Datatype, size: *mut MPI_Count) -> Answer {
+pub(crate) unsafe fn type_size_x(datatype: MPI_Datatype, size: *mut MPI_Count) -> AbiResult {
     // SAFETY: as the standard says.
     unsafe { type_size(datatype, CountPlace::large(size)) }
 }
@@ -282,7 +282,7 @@ pub(crate) unsafe fn type_get_name(
     datatype: MPI_Datatype,
     type_name: *mut c_char,
     resultlen: *mut c_int,
-) -> Answer {
+) -> AbiResult {
     let is_null = datatype == MPI_DATATYPE_NULL;
     let name = if is_null { "MPI_DATATYPE_NULL".to_owned() } else { datatype.object()?.name() };
     // SAFETY: as the standard says.
@@ -292,7 +292,7 @@ pub(crate) unsafe fn type_get_name(
 }
 
 /// `MPI_Type_set_name`
-pub(crate) unsafe fn type_set_name(datatype: MPI_Datatype, type_name: *const c_char) -> Answer {
+pub(crate) unsafe fn type_set_name(datatype: MPI_Datatype, type_name: *const c_char) -> AbiResult {
     let datatype = datatype.object()?;
     // SAFETY: as the standard says.
     datatype.set_name(unsafe { text::read("name", type_name) }?);
@@ -304,7 +304,7 @@ pub(crate) unsafe fn type_get_value_index(
     value_type: MPI_Datatype,
     index_type: MPI_Datatype,
     pair_type: *mut MPI_Datatype,
-) -> Answer {
+) -> AbiResult {
     let (value, index) = (value_type.object()?, index_type.object()?);
     // Others than those that have constants would be new to programs, which free what has none.
     let pair = Datatype::value_index(&value.datatype, &index.datatype).ok();
@@ -319,7 +319,7 @@ pub(crate) unsafe fn type_match_size(
     typeclass: c_int,
     size: c_int,
     datatype: *mut MPI_Datatype,
-) -> Answer {
+) -> AbiResult {
     let class = match typeclass {
         MPIX_TYPECLASS_LOGICAL => TypeClass::Logical,
         MPI_TYPECLASS_INTEGER => TypeClass::Integer,

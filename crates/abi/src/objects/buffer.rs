@@ -9,7 +9,7 @@ use motet::BufferRoom;
 
 use super::{Comm, Shape};
 use crate::exports::MPI_BUFFER_AUTOMATIC;
-use crate::fault::Answer;
+use crate::fault::AbiResult;
 
 /// A place where a buffer may be attached: the address of the one that is.
 #[derive(Debug, Default)]
@@ -51,7 +51,7 @@ impl Holder<'_> {
     ///
     /// # Errors
     /// There is one already.
-    pub(crate) fn attach(self, address: usize, bytes: usize) -> Answer {
+    pub(crate) fn attach(self, address: usize, bytes: usize) -> AbiResult {
         let room = match address {
             MPI_BUFFER_AUTOMATIC => BufferRoom::Automatic,
             _ => BufferRoom::Bytes(bytes),
@@ -66,7 +66,7 @@ impl Holder<'_> {
     ///
     /// # Errors
     /// There is none; a rank has died.
-    pub(crate) fn detach(self) -> Answer<(usize, usize)> {
+    pub(crate) fn detach(self) -> AbiResult<(usize, usize)> {
         // First, so that it is not that of another buffer which somebody attaches meanwhile.
         let address = self.attached().0.lock().unwrap_or_else(PoisonError::into_inner).take();
         let bytes = match call!(self, detach_rank_buffer, detach_buffer()) {
@@ -80,7 +80,7 @@ impl Holder<'_> {
     ///
     /// # Errors
     /// A rank has died.
-    pub(crate) fn flush(self) -> Answer {
+    pub(crate) fn flush(self) -> AbiResult {
         call!(self, flush_rank_buffer, flush_buffer());
         Ok(())
     }
@@ -89,7 +89,7 @@ impl Holder<'_> {
     ///
     /// # Errors
     /// That there may be no more operations.
-    pub(crate) fn start_flush(self) -> Answer<motet::Request<()>> {
+    pub(crate) fn start_flush(self) -> AbiResult<motet::Request<()>> {
         Ok(call!(self, iflush_rank_buffer, iflush_buffer()))
     }
 }

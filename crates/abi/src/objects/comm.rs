@@ -13,7 +13,7 @@ use motet::{
 use super::{Attached, Errhandler};
 use crate::arena::Arena;
 use crate::exports;
-use crate::fault::{AbiError, Answer, Site};
+use crate::fault::{AbiError, AbiResult, Site};
 use crate::handle::{Kind, MPI_Comm};
 use crate::process;
 use crate::slot::ObjectRef;
@@ -238,7 +238,7 @@ impl Comm {
     ///
     /// # Errors
     /// That calls of the ranks do not fit together, if none has said so.
-    pub(crate) fn end_calls(&self) -> Answer {
+    pub(crate) fn end_calls(&self) -> AbiResult {
         match self.shape() {
             Shape::World(world) => Ok(motet::raw::end_calls(world)?),
             _ => Ok(()),
@@ -254,7 +254,7 @@ impl Comm {
     ///
     /// # Errors
     /// An intercommunicator.
-    pub(crate) fn intra(&self) -> Answer<&Communicator> {
+    pub(crate) fn intra(&self) -> AbiResult<&Communicator> {
         self.inside().ok_or_else(|| {
             AbiError::new(
                 ErrorClass::Comm,
@@ -267,7 +267,7 @@ impl Comm {
     ///
     /// # Errors
     /// A communicator of one group.
-    pub(crate) fn inter(&self) -> Answer<&Intercommunicator> {
+    pub(crate) fn inter(&self) -> AbiResult<&Intercommunicator> {
         match self.shape() {
             Shape::Between(between) => Ok(between),
             _ => Err(AbiError::new(ErrorClass::Comm, "not an intercommunicator")),
@@ -345,7 +345,7 @@ impl Comm {
 impl FoundComm {
     /// What a call on it comes to: what goes wrong meanwhile is brought before its error handler.
     #[inline]
-    pub(crate) fn answer<T>(&self, work: impl FnOnce() -> Answer<T>) -> Answer<T> {
+    pub(crate) fn answer<T>(&self, work: impl FnOnce() -> AbiResult<T>) -> AbiResult<T> {
         work().map_err(|fault| fault.at(Site::Comm(self.clone())))
     }
 }

@@ -10,7 +10,7 @@ use motet::{Attributes, Datatype, ErrorClass};
 use crate::arena::Arena;
 use crate::count::Width;
 use crate::exports::MPI_MAX_OBJECT_NAME;
-use crate::fault::{AbiError, Answer};
+use crate::fault::{AbiError, AbiResult};
 use crate::handle::{Kind, MPI_Datatype};
 use crate::slot::ObjectRef;
 
@@ -115,8 +115,8 @@ impl Type {
     /// That it cannot be made.
     pub(crate) fn unnamed(
         wish: Wish,
-        make: impl FnOnce() -> Answer<Datatype>,
-    ) -> Answer<MPI_Datatype> {
+        make: impl FnOnce() -> AbiResult<Datatype>,
+    ) -> AbiResult<MPI_Datatype> {
         static UNNAMED: Mutex<Option<HashMap<Wish, MPI_Datatype>>> = Mutex::new(None);
         let mut unnamed = UNNAMED.lock().unwrap_or_else(PoisonError::into_inner);
         let unnamed = unnamed.get_or_insert_default();
@@ -151,7 +151,7 @@ impl Type {
     /// # Errors
     /// One that has not been committed.
     #[inline]
-    pub(crate) fn committed(&self) -> Answer<&Datatype> {
+    pub(crate) fn committed(&self) -> AbiResult<&Datatype> {
         if self.is_committed() {
             return Ok(&self.datatype);
         }

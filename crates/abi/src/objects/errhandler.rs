@@ -13,7 +13,7 @@ use motet::ErrorClass;
 
 use crate::arena::Arena;
 use crate::exports::{MPI_ERRORS_ABORT, MPI_ERRORS_ARE_FATAL, MPI_ERRORS_RETURN};
-use crate::fault::{AbiError, Answer, argument};
+use crate::fault::{AbiError, AbiResult, argument};
 use crate::handle::{Callback, Kind, MPI_Errhandler};
 use crate::slot::ObjectRef;
 
@@ -112,7 +112,7 @@ impl Errhandler {
     ///
     /// # Errors
     /// No function.
-    pub(crate) unsafe fn publish(function: Callback, target: Target) -> Answer<MPI_Errhandler> {
+    pub(crate) unsafe fn publish(function: Callback, target: Target) -> AbiResult<MPI_Errhandler> {
         if function.is_null() {
             return Err(argument("the error handler is NULL"));
         }
@@ -146,7 +146,7 @@ impl MPI_Errhandler {
     ///
     /// # Errors
     /// A wrong handle; a handler of the program for objects of another kind.
-    pub(crate) fn handler(self, target: Target) -> Answer<Errhandler> {
+    pub(crate) fn handler(self, target: Target) -> AbiResult<Errhandler> {
         let user = match &*lock(&*self.object()?) {
             Held::Predefined(handler) => return Ok(handler.clone()),
             Held::User { kept, .. } => kept.clone().ok_or_else(|| self.wrong())?,
@@ -162,7 +162,7 @@ impl MPI_Errhandler {
     ///
     /// # Errors
     /// A wrong handle.
-    pub(crate) fn free(self) -> Answer {
+    pub(crate) fn free(self) -> AbiResult {
         let held = self.object()?;
         let last = match &mut *lock(&held) {
             Held::Predefined(_) => None,

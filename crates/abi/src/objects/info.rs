@@ -7,7 +7,7 @@ use motet::{DETERMINISTIC, ErrorClass, Info};
 
 use crate::arena::Arena;
 use crate::exports;
-use crate::fault::{AbiError, Answer};
+use crate::fault::{AbiError, AbiResult};
 use crate::handle::{Handle, Kind, MPI_Info};
 use crate::process::INITIAL_HANDLER;
 use crate::slot::ObjectRef;
@@ -99,7 +99,7 @@ impl Hints {
 
     /// # Errors
     /// Hints for a session that name no level of thread support that there is.
-    pub(crate) fn expect_thread_level(hints: &Info) -> Answer {
+    pub(crate) fn expect_thread_level(hints: &Info) -> AbiResult {
         match hints.get(THREAD_LEVEL) {
             Some(level) if !THREAD_LEVELS.contains(&level) => {
                 let known = THREAD_LEVELS.join(", ");
@@ -124,7 +124,7 @@ fn are_known(kinds: &str) -> bool {
 
 impl MPI_Info {
     /// What it says now; nothing if it is the null handle.
-    pub(crate) fn hints(self) -> Answer<Info> {
+    pub(crate) fn hints(self) -> AbiResult<Info> {
         if self == exports::MPI_INFO_NULL {
             return Ok(Info::new());
         }

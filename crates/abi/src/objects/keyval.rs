@@ -15,7 +15,7 @@ use motet::{Attributes, ErrorClass, ErrorCode, ErrorKind, Keyval, Result, WeakKe
 use super::{Comm, Type};
 use crate::exception::{Ended, Exception, stopped};
 use crate::exports::MPI_SUCCESS;
-use crate::fault::{AbiError, Answer};
+use crate::fault::{AbiError, AbiResult};
 use crate::handle::{Callback, Handle};
 
 /// Addresses up to this one are those of predefined callbacks, which are never called.
@@ -105,7 +105,7 @@ impl<B: Bearer> Keys<B> {
         copy: Callback,
         delete: Callback,
         extra: usize,
-    ) -> Answer<c_int> {
+    ) -> AbiResult<c_int> {
         let mut table = self.table();
         if table.given == NUMBERS - 1 {
             return Err(AbiError::new(ErrorClass::NoMem, "there are no more keys of attributes"));
@@ -119,7 +119,7 @@ impl<B: Bearer> Keys<B> {
     }
 
     /// The key of a number, to set attributes under it.
-    pub(crate) fn known(&self, number: c_int) -> Answer<Key<B>> {
+    pub(crate) fn known(&self, number: c_int) -> AbiResult<Key<B>> {
         match self.table().keys.get(&number) {
             Some(KeyvalState::Known(key)) => Ok(key.clone()),
             Some(KeyvalState::Freed(_)) => Err(wrong(number, "has been freed")),
@@ -128,7 +128,7 @@ impl<B: Bearer> Keys<B> {
     }
 
     /// The key of a number, which may have been freed but is used.
-    pub(crate) fn used(&self, number: c_int) -> Answer<Key<B>> {
+    pub(crate) fn used(&self, number: c_int) -> AbiResult<Key<B>> {
         let key = match self.table().keys.get(&number) {
             Some(KeyvalState::Known(key)) => Some(key.clone()),
             Some(KeyvalState::Freed(key)) => key.upgrade(),
@@ -142,7 +142,7 @@ impl<B: Bearer> Keys<B> {
     ///
     /// # Errors
     /// That of a number of no key, also of one that is gone.
-    pub(crate) fn free(&self, number: c_int) -> Answer {
+    pub(crate) fn free(&self, number: c_int) -> AbiResult {
         let key = self.used(number)?;
         let place = KeyvalState::Freed(key.downgrade());
         let freed = self.table().keys.insert(number, place);

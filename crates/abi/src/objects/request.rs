@@ -19,7 +19,7 @@ use motet::{Completer, ErrorClass};
 use super::FoundComm;
 use crate::arena::Arena;
 use crate::exports::MPI_REQUEST_NULL;
-use crate::fault::{AbiError, Answer, Site};
+use crate::fault::{AbiError, AbiResult, Site};
 use crate::handle::{ClaimOf, FoundOf, Kind, MPI_Request};
 
 /// The handle of all sends that were over when they began.
@@ -205,7 +205,7 @@ impl MPI_Request {
     /// # Errors
     /// A wrong handle; a request that somebody else works on.
     #[inline(always)] // few calls begin with it, and those are short
-    pub(crate) fn borrow(self) -> Answer<Borrowed> {
+    pub(crate) fn borrow(self) -> AbiResult<Borrowed> {
         let past = self.past();
         if self == MPI_REQUEST_NULL || past.is_some() {
             return Ok(Borrowed { handle: self, claim: None, past });
@@ -227,7 +227,7 @@ impl MPI_Request {
     ///
     /// # Errors
     /// A wrong handle; a request of another kind.
-    pub(crate) fn parts(self) -> Answer<Partitions> {
+    pub(crate) fn parts(self) -> AbiResult<Partitions> {
         match self.object()?.rare.as_deref() {
             Some(Rare::Parts(parts)) => Ok(parts.clone()),
             _ => {
@@ -241,7 +241,7 @@ impl MPI_Request {
     ///
     /// # Errors
     /// A wrong handle; a request of another kind; of the function that frees it.
-    pub(crate) fn complete(self) -> Answer {
+    pub(crate) fn complete(self) -> AbiResult {
         let request = self.object()?;
         let Some(Rare::Generalized { completer, stage }) = request.rare.as_deref() else {
             let text = "not a generalized request: it is complete when its operation is";

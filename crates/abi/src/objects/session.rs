@@ -6,7 +6,7 @@ use motet::{ErrorClass, Group};
 
 use super::Errhandler;
 use crate::arena::Arena;
-use crate::fault::{AbiError, Answer, Site, argument};
+use crate::fault::{AbiError, AbiResult, Site, argument};
 use crate::handle::{Kind, MPI_Session};
 use crate::process;
 use crate::slot::ObjectRef;
@@ -63,7 +63,7 @@ impl Session {
 
 impl ObjectRef<Session> {
     /// What a call on it comes to: what goes wrong meanwhile is brought before its error handler.
-    pub(crate) fn answer<T>(&self, work: impl FnOnce() -> Answer<T>) -> Answer<T> {
+    pub(crate) fn answer<T>(&self, work: impl FnOnce() -> AbiResult<T>) -> AbiResult<T> {
         work().map_err(|fault| fault.at(Site::Session(self.clone())))
     }
 }
@@ -82,7 +82,7 @@ impl ProcessSet {
     ///
     /// # Errors
     /// That there is none.
-    pub(crate) fn named(name: &str) -> Answer<ProcessSet> {
+    pub(crate) fn named(name: &str) -> AbiResult<ProcessSet> {
         let mut all = ProcessSet::ALL.into_iter();
         let found = all.find(|set| set.name().eq_ignore_ascii_case(name));
         found.ok_or_else(|| argument(format!("there is no set of processes named `{name}`")))
@@ -92,7 +92,7 @@ impl ProcessSet {
     ///
     /// # Errors
     /// That the process has left its world.
-    pub(crate) fn group(self) -> Answer<Group> {
+    pub(crate) fn group(self) -> AbiResult<Group> {
         let world = process::world()
             .ok_or_else(|| AbiError::new(ErrorClass::Session, "the process has left its world"))?;
         let all = world.intra()?;

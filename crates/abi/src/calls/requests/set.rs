@@ -11,7 +11,7 @@ use motet::{ErrorClass, raw};
 use crate::caller::put;
 use crate::calls::errors::text_of;
 use crate::exports::MPI_UNDEFINED;
-use crate::fault::{AbiError, Answer, Site, argument};
+use crate::fault::{AbiError, AbiResult, Site, argument};
 use crate::handle::MPI_Request;
 use crate::objects::{Borrowed, MPI_Status};
 
@@ -43,7 +43,7 @@ impl Set {
     ///
     /// # Errors
     /// No list; a wrong handle in it; a request that somebody else works on.
-    pub(super) unsafe fn borrow(count: c_int, handles: *mut MPI_Request) -> Answer<Set> {
+    pub(super) unsafe fn borrow(count: c_int, handles: *mut MPI_Request) -> AbiResult<Set> {
         let count = usize::try_from(count).map_err(|_| {
             AbiError::new(ErrorClass::Count, format!("the list would have {count} requests"))
         })?;
@@ -74,7 +74,7 @@ impl Set {
     }
 
     /// What has become of one of them.
-    pub(super) fn tell<T>(&self, each: usize, told: motet::Result<T>) -> Answer<T> {
+    pub(super) fn tell<T>(&self, each: usize, told: motet::Result<T>) -> AbiResult<T> {
         told.map_err(|error| AbiError::from(error).at(self.site(each)))
     }
 
@@ -84,7 +84,7 @@ impl Set {
         told: motet::Result<T>,
         statuses: impl IntoIterator<Item = (usize, &'a raw::Status)>,
         places: *mut MPI_Status,
-    ) -> Answer<T> {
+    ) -> AbiResult<T> {
         told.map_err(|error| {
             let mut failed =
                 statuses.into_iter().filter_map(|(each, status)| Some((each, status.error?)));
@@ -109,7 +109,7 @@ impl Set {
         &self,
         told: motet::Result<T>,
         places: *mut MPI_Status,
-    ) -> Answer<T> {
+    ) -> AbiResult<T> {
         let statuses = self.room.statuses.iter().enumerate();
         for (each, status) in statuses.clone() {
             // SAFETY: promised by the caller.
@@ -127,7 +127,7 @@ impl Set {
         &self,
         told: motet::Result<Option<usize>>,
         (count, indices, places): (*mut c_int, *mut c_int, *mut MPI_Status),
-    ) -> Answer {
+    ) -> AbiResult {
         let found = self.room.found.iter();
         let errors = Errors::of(&told);
         if indices.is_null() && found.len() > 0 {
