@@ -13,7 +13,7 @@ use motet::raw::is_in_operator;
 use motet::{Error, ErrorClass, ErrorKind};
 
 use crate::exports::MPI_SUCCESS;
-use crate::fault::{AbiError, AbiResult, Site};
+use crate::fault::{AbiError, AbiErrorSite, AbiResult};
 use crate::process;
 
 /// Ends the job if a panic leaves the call.
@@ -76,7 +76,7 @@ fn failed(call: &'static str, fault: AbiError) -> c_int {
 
 /// What a call of what there is not comes to.
 #[cold]
-pub(crate) fn missing(what: &str, site: impl Into<Site>) -> AbiResult {
+pub(crate) fn missing(what: &str, site: impl Into<AbiErrorSite>) -> AbiResult {
     let text = format!("Motet has no {what}");
     Err(AbiError::new(ErrorClass::UnsupportedOperation, text).at(site.into()))
 }

@@ -33,7 +33,7 @@ struct Facts {
     text: String,
     /// The operation in which it happened, and the rank in its communicator.
     operation: Option<(&'static str, usize)>,
-    site: Site,
+    site: AbiErrorSite,
     /// What is raised instead of calling the error handler, if a callback has thrown it.
     exception: Option<ExceptionId>,
     /// Whether the program itself has it brought before the error handler.
@@ -71,7 +71,7 @@ enum Code {
 
 /// Whose error handler is called.
 #[derive(Clone, Debug, Default)]
-pub(crate) enum Site {
+pub(crate) enum AbiErrorSite {
     #[default]
     Unknown,
     Comm(FoundComm),
@@ -80,15 +80,15 @@ pub(crate) enum Site {
     File,
 }
 
-impl From<MPI_Comm> for Site {
-    fn from(comm: MPI_Comm) -> Site {
-        comm.object().map_or(Site::Unknown, Site::Comm)
+impl From<MPI_Comm> for AbiErrorSite {
+    fn from(comm: MPI_Comm) -> AbiErrorSite {
+        comm.object().map_or(AbiErrorSite::Unknown, AbiErrorSite::Comm)
     }
 }
 
-impl From<MPI_File> for Site {
-    fn from(_: MPI_File) -> Site {
-        Site::File
+impl From<MPI_File> for AbiErrorSite {
+    fn from(_: MPI_File) -> AbiErrorSite {
+        AbiErrorSite::File
     }
 }
 
@@ -109,7 +109,7 @@ impl AbiError {
     /// An error of the program, which it wants to be brought before the error handler of a site;
     /// that is all that the call does.
     #[cold]
-    pub(crate) fn requested(site: Site, code: c_int) -> AbiError {
+    pub(crate) fn requested(site: AbiErrorSite, code: c_int) -> AbiError {
         let text = text_of(code).filter(|text| !text.is_empty());
         let text = text.unwrap_or_else(|| format!("error {code}"));
         let mut fault = AbiError::with(Code::Exactly(code), text);
@@ -127,7 +127,7 @@ impl AbiError {
     #[cold]
     fn with(code: Code, text: String) -> AbiError {
         let text = printable(text).to_string();
-        let (operation, site, exception) = (None, Site::Unknown, None);
+        let (operation, site, exception) = (None, AbiErrorSite::Unknown, None);
         AbiError(Box::new(Facts { code, text, operation, site, exception, is_requested: false }))
     }
 
@@ -147,8 +147,8 @@ impl AbiError {
 
     /// The same fault, of this site unless it has one already.
     #[cold]
-    pub(crate) fn at(mut self, site: Site) -> AbiError {
-        if let Site::Unknown = self.0.site {
+    pub(crate) fn at(mut self, site: AbiErrorSite) -> AbiError {
+        if let AbiErrorSite::Unknown = self.0.site {
             self.0.site = site;
         }
         self
@@ -175,7 +175,9 @@ impl AbiError {
             return Ending(Last::Raise(exception));
         }
         let site = match site {
-            Site::Unknown => process::without_object().map_or(Site::Unknown, Site::Comm),
+            AbiErrorSite::Unknown => {
+                process::without_object().map_or(AbiErrorSite::Unknown, AbiErrorSite::Comm)
+            }
             site => site,
         };
         let code = match code {
@@ -231,25 +233,25 @@ fn names(call: &str, operation: &str) -> bool {
     call.strip_suffix("_c").unwrap_or(call).eq_ignore_ascii_case(operation)
 }
 
-impl Site {
+impl AbiErrorSite {
     /// The error handler of the object, or that of a program without one.
     #[cold]
     fn handler(&self) -> Errhandler {
         match self {
-            Site::Unknown => process::handler(),
-            Site::Comm(comm) => comm.handler(),
-            Site::Session(session) => session.handler(),
-            Site::File => File::handler(),
+            AbiErrorSite::Unknown => process::handler(),
+            AbiErrorSite::Comm(comm) => comm.handler(),
+            AbiErrorSite::Session(session) => session.handler(),
+            AbiErrorSite::File => File::handler(),
         }
     }
 
     /// The handle that an error handler of the program is told.
     fn handle(&self) -> Option<usize> {
         match self {
-            Site::Unknown => None,
-            Site::Comm(comm) => Some(comm.handle.value()),
-            Site::Session(session) => Some(session.handle.value()),
-            Site::File => Some(MPI_FILE_NULL.value()),
+            AbiErrorSite::Unknown => None,
+            AbiErrorSite::Comm(comm) => Some(comm.handle.value()),
+            AbiErrorSite::Session(session) => Some(session.handle.value()),
+            AbiErrorSite::File => Some(MPI_FILE_NULL.value()),
         }
     }
 }

@@ -29,7 +29,7 @@ use crate::calls::attributes;
 use crate::error_codes;
 use crate::exception;
 use crate::exports;
-use crate::fault::{AbiError, AbiResult, Site};
+use crate::fault::{AbiError, AbiErrorSite, AbiResult};
 use crate::forked;
 use crate::handle::{Kind, MPI_Request};
 use crate::objects::{Comm, Errhandler, FoundComm, Groups, Message, Shape, Type};
@@ -339,7 +339,7 @@ fn leave_at_exit() {
 
 /// Ends the job because of an error, and says why.
 #[cold]
-pub(crate) fn end(call: &str, text: &str, code: c_int, site: &Site, handler: &str) -> ! {
+pub(crate) fn end(call: &str, text: &str, code: c_int, site: &AbiErrorSite, handler: &str) -> ! {
     let class = ErrorClass::from_code(code);
     if class == Some(ErrorClass::ProcAborted) && launcher_tells_of_death() {
         end_quietly(begin_end(code));
@@ -347,16 +347,18 @@ pub(crate) fn end(call: &str, text: &str, code: c_int, site: &Site, handler: &st
     let name = class.map_or("an error of the program", ErrorClass::name);
     let rank = rank();
     let of = match site {
-        Site::Comm(comm) => format!("of {}", comm.described()),
-        Site::Session(_) => "of the session".to_owned(),
-        Site::File => "of MPI_FILE_NULL".to_owned(),
-        Site::Unknown => "outside of MPI_Init and MPI_Finalize".to_owned(),
+        AbiErrorSite::Comm(comm) => format!("of {}", comm.described()),
+        AbiErrorSite::Session(_) => "of the session".to_owned(),
+        AbiErrorSite::File => "of MPI_FILE_NULL".to_owned(),
+        AbiErrorSite::Unknown => "outside of MPI_Init and MPI_Finalize".to_owned(),
     };
     // The variable is that of what communicators begin with, and of errors outside.
     let set = match site {
-        Site::Unknown => format!("{INITIAL_HANDLER}=mpi_errors_return"),
-        Site::Comm(_) => format!("MPI_ERRORS_RETURN, or {INITIAL_HANDLER}=mpi_errors_return,"),
-        Site::Session(_) | Site::File => "MPI_ERRORS_RETURN".to_owned(),
+        AbiErrorSite::Unknown => format!("{INITIAL_HANDLER}=mpi_errors_return"),
+        AbiErrorSite::Comm(_) => {
+            format!("MPI_ERRORS_RETURN, or {INITIAL_HANDLER}=mpi_errors_return,")
+        }
+        AbiErrorSite::Session(_) | AbiErrorSite::File => "MPI_ERRORS_RETURN".to_owned(),
     };
     let why = format_args!(
         "motet: {rank}{call}: {text} [{name}]; the error handler {of} is {handler}, so the job \

@@ -16,7 +16,7 @@ use crate::count::CountPlace;
 use crate::exports::{
     MPI_COMM_NULL, MPI_MAX_PSET_NAME_LEN, MPI_MAX_STRINGTAG_LEN, MPI_SESSION_NULL,
 };
-use crate::fault::{AbiError, AbiResult, Site, argument};
+use crate::fault::{AbiError, AbiErrorSite, AbiResult, argument};
 use crate::handle::{
     Callback, MPI_Comm, MPI_Errhandler, MPI_Group, MPI_Info, MPI_Request, MPI_Session,
 };
@@ -177,7 +177,7 @@ pub(crate) unsafe fn session_attach_buffer(
 
 /// `MPI_Session_call_errhandler`
 pub(crate) fn session_call_errhandler(session: MPI_Session, errorcode: c_int) -> AbiResult {
-    Err(AbiError::requested(Site::Session(session.object()?), errorcode))
+    Err(AbiError::requested(AbiErrorSite::Session(session.object()?), errorcode))
 }
 
 /// `MPI_Session_create_errhandler`

@@ -13,7 +13,7 @@ use motet::{
 use super::{Attached, Errhandler};
 use crate::arena::Arena;
 use crate::exports;
-use crate::fault::{AbiError, AbiResult, Site};
+use crate::fault::{AbiError, AbiErrorSite, AbiResult};
 use crate::handle::{Kind, MPI_Comm};
 use crate::process;
 use crate::slot::ObjectRef;
@@ -346,6 +346,6 @@ impl FoundComm {
     /// What a call on it comes to: what goes wrong meanwhile is brought before its error handler.
     #[inline]
     pub(crate) fn answer<T>(&self, work: impl FnOnce() -> AbiResult<T>) -> AbiResult<T> {
-        work().map_err(|fault| fault.at(Site::Comm(self.clone())))
+        work().map_err(|fault| fault.at(AbiErrorSite::Comm(self.clone())))
     }
 }

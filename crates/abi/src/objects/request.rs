@@ -19,7 +19,7 @@ use motet::{Completer, ErrorClass};
 use super::FoundComm;
 use crate::arena::Arena;
 use crate::exports::MPI_REQUEST_NULL;
-use crate::fault::{AbiError, AbiResult, Site};
+use crate::fault::{AbiError, AbiErrorSite, AbiResult};
 use crate::handle::{ClaimOf, FoundOf, Kind, MPI_Request};
 
 /// The handle of all sends that were over when they began.
@@ -92,8 +92,8 @@ impl Request {
 
     /// Whose error handler is told of the request.
     #[cold]
-    fn site(&self) -> Site {
-        self.comm.clone().map_or(Site::Unknown, Site::Comm)
+    fn site(&self) -> AbiErrorSite {
+        self.comm.clone().map_or(AbiErrorSite::Unknown, AbiErrorSite::Comm)
     }
 
     /// Whether nothing needs its place any more, now that it has no operation.
@@ -155,8 +155,8 @@ impl Borrowed {
 
     /// Whose error handler is told of the request.
     #[cold]
-    pub(crate) fn site(&self) -> Site {
-        self.claim.as_ref().map_or(Site::Unknown, |claim| claim.shared().site())
+    pub(crate) fn site(&self) -> AbiErrorSite {
+        self.claim.as_ref().map_or(AbiErrorSite::Unknown, |claim| claim.shared().site())
     }
 
     /// Gives the operation back, if there still is one; else the handle is gone. Says which handle
@@ -219,8 +219,8 @@ impl MPI_Request {
 
     /// Whose error handler is told of the request.
     #[cold]
-    pub(crate) fn site(self) -> Site {
-        self.object().map_or(Site::Unknown, |request| request.site())
+    pub(crate) fn site(self) -> AbiErrorSite {
+        self.object().map_or(AbiErrorSite::Unknown, |request| request.site())
     }
 
     /// The parts of its message.

@@ -6,7 +6,7 @@ use motet::{ErrorClass, Group};
 
 use super::Errhandler;
 use crate::arena::Arena;
-use crate::fault::{AbiError, AbiResult, Site, argument};
+use crate::fault::{AbiError, AbiErrorSite, AbiResult, argument};
 use crate::handle::{Kind, MPI_Session};
 use crate::process;
 use crate::slot::ObjectRef;
@@ -64,7 +64,7 @@ impl Session {
 impl ObjectRef<Session> {
     /// What a call on it comes to: what goes wrong meanwhile is brought before its error handler.
     pub(crate) fn answer<T>(&self, work: impl FnOnce() -> AbiResult<T>) -> AbiResult<T> {
-        work().map_err(|fault| fault.at(Site::Session(self.clone())))
+        work().map_err(|fault| fault.at(AbiErrorSite::Session(self.clone())))
     }
 }
 

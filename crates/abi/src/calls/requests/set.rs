@@ -11,7 +11,7 @@ use motet::{ErrorClass, raw};
 use crate::caller::put;
 use crate::calls::errors::text_of;
 use crate::exports::MPI_UNDEFINED;
-use crate::fault::{AbiError, AbiResult, Site, argument};
+use crate::fault::{AbiError, AbiErrorSite, AbiResult, argument};
 use crate::handle::MPI_Request;
 use crate::objects::{Borrowed, MPI_Status};
 
@@ -69,7 +69,7 @@ impl Set {
     }
 
     /// Whose error handler is told of one of them.
-    pub(super) fn site(&self, each: usize) -> Site {
+    pub(super) fn site(&self, each: usize) -> AbiErrorSite {
         self.room.claims[each].site()
     }
 
