@@ -20,7 +20,7 @@
 //! sizes that were measured, since no one rate is right: short data travels in the line that
 //! announces it, more in cells, much straight from memory to memory.
 
-mod crowded;
+mod oversubscribed;
 mod spacious;
 mod text;
 mod work;
