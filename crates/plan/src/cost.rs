@@ -20,12 +20,12 @@
 //! sizes that were measured, since no one rate is right: short data travels in the line that
 //! announces it, more in cells, much straight from memory to memory.
 
+mod dedicated;
 mod oversubscribed;
-mod spacious;
 mod text;
 mod work;
 
-pub use spacious::Company;
+pub use dedicated::Company;
 pub use text::{PriceError, TextError};
 pub use work::{AggregateWork, DistancePattern, OneWayFlow, SendRecvCount};
 
