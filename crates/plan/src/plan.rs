@@ -6,7 +6,7 @@
 
 mod closing;
 mod figures;
-mod reductions;
+mod fusion;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -16,7 +16,7 @@ use std::ops::Range;
 use crate::call::Rank;
 use crate::exec::Cursor;
 pub use figures::Load;
-use reductions::Reductions;
+use fusion::Reductions;
 
 /// The three buffers a step can touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
