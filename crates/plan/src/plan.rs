@@ -14,7 +14,7 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::call::Rank;
-use crate::exec::Cursor;
+use crate::cursor::Cursor;
 pub use figures::Load;
 use fusion::Reductions;
 

@@ -9,7 +9,7 @@
 use thiserror::Error;
 
 use crate::call::Rank;
-use crate::exec::Cursor;
+use crate::cursor::Cursor;
 use crate::pairing::{Mismatch, Pairing, StepRef};
 use crate::plan::{Action, Plan};
 

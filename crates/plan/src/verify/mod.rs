@@ -29,7 +29,7 @@ use thiserror::Error;
 
 use crate::call::{Call, Rank};
 #[cfg(doc)]
-use crate::exec::Cursor;
+use crate::cursor::Cursor;
 use crate::pairing::{Mismatch, Pairing, StepRef};
 use crate::plan::{Action, Buffer, Plan};
 use crate::spec::{self, SpecError};
