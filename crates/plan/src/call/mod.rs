@@ -5,9 +5,9 @@
 
 mod check;
 mod collective;
-mod division;
 mod groups;
 mod node_knowledge;
+mod node_map;
 mod operation;
 mod scaled;
 
@@ -15,9 +15,9 @@ use std::fmt;
 
 pub use check::CallError;
 pub use collective::Collective;
-pub use division::NodeMap;
 pub use groups::Groups;
 pub use node_knowledge::{Demands, Edge, EdgeDemand, NodeKnowledge, NodePeer};
+pub use node_map::NodeMap;
 pub use operation::{Block, Blocks, Neighbour, Operation};
 
 use crate::plan::{Buffer, Slice};
