@@ -11,6 +11,7 @@ use crate::call::{Call, Collective, NodeMap, Operation, Rank};
 use crate::cost::{AggregateWork, Cost, CostParams};
 use crate::plan::Plan;
 
+mod aggregation;
 mod between;
 mod by_node;
 mod direct;
@@ -19,7 +20,6 @@ mod fold;
 mod gathering;
 mod incoming;
 mod merging;
-mod parcels;
 mod rooted;
 mod scattering;
 mod shape;

@@ -14,7 +14,7 @@
 //! Cost: a latency, and what the rank with the most data has to move, which no rank knows unless
 //! the ranks have agreed on it.
 
-use crate::algo::{Algorithm, Refusal, parcels};
+use crate::algo::{Algorithm, Refusal, aggregation};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Neighbour, Operation, Rank};
 use crate::cost::Cost;
@@ -48,7 +48,7 @@ impl Algorithm for Direct {
     fn cost(&self, call: &Call) -> Cost {
         match &call.operation {
             Operation::NodeExchange { surroundings, .. } => {
-                parcels::cost(call, surroundings.demands.direct, 1)
+                aggregation::cost(call, surroundings.demands.direct, 1)
             }
             _ => Cost { rounds: usize::from(call.ranks > 1), ..Cost::default() },
         }

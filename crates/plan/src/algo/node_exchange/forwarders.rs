@@ -14,7 +14,7 @@
 //! messages in a row, and no copies before the first: for data that is long, where gateways would
 //! copy too much, and where blocks go to several ranks of one node.
 
-use crate::algo::parcels::{self, Bundle};
+use crate::algo::aggregation::{self, Bundle};
 use crate::algo::{Algorithm, Refusal};
 use crate::build::Builder;
 use crate::call::{Call, Collective};
@@ -42,10 +42,10 @@ impl Algorithm for Forwarders {
     }
 
     fn cost(&self, call: &Call) -> Cost {
-        parcels::cost(call, parcels::surroundings(call).demands.forwarders, 2)
+        aggregation::cost(call, aggregation::surroundings(call).demands.forwarders, 2)
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {
-        parcels::build(Bundle::BySource, call, builder);
+        aggregation::build(Bundle::BySource, call, builder);
     }
 }

@@ -14,7 +14,7 @@
 //! data there can be. It takes three messages in a row, and copies at each end: for many short
 //! blocks, where messages between nodes are dear.
 
-use crate::algo::parcels::{self, Bundle};
+use crate::algo::aggregation::{self, Bundle};
 use crate::algo::{Algorithm, Refusal};
 use crate::build::Builder;
 use crate::call::{Call, Collective};
@@ -42,10 +42,10 @@ impl Algorithm for Gateways {
     }
 
     fn cost(&self, call: &Call) -> Cost {
-        parcels::cost(call, parcels::surroundings(call).demands.gateways, 3)
+        aggregation::cost(call, aggregation::surroundings(call).demands.gateways, 3)
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {
-        parcels::build(Bundle::ByNode, call, builder);
+        aggregation::build(Bundle::ByNode, call, builder);
     }
 }
