@@ -17,7 +17,7 @@ mod by_node;
 mod direct;
 mod distance_halving;
 mod fold;
-mod gathering;
+mod gathered_blocks;
 mod incoming;
 mod merging;
 mod rooted;

@@ -1,6 +1,6 @@
 //! What the algorithms that deal out blocks share: where the blocks lie, and how long they are.
 
-use super::gathering::side_by_side;
+use super::gathered_blocks::side_by_side;
 use crate::call::{Call, Operation};
 use crate::plan::Slice;
 

@@ -17,7 +17,7 @@
 //! Paper: Bruck, Ho, Kipnis, Upfal and Weathersby, *Efficient algorithms for all-to-all
 //! communications in multiport message-passing systems*, 1997.
 
-use crate::algo::gathering::{Staging, blocks, doubling_cost, doubling_longest};
+use crate::algo::gathered_blocks::{Staging, blocks, doubling_cost, doubling_longest};
 use crate::algo::shape::doublings;
 use crate::algo::shape::ring::Ring;
 use crate::algo::{Algorithm, Refusal};

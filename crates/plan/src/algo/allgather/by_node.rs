@@ -18,7 +18,7 @@
 
 use crate::algo::Algorithm;
 use crate::algo::by_node::{ByNode, NodeRole, Phases, data, even, writes};
-use crate::algo::gathering::{self, adjacent};
+use crate::algo::gathered_blocks::{self, adjacent};
 use crate::build::{Builder, Data};
 use crate::call::{Block, Call, Collective, Operation, Rank};
 
@@ -33,7 +33,7 @@ pub(in crate::algo) const ROW: &dyn Algorithm =
 /// Where the block of each rank begins if all lie side by side, and where the last one ends.
 fn bounds(call: &Call) -> Vec<usize> {
     let mut bounds = vec![0];
-    for block in gathering::blocks(call) {
+    for block in gathered_blocks::blocks(call) {
         bounds.push(bounds[bounds.len() - 1] + block.len);
     }
     bounds
@@ -42,7 +42,7 @@ fn bounds(call: &Call) -> Vec<usize> {
 /// The most elements that a node has.
 fn most(call: &Call) -> usize {
     let mut nodes = vec![0; call.nodes.sizes().len()];
-    for (rank, block) in gathering::blocks(call).iter().enumerate() {
+    for (rank, block) in gathered_blocks::blocks(call).iter().enumerate() {
         nodes[call.nodes.node(Rank::from_index(rank))] += block.len;
     }
     nodes.into_iter().max().unwrap_or(0)
@@ -88,7 +88,8 @@ impl Phases for Allgather {
     }
 
     fn build(call: &Call, builder: &mut Builder<'_>, part: &NodeRole) {
-        let (own, places, bounds) = (builder.contribution(), gathering::blocks(call), bounds(call));
+        let (own, places, bounds) =
+            (builder.contribution(), gathered_blocks::blocks(call), bounds(call));
         let bound = |rank: usize| bounds[rank];
         let all = adjacent(&places).unwrap_or_else(|| builder.scratch(bound(places.len())));
         let of_node = part.own(all, bound);

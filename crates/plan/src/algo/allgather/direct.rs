@@ -13,7 +13,7 @@
 //! Cost: a latency and `p - 2` further messages, and `(p - 1) n` for blocks of `n`, the largest if
 //! they differ.
 
-use crate::algo::gathering::{blocks, largest_block_bytes};
+use crate::algo::gathered_blocks::{blocks, largest_block_bytes};
 use crate::algo::{Algorithm, Refusal, direct};
 use crate::build::Builder;
 use crate::call::{Call, Collective};

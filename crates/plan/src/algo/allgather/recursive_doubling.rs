@@ -14,7 +14,7 @@
 //! Paper: Thakur, Rabenseifner and Gropp, *Optimization of collective communication operations in
 //! MPICH*, 2005.
 
-use crate::algo::gathering::{Staging, blocks, doubling_cost, doubling_longest};
+use crate::algo::gathered_blocks::{Staging, blocks, doubling_cost, doubling_longest};
 use crate::algo::shape::doublings;
 use crate::algo::{Algorithm, Refusal};
 use crate::build::Builder;

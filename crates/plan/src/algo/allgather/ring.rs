@@ -15,7 +15,7 @@
 //! Paper: Thakur, Rabenseifner and Gropp, *Optimization of collective communication operations in
 //! MPICH*, 2005.
 
-use crate::algo::gathering::{blocks, circulate, largest_block_bytes};
+use crate::algo::gathered_blocks::{blocks, circulate, largest_block_bytes};
 use crate::algo::shape::ring::Ring;
 use crate::algo::{Algorithm, Refusal};
 use crate::build::Builder;

@@ -14,7 +14,7 @@
 //!
 //! Cost: two latencies and `2 (p - 2)` further messages, and `(p - 1) (n + p n)` for blocks of `n`.
 
-use crate::algo::gathering::{blocks, largest_block_bytes};
+use crate::algo::gathered_blocks::{blocks, largest_block_bytes};
 use crate::algo::{Algorithm, Refusal, direct, star};
 use crate::build::Builder;
 use crate::call::{Call, Collective};

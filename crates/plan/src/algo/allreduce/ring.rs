@@ -17,7 +17,7 @@
 //! Paper: Patarasuk and Yuan, *Bandwidth optimal all-reduce algorithms for clusters of
 //! workstations*, 2009.
 
-use crate::algo::gathering::{circulate, longest_part_bytes, parts};
+use crate::algo::gathered_blocks::{circulate, longest_part_bytes, parts};
 use crate::algo::incoming::Places;
 use crate::algo::shape::ring::Ring;
 use crate::algo::{Algorithm, Refusal, accepts_commutative};

@@ -22,7 +22,7 @@
 
 use crate::algo::shape::doublings;
 use crate::algo::shape::ring::Ring;
-use crate::algo::{Algorithm, Refusal, gathering, scattering};
+use crate::algo::{Algorithm, Refusal, gathered_blocks, scattering};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Operation, Rank};
 use crate::cost::{AggregateWork, Cost, DistancePattern};
@@ -95,7 +95,7 @@ impl Algorithm for Bruck {
                 blocks[distance] = incoming.sub(index * count, count);
             }
         }
-        let output = gathering::blocks(call);
+        let output = gathered_blocks::blocks(call);
         for (distance, block) in blocks.into_iter().enumerate() {
             builder.copy(block, output[ring.back(distance)]);
         }

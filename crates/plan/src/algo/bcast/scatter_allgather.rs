@@ -16,7 +16,7 @@
 //! Paper: Barnett, Shuler, van de Geijn et al., *Interprocessor collective communication library
 //! (InterCom)*, 1994.
 
-use crate::algo::gathering::{circulate, parts};
+use crate::algo::gathered_blocks::{circulate, parts};
 use crate::algo::shape::ring::Ring;
 use crate::algo::shape::{binomial, doublings};
 use crate::algo::{Algorithm, Refusal};

@@ -14,7 +14,7 @@
 //! Cost: a latency and `s (p - 1) - 1` further messages of `n / s`, all at the root, of which those
 //! to the first rank count in full: the others read the same.
 
-use crate::algo::gathering::{longest_of_parts, parts};
+use crate::algo::gathered_blocks::{longest_of_parts, parts};
 use crate::algo::{Algorithm, Refusal, direct};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Operation};

@@ -12,7 +12,7 @@
 //! Cost: a latency and `p - 2` further messages, and `(p - 1) n` for blocks of `n`, all at the
 //! root; of a gatherv only the messages are known to all.
 
-use crate::algo::gathering::blocks;
+use crate::algo::gathered_blocks::blocks;
 use crate::algo::{Algorithm, Refusal, direct};
 use crate::build::Builder;
 use crate::call::{Call, Collective};

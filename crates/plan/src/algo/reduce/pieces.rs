@@ -15,7 +15,7 @@
 //! Cost: two latencies and `2 (p - 2)` further messages, `2 n (p - 1) / p` and a reduction of half
 //! of that; `n (p - 2) / p` of scratch memory, and `n / p` more at all but the root.
 
-use crate::algo::gathering::{longest_part_bytes, parts};
+use crate::algo::gathered_blocks::{longest_part_bytes, parts};
 use crate::algo::{Algorithm, Refusal, direct};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Operation};
