@@ -21,7 +21,7 @@ mod gathered_blocks;
 mod incoming;
 mod merging;
 mod rooted;
-mod scattering;
+mod scattered_blocks;
 mod shape;
 mod star;
 

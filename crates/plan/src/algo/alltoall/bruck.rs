@@ -22,7 +22,7 @@
 
 use crate::algo::shape::doublings;
 use crate::algo::shape::ring::Ring;
-use crate::algo::{Algorithm, Refusal, gathered_blocks, scattering};
+use crate::algo::{Algorithm, Refusal, gathered_blocks, scattered_blocks};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Operation, Rank};
 use crate::cost::{AggregateWork, Cost, DistancePattern};
@@ -78,7 +78,7 @@ impl Algorithm for Bruck {
         let ring = Ring::new(call.ranks, Rank(0), call.rank);
         let (me, ranks) = (ring.position, ring.size());
         // By distance: where the block is that still has to go, or has come, so far.
-        let mut blocks = scattering::blocks(call);
+        let mut blocks = scattered_blocks::blocks(call);
         blocks.rotate_left(me);
         for round in 0..doublings(call.ranks) {
             let len = travelling(ranks, round).count() * count;

@@ -12,7 +12,7 @@
 //!
 //! Cost: a latency and `p - 2` further messages, and `(p - 1) n` for blocks of `n`.
 
-use crate::algo::{Algorithm, Refusal, direct, gathered_blocks, scattering};
+use crate::algo::{Algorithm, Refusal, direct, gathered_blocks, scattered_blocks};
 use crate::build::Builder;
 use crate::call::{Call, Collective};
 use crate::cost::Cost;
@@ -46,7 +46,8 @@ impl Algorithm for Direct {
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {
-        let (mut outgoing, incoming) = (scattering::blocks(call), gathered_blocks::blocks(call));
+        let (mut outgoing, incoming) =
+            (scattered_blocks::blocks(call), gathered_blocks::blocks(call));
         let me = call.rank.index();
         if call.in_place {
             for (_, block) in outgoing.iter_mut().enumerate().filter(|(rank, _)| *rank != me) {

@@ -19,7 +19,7 @@
 //! 1883.
 
 use crate::algo::shape::tournament;
-use crate::algo::{Algorithm, Refusal, gathered_blocks, scattering};
+use crate::algo::{Algorithm, Refusal, gathered_blocks, scattered_blocks};
 use crate::build::Builder;
 use crate::call::{Call, Collective};
 use crate::cost::Cost;
@@ -56,7 +56,7 @@ impl Algorithm for Pairwise {
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {
-        let (outgoing, incoming) = (scattering::blocks(call), gathered_blocks::blocks(call));
+        let (outgoing, incoming) = (scattered_blocks::blocks(call), gathered_blocks::blocks(call));
         let rounds = tournament::rounds(call.ranks);
         let peers: Vec<_> = (0..rounds)
             .filter_map(|round| tournament::peer(call.ranks, call.rank, round))

@@ -15,7 +15,7 @@
 //! leaders that leaves a part with each.
 
 use crate::algo::by_node::{ByNode, NodeRole, Phases, data, even, reads, writes};
-use crate::algo::{Algorithm, scattering};
+use crate::algo::{Algorithm, scattered_blocks};
 use crate::build::Builder;
 use crate::call::{Block, Blocks, Call, Collective, Operation, Rank};
 
@@ -33,7 +33,7 @@ fn commutes(call: &Call) -> bool {
 
 /// The length of the largest block, in elements.
 fn largest(call: &Call) -> usize {
-    scattering::blocks(call).iter().map(|block| block.len).max().unwrap_or(0)
+    scattered_blocks::blocks(call).iter().map(|block| block.len).max().unwrap_or(0)
 }
 
 /// What the leaders call, with a block for each node.
@@ -81,7 +81,7 @@ impl Phases for ReduceScatterBlock {
     }
 
     fn build(call: &Call, builder: &mut Builder<'_>, part: &NodeRole) {
-        let (own, blocks) = (builder.contribution(), scattering::blocks(call));
+        let (own, blocks) = (builder.contribution(), scattered_blocks::blocks(call));
         let bound = |rank: usize| blocks.get(rank).map_or(own.len, |block| block.start - own.start);
         // In place the output goes on behind the result.
         let result = builder.output().sub(0, blocks[call.rank.index()].len);

@@ -12,7 +12,7 @@
 //! Cost: a latency and `p - 2` further messages, `(p - 1) n` for blocks of `n`, the largest if they
 //! differ, and as much to reduce; `(p - 1) n` of scratch memory.
 
-use crate::algo::{Algorithm, Refusal, direct, scattering};
+use crate::algo::{Algorithm, Refusal, direct, scattered_blocks};
 use crate::build::Builder;
 use crate::call::{Call, Collective};
 use crate::cost::Cost;
@@ -43,13 +43,13 @@ impl Algorithm for Direct {
     }
 
     fn cost(&self, call: &Call) -> Cost {
-        let largest = scattering::largest_bytes(call, scattering::blocks(call));
+        let largest = scattered_blocks::largest_bytes(call, scattered_blocks::blocks(call));
         let cost = direct::cost(call, largest);
         Cost { reduced: cost.bytes, ..cost }
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {
-        let blocks = scattering::blocks(call);
+        let blocks = scattered_blocks::blocks(call);
         let own = blocks[call.rank.index()];
         let operands = direct::operands(builder, own);
         direct::send_to_each(builder, &blocks);

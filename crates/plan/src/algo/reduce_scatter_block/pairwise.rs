@@ -20,7 +20,7 @@
 //! MPICH*, 2005.
 
 use crate::algo::shape::ring::Ring;
-use crate::algo::{Algorithm, Refusal, accepts_commutative, direct, scattering};
+use crate::algo::{Algorithm, Refusal, accepts_commutative, direct, scattered_blocks};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Rank};
 use crate::cost::{AggregateWork, Cost};
@@ -57,7 +57,7 @@ impl Algorithm for PairwiseReduceScatter {
 
     fn cost(&self, call: &Call) -> Cost {
         let rounds = call.ranks as usize - 1;
-        let largest = scattering::largest_bytes(call, scattering::blocks(call));
+        let largest = scattered_blocks::largest_bytes(call, scattered_blocks::blocks(call));
         let bytes = largest.saturating_mul(rounds);
         Cost { rounds, bytes, reduced: bytes, ..Cost::default() }
     }
@@ -69,7 +69,7 @@ impl Algorithm for PairwiseReduceScatter {
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {
         let ring = Ring::new(call.ranks, Rank(0), call.rank);
-        let blocks = scattering::blocks(call);
+        let blocks = scattered_blocks::blocks(call);
         let own = blocks[ring.position];
         direct::send_to_each(builder, &blocks);
         let parts = 1..ring.size();

@@ -26,7 +26,7 @@
 use std::ops::Range;
 
 use crate::algo::shape::hypercube::{Fold, FoldRole, is_lower, partner};
-use crate::algo::{Algorithm, Refusal, scattering};
+use crate::algo::{Algorithm, Refusal, scattered_blocks};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Rank};
 use crate::cost::{AggregateWork, Cost, DistancePattern};
@@ -82,7 +82,7 @@ impl Algorithm for RecursiveHalving {
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {
         let order = Order::new(call);
-        let blocks = scattering::blocks(call);
+        let blocks = scattered_blocks::blocks(call);
         // In place the output goes on behind the result.
         let result = builder.output().sub(0, blocks[call.rank.index()].len);
         let (corner, guest, data) = match order.shape.part(call.rank) {
@@ -118,7 +118,7 @@ struct Order {
 impl Order {
     fn new(call: &Call) -> Self {
         let shape = Fold::new(call.ranks);
-        let blocks = scattering::blocks(call);
+        let blocks = scattered_blocks::blocks(call);
         let part = |corner: u32| {
             let host = shape.rank(corner);
             let own = blocks[host.index()];
@@ -149,7 +149,7 @@ impl Order {
     }
 
     fn largest_part(&self, call: &Call) -> usize {
-        scattering::largest_bytes(call, self.parts.iter().copied())
+        scattered_blocks::largest_bytes(call, self.parts.iter().copied())
     }
 
     /// Bytes of `2^round` parts, or more.

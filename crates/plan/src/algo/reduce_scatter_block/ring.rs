@@ -18,7 +18,7 @@
 //! workstations*, 2009: its first half.
 
 use crate::algo::shape::ring::Ring;
-use crate::algo::{Algorithm, Refusal, accepts_commutative, scattering};
+use crate::algo::{Algorithm, Refusal, accepts_commutative, scattered_blocks};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Rank};
 use crate::cost::{AggregateWork, Cost, DistancePattern};
@@ -50,7 +50,7 @@ impl Algorithm for RingReduceScatter {
 
     fn cost(&self, call: &Call) -> Cost {
         let rounds = call.ranks as usize - 1;
-        let largest = scattering::largest_bytes(call, scattering::blocks(call));
+        let largest = scattered_blocks::largest_bytes(call, scattered_blocks::blocks(call));
         let bytes = largest.saturating_mul(rounds);
         Cost { rounds, bytes, reduced: bytes, ..Cost::default() }
     }
@@ -61,7 +61,7 @@ impl Algorithm for RingReduceScatter {
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {
         let ring = Ring::new(call.ranks, Rank(0), call.rank);
-        let blocks = scattering::blocks(call);
+        let blocks = scattered_blocks::blocks(call);
         let own = blocks[ring.position];
         // In place the output goes on behind the result.
         let result = builder.output().sub(0, own.len);

@@ -14,7 +14,7 @@
 //! Cost: two latencies and `2 (p - 2)` further messages, `(p - 1) (p n + n)` for blocks of `n`, and
 //! a reduction of `(p - 1) p n`; as much scratch memory at the first rank, and `p n`.
 
-use crate::algo::{Algorithm, Refusal, direct, scattering, star};
+use crate::algo::{Algorithm, Refusal, direct, scattered_blocks, star};
 use crate::build::Builder;
 use crate::call::{Call, Collective};
 use crate::cost::{AggregateWork, Cost};
@@ -41,7 +41,7 @@ impl Algorithm for Star {
     }
 
     fn cost(&self, call: &Call) -> Cost {
-        let largest = scattering::largest_bytes(call, scattering::blocks(call));
+        let largest = scattered_blocks::largest_bytes(call, scattered_blocks::blocks(call));
         let reduced = direct::cost(call, call.bytes()).bytes;
         Cost { reduced, copied: largest, ..star::cost(call, call.bytes(), largest) }
     }
@@ -51,7 +51,7 @@ impl Algorithm for Star {
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {
-        let blocks = scattering::blocks(call);
+        let blocks = scattered_blocks::blocks(call);
         let own = builder.contribution();
         // In place the output goes on behind the result.
         let result = builder.output().sub(0, blocks[call.rank.index()].len);

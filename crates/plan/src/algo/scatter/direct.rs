@@ -13,7 +13,7 @@
 //! Cost: a latency and `p - 2` further messages, and `(p - 1) n` for blocks of `n`, all at the
 //! root; of a scatterv only the messages are known to all.
 
-use crate::algo::scattering::blocks;
+use crate::algo::scattered_blocks::blocks;
 use crate::algo::{Algorithm, Refusal, direct};
 use crate::build::Builder;
 use crate::call::{Call, Collective};
