@@ -12,9 +12,9 @@
 //! ranks have. In a binomial tree in rank order all messages of the first round are between cores,
 //! and everything is reduced on one of them.
 
-use super::merging::Sum;
 use super::shape::ring::Ring;
 use super::shape::{doublings, tree_from_far};
+use super::tree_reduce::Sum;
 use crate::build::Builder;
 use crate::call::{Call, Rank};
 use crate::cost::{AggregateWork, DistancePattern};

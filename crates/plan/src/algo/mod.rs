@@ -19,11 +19,11 @@ mod distance_halving;
 mod fold;
 mod gathered_blocks;
 mod incoming;
-mod merging;
 mod rooted;
 mod scattered_blocks;
 mod shape;
 mod star;
+mod tree_reduce;
 
 /// A way to carry out one collective.
 ///

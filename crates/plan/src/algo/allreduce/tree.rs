@@ -14,9 +14,9 @@
 //!
 //! Cost: `⌈log2 p⌉ (latency + n + reduction of n)`, and a latency and `(p - 1) n`.
 
-use crate::algo::merging::Sum;
 use crate::algo::star::MIDDLE;
-use crate::algo::{Algorithm, Refusal, accepts_commutative, direct, distance_halving, merging};
+use crate::algo::tree_reduce::Sum;
+use crate::algo::{Algorithm, Refusal, accepts_commutative, direct, distance_halving, tree_reduce};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Operation};
 use crate::cost::{AggregateWork, Cost, DistancePattern, SendRecvCount};
@@ -44,7 +44,7 @@ impl Algorithm for Tree {
     }
 
     fn cost(&self, call: &Call) -> Cost {
-        merging::cost(call).then(direct::cost_of_same(call, call.bytes()))
+        tree_reduce::cost(call).then(direct::cost_of_same(call, call.bytes()))
     }
 
     fn work(&self, call: &Call) -> AggregateWork {

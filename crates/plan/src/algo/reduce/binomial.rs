@@ -20,9 +20,9 @@
 
 use std::ops::Range;
 
-use crate::algo::merging::Sum;
 use crate::algo::shape::{doublings, tree_up};
-use crate::algo::{Algorithm, Refusal, merging};
+use crate::algo::tree_reduce::Sum;
+use crate::algo::{Algorithm, Refusal, tree_reduce};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Operation, Rank};
 use crate::cost::{AggregateWork, Cost};
@@ -49,7 +49,7 @@ impl Algorithm for Binomial {
     }
 
     fn cost(&self, call: &Call) -> Cost {
-        merging::cost(call)
+        tree_reduce::cost(call)
     }
 
     fn work(&self, call: &Call) -> AggregateWork {

@@ -14,8 +14,8 @@
 //! Paper: the tree is the binomial one with its usual distances, as in Thakur, Rabenseifner and
 //! Gropp, 2005, from its other end; that it keeps to the cores is ours.
 
-use crate::algo::merging::Sum;
-use crate::algo::{Algorithm, Refusal, accepts_commutative, distance_halving, merging};
+use crate::algo::tree_reduce::Sum;
+use crate::algo::{Algorithm, Refusal, accepts_commutative, distance_halving, tree_reduce};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Operation};
 use crate::cost::{AggregateWork, Cost};
@@ -42,7 +42,7 @@ impl Algorithm for DistanceHalving {
     }
 
     fn cost(&self, call: &Call) -> Cost {
-        merging::cost(call)
+        tree_reduce::cost(call)
     }
 
     fn work(&self, call: &Call) -> AggregateWork {
