@@ -9,7 +9,7 @@
 //! as soon as its receive begins, and whoever waits for ours meanwhile could as well be copying it.
 
 use super::shape::ring::Ring;
-use super::{Refusal, incoming};
+use super::{Refusal, operand_slots};
 use crate::build::Builder;
 use crate::call::{Call, Rank};
 use crate::cost::Cost;
@@ -106,7 +106,7 @@ pub(super) fn operands_of(builder: &mut Builder<'_>, own: Slice, result: Slice) 
     };
     let mut place = |rank: usize| match rank {
         _ if rank == me => own,
-        _ if rank == last => incoming::place(builder, own, result),
+        _ if rank == last => operand_slots::place(builder, own, result),
         _ => builder.scratch(own.len),
     };
     (0..=last.max(me)).map(&mut place).collect()

@@ -18,7 +18,7 @@ mod direct;
 mod distance_halving;
 mod fold;
 mod gathered_blocks;
-mod incoming;
+mod operand_slots;
 mod rooted;
 mod scattered_blocks;
 mod shape;

@@ -1,6 +1,6 @@
 //! What a rank of a tree has reduced so far: its own operand, and what others have sent to it.
 
-use crate::algo::incoming::Places;
+use crate::algo::operand_slots::Places;
 use crate::algo::shape::doublings;
 use crate::build::Builder;
 use crate::call::{Call, Rank};
