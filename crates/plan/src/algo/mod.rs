@@ -19,10 +19,10 @@ mod distance_halving;
 mod fold;
 mod gathered_blocks;
 mod operand_slots;
-mod rooted;
 mod scattered_blocks;
 mod shape;
 mod star;
+mod subtree;
 mod tree_reduce;
 
 /// A way to carry out one collective.

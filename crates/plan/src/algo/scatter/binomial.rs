@@ -16,8 +16,8 @@
 //! Paper: Johnsson and Ho, *Optimum broadcasting and personalized communication in hypercubes*,
 //! 1989.
 
-use crate::algo::rooted::{Seat, tree_cost, tree_work};
 use crate::algo::shape::tree_down;
+use crate::algo::subtree::{Seat, tree_cost, tree_work};
 use crate::algo::{Algorithm, Refusal};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Operation, Rank};
