@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use motet::raw::poison;
 
-use crate::alone::update;
 use crate::slot::{Claim, ObjectRef, Slot};
+use crate::thread_level::update;
 
 const FIRST_CHUNK_SLOTS: u32 = 64;
 /// For all indices there are.

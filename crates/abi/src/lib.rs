@@ -28,7 +28,6 @@
 #![allow(non_camel_case_types, non_snake_case)] // names of the standard
 
 mod allocations;
-mod alone;
 mod arena;
 mod boundary;
 mod call_site;
@@ -47,3 +46,4 @@ mod objects;
 mod process;
 mod slot;
 mod text;
+mod thread_level;

@@ -13,9 +13,9 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use motet::raw::poison;
 
-use crate::alone::update;
 use crate::arena::Arena;
 use crate::handle::GENERATIONS;
+use crate::thread_level::update;
 
 /// One who has found the object.
 const USER: u64 = 1;

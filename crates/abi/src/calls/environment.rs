@@ -9,7 +9,6 @@ use std::thread;
 use motet::Info;
 
 use crate::allocations;
-use crate::alone;
 use crate::caller::put;
 use crate::exports::{
     MPI_MAX_LIBRARY_VERSION_STRING, MPI_MAX_PROCESSOR_NAME, MPI_SUBVERSION, MPI_THREAD_FUNNELED,
@@ -20,6 +19,7 @@ use crate::handle::{MPI_Aint, MPI_Comm, MPI_Info};
 use crate::objects::Hints;
 use crate::process;
 use crate::text;
+use crate::thread_level;
 
 const LIBRARY: &str =
     concat!("Motet ", env!("CARGO_PKG_VERSION"), " (MPI 5.0, standard binary interface 1.0)");
@@ -115,7 +115,7 @@ static PROVIDED: AtomicI32 = AtomicI32::new(MPI_THREAD_SINGLE);
 /// `MPI_Init`
 pub(crate) unsafe fn init(_argc: *mut c_int, _argv: *mut *mut *mut c_char) -> AbiResult {
     process::initialize()?;
-    alone::begin();
+    thread_level::begin();
     Ok(())
 }
 
@@ -128,7 +128,7 @@ pub(crate) unsafe fn init_thread(
 ) -> AbiResult {
     process::initialize()?;
     if required < MPI_THREAD_MULTIPLE {
-        alone::begin();
+        thread_level::begin();
     }
     // All of it is there always, but the standard wants what was required where that can be.
     let levels = [MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED];

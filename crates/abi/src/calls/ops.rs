@@ -7,7 +7,6 @@ use std::ffi::{c_int, c_void};
 use motet::{ErrorClass, raw};
 
 use super::arguments::{Which, address, committed, count, operator};
-use crate::alone;
 use crate::caller::put;
 use crate::count::Width;
 use crate::exports::MPI_OP_NULL;
@@ -15,6 +14,7 @@ use crate::fault::{AbiError, AbiResult, argument};
 use crate::handle::{Callback, MPI_Datatype, MPI_Op};
 use crate::objects::{Commutativity, Operator};
 use crate::process;
+use crate::thread_level;
 
 /// `MPI_Op_commutative`
 pub(crate) unsafe fn op_commutative(op: MPI_Op, commute: *mut c_int) -> AbiResult {
@@ -46,7 +46,7 @@ unsafe fn create(function: Callback, width: Width, commute: c_int, op: *mut MPI_
     }
     let commutativity = if commute == 0 { Commutativity::Ordered } else { Commutativity::Free };
     // A thread of the library may call the function, and that one may look at handles.
-    alone::end();
+    thread_level::end();
     // SAFETY: promised by the caller.
     let operator = unsafe { Operator::user(function, width, commutativity) };
     // SAFETY: there is a place for it, says the program.

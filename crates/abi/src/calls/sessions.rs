@@ -10,7 +10,6 @@ use std::ffi::{c_char, c_int, c_void};
 use motet::{Communicator, ErrorClass, Group, Info, Tag};
 
 use super::buffered;
-use crate::alone;
 use crate::caller::{get, put};
 use crate::count::CountPlace;
 use crate::exports::{
@@ -23,6 +22,7 @@ use crate::handle::{
 use crate::objects::{Comm, Errhandler, Hints, ProcessSet, Session, Shape, Target};
 use crate::process;
 use crate::text;
+use crate::thread_level;
 
 /// What the ranks of a group make a communicator with.
 struct Founding<'a> {
@@ -305,7 +305,7 @@ pub(crate) unsafe fn session_init(
     // For the handler alone, until there is a session.
     let beginning = MPI_Session::unknown(Session::new(MPI_SESSION_NULL, handler.clone()))?;
     beginning.answer(|| {
-        alone::end();
+        thread_level::end();
         Hints::expect_thread_level(&info.hints()?)?;
         process::join()?;
         let handle = MPI_Session::keep_with(|handle| Session::new(handle, handler));
