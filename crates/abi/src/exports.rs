@@ -8,12 +8,12 @@
 use std::ffi::{c_char, c_int, c_void};
 
 use crate::boundary::{anytime, boundary, missing, tool};
-use crate::caller::making;
 use crate::calls;
 use crate::calls::Form;
 use crate::count::{CountPlace, Counts, Width};
 use crate::handle::*;
 use crate::objects::MPI_Status;
+use crate::out_params::making;
 use crate::process::running;
 
 /// One function under both its names, each with the whole body: a tool may put its own `MPI_X`

@@ -9,11 +9,11 @@ use std::ffi::{c_int, c_void};
 
 use motet::{ErrorClass, Info};
 
-use crate::caller::{list, put};
 use crate::exports::*;
 use crate::fault::{AbiError, AbiResult, argument};
 use crate::handle::{MPI_Aint, MPI_Count, MPI_Datatype, MPI_Info, MPI_Offset};
 use crate::objects::Hints;
+use crate::out_params::{list, put};
 
 /// Sizes that are asked for by name.
 const SIZES: [(&str, MPI_Datatype); 4] = [

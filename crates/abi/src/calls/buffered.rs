@@ -9,12 +9,12 @@ use std::ffi::c_void;
 
 use motet::ErrorClass;
 
-use crate::caller::put;
 use crate::count::CountPlace;
 use crate::exports::MPI_REQUEST_NULL;
 use crate::fault::{AbiError, AbiResult, argument};
 use crate::handle::{MPI_Comm, MPI_Request};
 use crate::objects::{Holder, Request};
+use crate::out_params::put;
 use crate::process;
 
 /// Attaches a buffer of the caller.

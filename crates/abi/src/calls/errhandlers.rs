@@ -5,11 +5,11 @@
 
 use std::ffi::c_int;
 
-use crate::caller::{get, put};
 use crate::exports::{MPI_ERRHANDLER_NULL, MPI_FILE_NULL};
 use crate::fault::{AbiError, AbiErrorSite, AbiResult};
 use crate::handle::{Callback, MPI_Comm, MPI_Errhandler, MPI_File};
 use crate::objects::{Errhandler, File, Target};
+use crate::out_params::{get, put};
 
 /// `MPI_Comm_call_errhandler`
 pub(crate) fn comm_call_errhandler(comm: MPI_Comm, errorcode: c_int) -> AbiResult {

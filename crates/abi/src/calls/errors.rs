@@ -8,9 +8,9 @@ use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use motet::{ErrorCode, ErrorCodes};
 
 use super::predefined;
-use crate::caller::put;
 use crate::exports::*;
 use crate::fault::{AbiResult, argument};
+use crate::out_params::put;
 use crate::text;
 
 fn codes() -> MutexGuard<'static, ErrorCodes> {

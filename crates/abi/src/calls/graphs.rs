@@ -8,11 +8,11 @@ use std::ffi::c_int;
 use motet::{Adjacent, Edge, GraphCommunicator, IndexedGraphCommunicator};
 
 use super::topologies::{enough, mapped, neighbour, rank, reordering, topology, wrong};
-use crate::caller::{expect_place, list, put, put_all};
 use crate::exports::{MPI_PROC_NULL, MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY};
 use crate::fault::{AbiResult, argument};
 use crate::handle::{MPI_Comm, MPI_Info};
 use crate::objects::{Comm, Shape, Weights};
+use crate::out_params::{expect_place, list, put, put_all};
 
 fn graph(comm: &Comm) -> AbiResult<&IndexedGraphCommunicator> {
     match comm.shape() {

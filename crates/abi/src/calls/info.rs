@@ -7,11 +7,11 @@ use std::sync::PoisonError;
 
 use motet::{ErrorClass, Info, MAX_INFO_KEY};
 
-use crate::caller::{get, list, put};
 use crate::exports::{MPI_INFO_ENV, MPI_INFO_NULL};
 use crate::fault::{AbiError, AbiResult, argument};
 use crate::handle::MPI_Info;
 use crate::objects::Hints;
+use crate::out_params::{get, list, put};
 use crate::text;
 
 /// A key of the caller.

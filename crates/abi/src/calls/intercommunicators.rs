@@ -7,10 +7,10 @@ use std::ffi::c_int;
 use motet::{ErrorClass, MergeOrder};
 
 use super::communicators::creation_tag;
-use crate::caller::{expect_place, put};
 use crate::fault::{AbiError, AbiResult};
 use crate::handle::{MPI_Comm, MPI_Group};
 use crate::objects::{Groups, Shape};
+use crate::out_params::{expect_place, put};
 
 /// `MPI_Comm_remote_group`
 pub(crate) unsafe fn comm_remote_group(comm: MPI_Comm, group: *mut MPI_Group) -> AbiResult {

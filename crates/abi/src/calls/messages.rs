@@ -11,11 +11,11 @@ use motet::raw::{self, Incoming, Outgoing, SendMode, SendRecv, SendRecvReplace};
 use motet::{ErrorClass, PROC_NULL, Source, Tag, TagFilter};
 
 use super::arguments::{Items, Which};
-use crate::caller::put;
 use crate::exports::{MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_PROC_NULL, MPI_REQUEST_NULL};
 use crate::fault::{AbiError, AbiResult};
 use crate::handle::{MPI_Comm, MPI_Datatype, MPI_Request};
 use crate::objects::{FoundComm, MPI_Status, Request};
+use crate::out_params::put;
 
 /// Data of the caller: address, count, datatype.
 type Given = (*const c_void, i64, MPI_Datatype);

@@ -7,12 +7,12 @@ use std::ffi::{c_int, c_void};
 use motet::{ErrorClass, raw};
 
 use super::arguments::{Which, address, committed, count, operator};
-use crate::caller::put;
 use crate::count::Width;
 use crate::exports::MPI_OP_NULL;
 use crate::fault::{AbiError, AbiResult, argument};
 use crate::handle::{Callback, MPI_Datatype, MPI_Op};
 use crate::objects::{Commutativity, Operator};
+use crate::out_params::put;
 use crate::process;
 use crate::thread_level;
 

@@ -8,7 +8,6 @@ use motet::{PROC_NULL, Source, raw};
 
 use super::arguments::{Items, Which};
 use super::messages::{filter, irecv, source};
-use crate::caller::put;
 use crate::exports::{
     MPI_ANY_TAG, MPI_BYTE, MPI_COMM_SELF, MPI_MESSAGE_NO_PROC, MPI_MESSAGE_NULL, MPI_PROC_NULL,
     MPI_REQUEST_NULL,
@@ -16,6 +15,7 @@ use crate::exports::{
 use crate::fault::{AbiResult, argument};
 use crate::handle::{MPI_Comm, MPI_Datatype, MPI_Message, MPI_Request};
 use crate::objects::{FoundComm, MPI_Status, Message, Request, Shape};
+use crate::out_params::put;
 
 /// Looks for a message on a communicator of whatever kind, with one of the probes of Motet.
 macro_rules! look {

@@ -16,11 +16,11 @@ use motet::raw;
 use set::{Room, Set};
 
 use crate::boundary::refuse_operator;
-use crate::caller::put;
 use crate::exports::{MPI_REQUEST_NULL, MPI_UNDEFINED};
 use crate::fault::{AbiError, AbiErrorSite, AbiResult, argument};
 use crate::handle::MPI_Request;
 use crate::objects::MPI_Status;
+use crate::out_params::put;
 
 /// Works on the operation of one request.
 ///

@@ -10,7 +10,6 @@ use std::ffi::{c_char, c_int, c_void};
 use motet::{Communicator, ErrorClass, Group, Info, Tag};
 
 use super::buffered;
-use crate::caller::{get, put};
 use crate::count::CountPlace;
 use crate::exports::{
     MPI_COMM_NULL, MPI_MAX_PSET_NAME_LEN, MPI_MAX_STRINGTAG_LEN, MPI_SESSION_NULL,
@@ -20,6 +19,7 @@ use crate::handle::{
     Callback, MPI_Comm, MPI_Errhandler, MPI_Group, MPI_Info, MPI_Request, MPI_Session,
 };
 use crate::objects::{Comm, Errhandler, Hints, ProcessSet, Session, Shape, Target};
+use crate::out_params::{get, put};
 use crate::process;
 use crate::text;
 use crate::thread_level;

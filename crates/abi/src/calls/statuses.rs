@@ -6,11 +6,11 @@ use std::ffi::c_int;
 
 use motet::{ErrorClass, raw};
 
-use crate::caller::put;
 use crate::count::CountPlace;
 use crate::fault::{AbiError, AbiResult, argument};
 use crate::handle::{MPI_Count, MPI_Datatype};
 use crate::objects::MPI_Status;
+use crate::out_params::put;
 
 /// A status of the caller.
 ///

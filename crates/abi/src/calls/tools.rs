@@ -12,10 +12,10 @@ use std::ffi::{c_char, c_int, c_void};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::settings::{self, Setting};
-use crate::caller::{get, put};
 use crate::exports::*;
 use crate::fault::AbiError;
 use crate::handle::*;
+use crate::out_params::{get, put};
 use crate::text;
 
 type Outcome = Result<(), c_int>;

@@ -6,11 +6,11 @@ use std::ffi::c_int;
 
 use motet::{Cartesian, CartesianCommunicator, ErrorClass, Reorder, TopologyError};
 
-use crate::caller::{expect_place, list, put, put_all};
 use crate::exports::*;
 use crate::fault::{AbiError, AbiResult, argument};
 use crate::handle::MPI_Comm;
 use crate::objects::{Comm, Shape};
+use crate::out_params::{expect_place, list, put, put_all};
 
 fn dims(text: impl Into<String>) -> AbiError {
     AbiError::new(ErrorClass::Dims, text)

@@ -8,7 +8,6 @@ use motet::datatype::{DatatypeError, Dimension, Distribution, Order};
 use motet::{Datatype, Error, ErrorClass};
 
 use super::attributes::{copied, deleted};
-use crate::caller::{get, list, put};
 use crate::count::{Counts, Width};
 use crate::exports::{
     MPI_DATATYPE_NULL, MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_DFLT_DARG,
@@ -17,6 +16,7 @@ use crate::exports::{
 use crate::fault::{AbiError, AbiResult, argument};
 use crate::handle::MPI_Datatype;
 use crate::objects::{FoundType, Type};
+use crate::out_params::{get, list, put};
 
 /// Makes a datatype of another one, and puts its handle where the caller wants it.
 ///

@@ -8,7 +8,6 @@ use std::ffi::{c_char, c_int};
 use motet::datatype::{Combiner, DatatypeError, TypeClass};
 use motet::{Datatype, Error, ErrorClass};
 
-use crate::caller::put;
 use crate::count::CountPlace;
 use crate::exports::{
     MPI_DATATYPE_NULL, MPI_MAX_OBJECT_NAME, MPI_TYPECLASS_COMPLEX, MPI_TYPECLASS_INTEGER,
@@ -17,6 +16,7 @@ use crate::exports::{
 use crate::fault::{AbiError, AbiResult, argument};
 use crate::handle::{MPI_Aint, MPI_Count, MPI_Datatype};
 use crate::objects::{Arguments, Type};
+use crate::out_params::put;
 use crate::text;
 
 /// `MPI_Type_create_f90_complex`

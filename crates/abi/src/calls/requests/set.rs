@@ -8,12 +8,12 @@ use std::mem;
 
 use motet::{ErrorClass, raw};
 
-use crate::caller::put;
 use crate::calls::errors::text_of;
 use crate::exports::MPI_UNDEFINED;
 use crate::fault::{AbiError, AbiErrorSite, AbiResult, argument};
 use crate::handle::MPI_Request;
 use crate::objects::{Borrowed, MPI_Status};
+use crate::out_params::put;
 
 /// What a thread keeps from one call on several requests to the next.
 #[derive(Default)]
