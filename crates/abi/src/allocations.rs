@@ -15,7 +15,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use motet::ErrorClass;
 use motet::raw::CommonMemory;
 
-use crate::fault::{AbiError, AbiResult, argument};
+use crate::error::{AbiError, AbiResult, argument};
 use crate::process;
 
 /// The hint that asks for a larger alignment.

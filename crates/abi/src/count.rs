@@ -6,8 +6,8 @@ use std::ffi::c_int;
 
 use motet::ErrorClass;
 
+use crate::error::{AbiError, AbiResult};
 use crate::exports::MPI_UNDEFINED;
-use crate::fault::{AbiError, AbiResult};
 
 /// The width of the counts of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use motet::{ErrorClass, ErrorCode};
 
-use crate::fault::{AbiError, AbiResult};
+use crate::error::{AbiError, AbiResult};
 
 /// The variable that says which codes errors have.
 pub(crate) const ERROR_CODES: &str = "MOTET_ERROR_CODES";

@@ -19,7 +19,7 @@ use std::marker::PhantomData;
 use motet::ErrorClass;
 
 use crate::arena::{Arena, SlotIndex};
-use crate::fault::{AbiError, AbiResult};
+use crate::error::{AbiError, AbiResult};
 use crate::objects::{
     Comm, Errhandler, File, Groups, Hints, Message, Operator, Request, Session, Type, Window,
 };

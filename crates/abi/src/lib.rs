@@ -33,10 +33,10 @@ mod boundary;
 mod call_site;
 mod calls;
 mod count;
+mod error;
 mod error_codes;
 mod exception;
 mod exports;
-mod fault;
 mod forked;
 #[cfg(test)]
 mod fuzz;

@@ -4,7 +4,7 @@
 
 use std::slice;
 
-use crate::fault::{AbiResult, argument};
+use crate::error::{AbiResult, argument};
 
 /// # Errors
 /// That the caller has no place for a result: told before anything is done for it.

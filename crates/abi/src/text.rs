@@ -4,7 +4,7 @@
 
 use std::ffi::{CStr, c_char};
 
-use crate::fault::{AbiResult, argument};
+use crate::error::{AbiResult, argument};
 
 /// A string of the caller.
 ///

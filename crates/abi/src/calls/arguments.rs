@@ -12,8 +12,8 @@ use motet::raw;
 use motet::{Datatype, ErrorClass, Op};
 
 use crate::count::Counts;
+use crate::error::{AbiError, AbiResult};
 use crate::exports::{MPI_BYTE, MPI_DATATYPE_NULL, MPI_IN_PLACE, MPI_SUM};
-use crate::fault::{AbiError, AbiResult};
 use crate::handle::{MPI_Datatype, MPI_Op};
 use crate::objects::FoundType;
 

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use motet::Attributes;
 
 use super::predefined;
+use crate::error::AbiResult;
 use crate::exports::MPI_KEYVAL_INVALID;
-use crate::fault::AbiResult;
 use crate::handle::{Callback, Handle, MPI_Comm, MPI_Datatype};
 use crate::objects::{Bearer, Comm, Type, wrong_key};
 use crate::out_params::{get as read, put};

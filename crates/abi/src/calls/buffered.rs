@@ -10,8 +10,8 @@ use std::ffi::c_void;
 use motet::ErrorClass;
 
 use crate::count::CountPlace;
+use crate::error::{AbiError, AbiResult, argument};
 use crate::exports::MPI_REQUEST_NULL;
-use crate::fault::{AbiError, AbiResult, argument};
 use crate::handle::{MPI_Comm, MPI_Request};
 use crate::objects::{Holder, Request};
 use crate::out_params::put;

@@ -15,7 +15,7 @@ use super::arguments::{Blocks, Items, Mixed, Which};
 use super::form::{Call, RootPart};
 use super::signature::{HandleSide, NO_OP, NO_ROOT, signature};
 use crate::count::Counts;
-use crate::fault::AbiResult;
+use crate::error::AbiResult;
 use crate::handle::{MPI_Comm, MPI_Datatype, MPI_Op};
 
 /// `MPI_Barrier`

@@ -8,9 +8,9 @@ use std::mem;
 use motet::raw::{self, Callbacks, Stage};
 use motet::{ErrorClass, ErrorCode, ErrorKind};
 
+use crate::error::AbiResult;
 use crate::exception::{Ended, Exception, stopped};
 use crate::exports::{MPI_REQUEST_NULL, MPI_SUCCESS};
-use crate::fault::AbiResult;
 use crate::handle::{Callback, MPI_Request};
 use crate::objects::{MPI_Status, Request};
 use crate::out_params::put;

@@ -7,7 +7,7 @@ use std::ffi::c_int;
 use motet::{ErrorClass, MergeOrder};
 
 use super::communicators::creation_tag;
-use crate::fault::{AbiError, AbiResult};
+use crate::error::{AbiError, AbiResult};
 use crate::handle::{MPI_Comm, MPI_Group};
 use crate::objects::{Groups, Shape};
 use crate::out_params::{expect_place, put};

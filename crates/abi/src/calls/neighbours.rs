@@ -12,7 +12,7 @@ use super::Form;
 use super::arguments::{Items, Which};
 use super::form::Call;
 use crate::count::Counts;
-use crate::fault::AbiResult;
+use crate::error::AbiResult;
 use crate::handle::{MPI_Aint, MPI_Comm, MPI_Datatype};
 
 /// How many neighbours there are.

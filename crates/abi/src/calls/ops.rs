@@ -8,8 +8,8 @@ use motet::{ErrorClass, raw};
 
 use super::arguments::{Which, address, committed, count, operator};
 use crate::count::Width;
+use crate::error::{AbiError, AbiResult, argument};
 use crate::exports::MPI_OP_NULL;
-use crate::fault::{AbiError, AbiResult, argument};
 use crate::handle::{Callback, MPI_Datatype, MPI_Op};
 use crate::objects::{Commutativity, Operator};
 use crate::out_params::put;

@@ -10,7 +10,7 @@ use motet::{Datatype, Error, ErrorClass};
 
 use super::arguments::{Which, count};
 use crate::count::CountPlace;
-use crate::fault::{AbiError, AbiResult, argument};
+use crate::error::{AbiError, AbiResult, argument};
 use crate::handle::{MPI_Comm, MPI_Datatype};
 use crate::text;
 

@@ -3,7 +3,7 @@
 
 use motet::raw::{CollectiveKind, end};
 
-use crate::fault::AbiResult;
+use crate::error::AbiResult;
 use crate::handle::MPI_Comm;
 
 macro_rules! ends {

@@ -14,7 +14,7 @@ use super::Form;
 use super::arguments::{self, InPlace, Items, Reduced, Which, operator};
 use super::form::Call;
 use crate::count::Counts;
-use crate::fault::AbiResult;
+use crate::error::AbiResult;
 use crate::handle::{MPI_Aint, MPI_Comm, MPI_Datatype, MPI_Group, MPI_Op};
 use crate::slot::ObjectRef;
 

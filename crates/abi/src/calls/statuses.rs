@@ -7,7 +7,7 @@ use std::ffi::c_int;
 use motet::{ErrorClass, raw};
 
 use crate::count::CountPlace;
-use crate::fault::{AbiError, AbiResult, argument};
+use crate::error::{AbiError, AbiResult, argument};
 use crate::handle::{MPI_Count, MPI_Datatype};
 use crate::objects::MPI_Status;
 use crate::out_params::put;

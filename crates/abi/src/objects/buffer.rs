@@ -8,8 +8,8 @@ use std::sync::{Mutex, PoisonError};
 use motet::BufferRoom;
 
 use super::{Comm, Shape};
+use crate::error::AbiResult;
 use crate::exports::MPI_BUFFER_AUTOMATIC;
-use crate::fault::AbiResult;
 
 /// A place where a buffer may be attached: the address of the one that is.
 #[derive(Debug, Default)]

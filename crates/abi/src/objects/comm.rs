@@ -12,8 +12,8 @@ use motet::{
 
 use super::{Attached, Errhandler};
 use crate::arena::Arena;
+use crate::error::{AbiError, AbiErrorSite, AbiResult};
 use crate::exports;
-use crate::fault::{AbiError, AbiErrorSite, AbiResult};
 use crate::handle::{Kind, MPI_Comm};
 use crate::process;
 use crate::slot::ObjectRef;

@@ -9,8 +9,8 @@ use motet::{Attributes, Datatype, ErrorClass};
 
 use crate::arena::Arena;
 use crate::count::Width;
+use crate::error::{AbiError, AbiResult};
 use crate::exports::MPI_MAX_OBJECT_NAME;
-use crate::fault::{AbiError, AbiResult};
 use crate::handle::{Kind, MPI_Datatype};
 use crate::slot::ObjectRef;
 

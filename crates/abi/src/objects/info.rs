@@ -6,8 +6,8 @@ use std::sync::{Mutex, OnceLock};
 use motet::{DETERMINISTIC, ErrorClass, Info};
 
 use crate::arena::Arena;
+use crate::error::{AbiError, AbiResult};
 use crate::exports;
-use crate::fault::{AbiError, AbiResult};
 use crate::handle::{Handle, Kind, MPI_Info};
 use crate::process::INITIAL_HANDLER;
 use crate::slot::ObjectRef;

@@ -13,9 +13,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use motet::{Attributes, ErrorClass, ErrorCode, ErrorKind, Keyval, Result, WeakKeyval};
 
 use super::{Comm, Type};
+use crate::error::{AbiError, AbiResult};
 use crate::exception::{Ended, Exception, stopped};
 use crate::exports::MPI_SUCCESS;
-use crate::fault::{AbiError, AbiResult};
 use crate::handle::{Callback, Handle};
 
 /// Addresses up to this one are those of predefined callbacks, which are never called.

@@ -18,8 +18,8 @@ use motet::{Completer, ErrorClass};
 
 use super::FoundComm;
 use crate::arena::Arena;
+use crate::error::{AbiError, AbiErrorSite, AbiResult};
 use crate::exports::MPI_REQUEST_NULL;
-use crate::fault::{AbiError, AbiErrorSite, AbiResult};
 use crate::handle::{ClaimOf, FoundOf, Kind, MPI_Request};
 
 /// The handle of all sends that were over when they began.

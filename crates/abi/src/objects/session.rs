@@ -6,7 +6,7 @@ use motet::{ErrorClass, Group};
 
 use super::Errhandler;
 use crate::arena::Arena;
-use crate::fault::{AbiError, AbiErrorSite, AbiResult, argument};
+use crate::error::{AbiError, AbiErrorSite, AbiResult, argument};
 use crate::handle::{Kind, MPI_Session};
 use crate::process;
 use crate::slot::ObjectRef;
