@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::settings::{self, Setting};
+use super::cvars::{self, Setting};
 use crate::error::AbiError;
 use crate::exports::*;
 use crate::handle::*;
@@ -93,7 +93,7 @@ unsafe fn tell_text(text: &str, place: *mut c_char, len: *mut c_int) -> Outcome 
 }
 
 fn setting(index: c_int) -> Result<&'static Setting, c_int> {
-    let found = usize::try_from(index).ok().and_then(|index| settings::ALL.get(index));
+    let found = usize::try_from(index).ok().and_then(|index| cvars::ALL.get(index));
     found.ok_or(MPI_T_ERR_INVALID_INDEX)
 }
 
@@ -120,7 +120,7 @@ pub(crate) fn t_finalize() -> Outcome {
 pub(crate) unsafe fn t_cvar_get_num(num_cvar: *mut c_int) -> Outcome {
     let _tools = tools()?;
     // SAFETY: room for a result of the caller.
-    unsafe { tell(num_cvar, settings::ALL.len() as c_int) }
+    unsafe { tell(num_cvar, cvars::ALL.len() as c_int) }
 }
 
 /// `MPI_T_cvar_get_index`
@@ -128,7 +128,7 @@ pub(crate) unsafe fn t_cvar_get_index(name: *const c_char, cvar_index: *mut c_in
     let _tools = tools()?;
     // SAFETY: a string of the caller.
     let name = unsafe { text::read("name", name) }.map_err(invalid)?;
-    let index = settings::ALL.iter().position(|setting| setting.name == name);
+    let index = cvars::ALL.iter().position(|setting| setting.name == name);
     // SAFETY: room for a result of the caller.
     unsafe { tell(cvar_index, index.ok_or(MPI_T_ERR_INVALID_NAME)? as c_int) }
 }
