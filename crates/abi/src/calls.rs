@@ -43,4 +43,4 @@ pub(crate) mod sparse;
 pub(crate) mod statuses;
 pub(crate) mod topologies;
 pub(crate) mod type_construction;
-pub(crate) mod type_facts;
+pub(crate) mod type_query;
