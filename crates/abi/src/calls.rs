@@ -7,10 +7,10 @@
 #![allow(clippy::too_many_arguments)] // the standard has so many
 
 mod arguments;
-mod form;
+mod collective_call;
 mod signature;
 
-pub(crate) use form::Form;
+pub(crate) use collective_call::Form;
 
 pub(crate) mod abi;
 pub(crate) mod attributes;

@@ -12,7 +12,7 @@ use motet::raw::{Collective, CollectiveKind};
 
 use super::Form;
 use super::arguments::{Blocks, Items, Mixed, Which};
-use super::form::{Call, RootPart};
+use super::collective_call::{Call, RootPart};
 use super::signature::{HandleSide, NO_OP, NO_ROOT, signature};
 use crate::count::Counts;
 use crate::error::AbiResult;

@@ -10,7 +10,7 @@ use motet::raw::Collective;
 
 use super::Form;
 use super::arguments::{Items, Which};
-use super::form::Call;
+use super::collective_call::Call;
 use crate::count::Counts;
 use crate::error::AbiResult;
 use crate::handle::{MPI_Aint, MPI_Comm, MPI_Datatype};

@@ -12,7 +12,7 @@ use motet::raw::Collective;
 
 use super::Form;
 use super::arguments::{self, InPlace, Items, Reduced, Which, operator};
-use super::form::Call;
+use super::collective_call::Call;
 use crate::count::Counts;
 use crate::error::AbiResult;
 use crate::handle::{MPI_Aint, MPI_Comm, MPI_Datatype, MPI_Group, MPI_Op};
