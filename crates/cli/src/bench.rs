@@ -16,6 +16,7 @@
 //! each operation, and is looked at after it; at the end of each window all data is compared. This
 //! costs each form the same, a few nanoseconds. Barriers are checked by a clock once a window.
 
+mod block_layout;
 mod calls;
 mod case;
 mod choices;
@@ -26,7 +27,6 @@ mod hinted;
 mod measure;
 mod measured;
 mod neighbours;
-mod place;
 mod report;
 
 use std::path::PathBuf;

@@ -3,9 +3,9 @@
 use motet::{CartesianCommunicator, Info, Intercommunicator, Persistent, Result, Sum};
 use motet_plan::Collective;
 
+use super::block_layout::{ROOT, RankNeighbours};
 use super::case::{Buffers, Case};
 use super::measured::Measured::{NeighborAlltoall, Planned};
-use super::place::{ROOT, RankNeighbours};
 
 /// A persistent operation, by the buffers that it has.
 pub(super) enum Stored {

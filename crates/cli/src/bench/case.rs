@@ -9,10 +9,10 @@ use motet::{Block, Communicator, Info, Max, Result};
 use motet_plan::Collective;
 use serde::Serialize;
 
+use super::block_layout::{Origin, ROOT, RankNeighbours};
 use super::calls::Stored;
 use super::measure::Timed;
 use super::measured::Measured;
-use super::place::{Origin, ROOT, RankNeighbours};
 
 /// Size of an element.
 pub(super) const ELEMENT_BYTES: usize = size_of::<f64>();
