@@ -25,9 +25,9 @@ mod environment;
 mod exchange_variants;
 mod hinted;
 mod measure;
-mod measured;
 mod neighbours;
 mod report;
+mod subjects;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -42,9 +42,9 @@ use crate::quantity;
 use case::{Case, ELEMENT_BYTES, Form};
 use comparison::Plan;
 use hinted::Study;
-use measured::Measured;
 use neighbours::Neighbours;
 use report::{Layout, Output, Report, Settings};
+use subjects::Measured;
 
 /// The largest size of data. A rank needs memory for up to twelve times as much and, where there is
 /// a block for each rank, for six times as much for each of them.

@@ -11,7 +11,7 @@ use motet::{
 };
 use motet_plan::Collective;
 
-use super::measured::Measured;
+use super::subjects::Measured;
 
 /// Where data comes from or goes to.
 pub(super) const ROOT: usize = 0;

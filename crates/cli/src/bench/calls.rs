@@ -5,7 +5,7 @@ use motet_plan::Collective;
 
 use super::block_layout::{ROOT, RankNeighbours};
 use super::case::{Buffers, Case};
-use super::measured::Measured::{NeighborAlltoall, Planned};
+use super::subjects::Measured::{NeighborAlltoall, Planned};
 
 /// A persistent operation, by the buffers that it has.
 pub(super) enum Stored {

@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::block_layout::{Origin, ROOT, RankNeighbours};
 use super::calls::Stored;
 use super::measure::Timed;
-use super::measured::Measured;
+use super::subjects::Measured;
 
 /// Size of an element.
 pub(super) const ELEMENT_BYTES: usize = size_of::<f64>();

@@ -12,8 +12,8 @@ use motet_plan::{Algorithm, Call, algo};
 use super::case::{Case, ELEMENT_BYTES, Form};
 use super::environment;
 use super::measure::{TimeWindow, in_turns, nearest, percentiles};
-use super::measured::Measured;
 use super::report::microseconds;
+use super::subjects::Measured;
 use crate::quantity;
 
 /// A loss that is worth a look.

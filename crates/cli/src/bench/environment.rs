@@ -10,7 +10,7 @@ use motet_fabric::bootstrap;
 use motet_plan::select::{self, Overrides};
 use motet_plan::{Call, Collective, Tuning};
 
-use super::measured::Measured;
+use super::subjects::Measured;
 use crate::args::Mistake;
 use crate::plan::example::{Example, Sizes};
 

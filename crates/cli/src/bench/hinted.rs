@@ -16,7 +16,7 @@ use motet::{Communicator, ENFORCE, Info, PREVIOUS, REUSE, Sum};
 
 use super::case::{Case, ELEMENT_BYTES, Form};
 use super::measure::{TimeWindow, in_turns, nearest, percentiles};
-use super::measured::Measured;
+use super::subjects::Measured;
 use crate::quantity;
 
 /// Rounds of inits of each point.

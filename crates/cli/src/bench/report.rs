@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::case::Form;
 use super::environment;
 use super::measure::Point;
-use super::measured::Measured;
+use super::subjects::Measured;
 use crate::quantity::{self, counted};
 
 /// What ranks are.
