@@ -23,7 +23,7 @@ mod choices;
 mod comparison;
 mod environment;
 mod exchange_variants;
-mod hinted;
+mod hints;
 mod measure;
 mod neighbours;
 mod report;
@@ -41,7 +41,7 @@ use crate::args::Mistake;
 use crate::quantity;
 use case::{Case, ELEMENT_BYTES, Form};
 use comparison::Plan;
-use hinted::Study;
+use hints::Study;
 use neighbours::Neighbours;
 use report::{Layout, Output, Report, Settings};
 use subjects::Measured;
@@ -213,7 +213,7 @@ impl Bench {
             return choices::compare(world, points, form, self.time);
         }
         if let Some(study) = study {
-            return hinted::study(world, points, study, self.time);
+            return hints::study(world, points, study, self.time);
         }
         let is_reporter = world.rank() == 0;
         let output = Output::new(self.json.as_deref(), &self.forms, &points);
