@@ -22,7 +22,6 @@ mod introductions;
 mod introspect;
 mod mprobe;
 mod nt_copy;
-mod outgoing;
 mod packet;
 mod pipeline;
 mod reassembly;
@@ -30,6 +29,7 @@ mod recv;
 mod recycle;
 mod remote;
 mod remote_bounce;
+mod send;
 mod shared_heap;
 mod single_copy;
 mod unmatched;
@@ -61,10 +61,10 @@ use introductions::Introductions;
 pub use introspect::Transit;
 pub use mprobe::MatchedMessage;
 use nt_copy::CopyStrategy;
-use outgoing::PeerTx;
 pub(crate) use packet::Header;
 use pipeline::Pipelines;
 use reassembly::Reassembly;
+use send::PeerTx;
 use single_copy::DeferredCopies;
 
 /// How an endpoint behaves.

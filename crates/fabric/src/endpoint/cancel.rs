@@ -9,7 +9,7 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use super::Endpoint;
-use super::outgoing::Outgoing;
+use super::send::Outgoing;
 use crate::slab::Id;
 use crate::{Peer, Received, Region, Token};
 

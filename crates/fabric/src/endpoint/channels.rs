@@ -2,9 +2,9 @@
 //! "Channels".
 
 use super::Endpoint;
-use super::outgoing::Outgoing;
 use super::packet::{self, Packet};
 use super::pipeline::Pipelines;
+use super::send::Outgoing;
 use crate::channel::{CHANNEL_MAX_BYTES, InChannel, OutChannel};
 use crate::{Label, Peer, Sender, TransferError, TypeCode};
 

@@ -8,8 +8,8 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
-use super::outgoing::{Attempt, Outgoing};
 use super::packet::{Header, Packet};
+use super::send::{Attempt, Outgoing};
 use super::{Endpoint, Posted};
 use crate::{Peer, Region, RegionMut, TypeCode, structures};
 

@@ -1,6 +1,6 @@
 //! What is under way, for people who look for the reason of a hang.
 
-use super::outgoing::Outgoing;
+use super::send::Outgoing;
 use super::{Endpoint, PostedRecv};
 use crate::Peer;
 

@@ -8,9 +8,9 @@ use std::ops::RangeInclusive;
 
 use super::bounce::copies_by_memcpy;
 use super::bounce_pool::{BounceBuffer, BouncePool, Readers};
-use super::outgoing::{Attempt, Fragments, Outgoing};
 use super::packet::Packet;
 use super::recv::Message;
+use super::send::{Attempt, Fragments, Outgoing};
 use super::{Completion, Endpoint, Posted, RndvOffer, RndvRecv};
 use crate::cma::SingleCopy;
 use crate::slab::Id;

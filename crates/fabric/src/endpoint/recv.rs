@@ -3,8 +3,8 @@
 use super::bounce_pool::BounceBuffer;
 use super::introductions::Introductions;
 use super::mprobe::MatchedMessage;
-use super::outgoing::{Fragments, Outgoing};
 use super::packet::{Header, Packet, WORDS_BYTES, Words};
+use super::send::{Fragments, Outgoing};
 use super::shared_heap::is_in_heap;
 use super::{
     Completion, Endpoint, Fill, Opened, PostedRecv, RndvOffer, RndvRecv, RndvSend, UnexpectedBody,

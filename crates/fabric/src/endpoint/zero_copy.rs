@@ -5,9 +5,9 @@
 
 use std::time::Instant;
 
-use super::outgoing::Outgoing;
 use super::packet::Packet;
 use super::recv::Message;
+use super::send::Outgoing;
 use super::{Completion, Endpoint, PostedRecv, RndvOffer, RndvRecv};
 use crate::net::{How, News, TransferIds};
 use crate::slab::Id;
