@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use super::fi_endpoint::{Access, Begun, Bell, Context, Event, FiEndpoint, Registration, Target};
+use super::fi_endpoint::{Access, Begun, Context, Event, FiEndpoint, Registration, Target, WaitFd};
 use crate::{Peer, RegionMut, Result};
 
 /// Bytes of a word on its way.
@@ -100,7 +100,7 @@ impl ControlChannel {
     }
 
     /// What ends [`Post::collect`], from another thread.
-    pub(super) fn bell(&self) -> Bell {
+    pub(super) fn bell(&self) -> WaitFd {
         self.port.bell()
     }
 

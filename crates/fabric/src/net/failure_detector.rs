@@ -7,7 +7,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use super::control_channel::{ControlChannel, ControlMessage};
-use super::fi_endpoint::Bell;
+use super::fi_endpoint::WaitFd;
 use crate::segment::{pack, unpack};
 use crate::{Error, Failure, How, Peer, Result, SharedSegment};
 
@@ -99,7 +99,7 @@ pub(super) struct FailureDetector {
     timeout: Duration,
     last_said: Option<Instant>,
     /// Wakes the thread.
-    bell: Bell,
+    bell: WaitFd,
     thread: Option<JoinHandle<()>>,
 }
 

@@ -23,7 +23,7 @@ use super::ffi::{
 use super::provider::{Attributes, Choice};
 pub(super) use super::transfer::{Begun, Context, Event, Target, WRITTEN};
 use crate::{Region, RegionMut, Result};
-pub(super) use cq::Bell;
+pub(super) use cq::WaitFd;
 pub(super) use rma::{RemoteAddr, RmaRegion};
 
 /// Completions that a queue has room for, beside those of what others write.
@@ -76,7 +76,7 @@ pub(super) struct FiEndpoint {
     registers: bool,
     binds_memory: bool,
     can_wait: bool,
-    bell: Bell,
+    bell: WaitFd,
 }
 
 // SAFETY: one thread uses a port at a time (`&mut`, or the lock of the rank), and that is what the
@@ -110,7 +110,7 @@ impl FiEndpoint {
             registers: attributes.memory & LOCAL_MEMORY != 0,
             binds_memory: attributes.memory & MEMORY_OF_ENDPOINT != 0,
             can_wait: waits,
-            bell: Bell::default(),
+            bell: WaitFd::default(),
         };
         port.open_domain(info)?;
         port.open_addresses()?;

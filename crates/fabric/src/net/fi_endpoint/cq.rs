@@ -26,7 +26,7 @@ const NO_ENTRY: CqEntry = CqEntry {
 
 /// Wakes who waits at a port, from another thread; nobody once the port is closed.
 #[derive(Clone, Default)]
-pub(in crate::net) struct Bell(Arc<Mutex<Waiting>>);
+pub(in crate::net) struct WaitFd(Arc<Mutex<Waiting>>);
 
 /// The queue at which somebody may wait; null if there is none.
 struct Waiting(*mut Cq);
@@ -40,7 +40,7 @@ impl Default for Waiting {
     }
 }
 
-impl Bell {
+impl WaitFd {
     /// Names the queue, which is open until it is named no more.
     pub(super) fn set(&self, queue: *mut Cq) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).0 = queue;
@@ -60,7 +60,7 @@ impl Bell {
 
 impl FiEndpoint {
     /// What wakes who waits at this port.
-    pub(in crate::net) fn bell(&self) -> Bell {
+    pub(in crate::net) fn bell(&self) -> WaitFd {
         if self.can_wait {
             self.bell.set(self.queue);
         }
