@@ -193,9 +193,9 @@ fn connect(offer: &DetectedLauncher) -> Result<Box<dyn KeyValueSpace>> {
     Ok(match offer {
         &DetectedLauncher::First { descriptor, rank, ranks } => {
             let wire = pmi::PmiSocket::new(env::inherited_socket(descriptor)?);
-            Box::new(pmi::First::new(wire, (rank, ranks), timeouts)?)
+            Box::new(pmi::PmiV1::new(wire, (rank, ranks), timeouts)?)
         }
-        DetectedLauncher::FirstAtPort { place, id } => Box::new(pmi::First::at_port(
+        DetectedLauncher::FirstAtPort { place, id } => Box::new(pmi::PmiV1::at_port(
             pmi::PmiSocket::connect(place, timeouts.answer)?,
             id,
             timeouts,

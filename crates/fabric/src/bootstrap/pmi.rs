@@ -15,7 +15,7 @@ mod v2;
 mod values;
 
 pub(super) use socket::PmiSocket;
-pub(super) use v1::First;
+pub(super) use v1::PmiV1;
 pub(super) use v2::Second;
 
 #[cfg(test)]

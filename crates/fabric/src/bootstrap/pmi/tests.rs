@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::fields::Fields;
 use super::socket::MESSAGE_MAX_BYTES;
-use super::{First, PmiSocket, Second};
+use super::{PmiSocket, PmiV1, Second};
 use crate::Error;
 use crate::bootstrap::Timeouts;
 use crate::bootstrap::kvs::KeyValueSpace;
@@ -79,7 +79,7 @@ fn use_board(board: &mut dyn KeyValueSpace) {
 fn a_rank_and_a_server_of_pmi_1_understand_each_other() {
     let (wire, server) = pair();
     let served = thread::spawn(|| serve_first(server));
-    let mut first = First::new(wire, (0, 1), LONG).unwrap();
+    let mut first = PmiV1::new(wire, (0, 1), LONG).unwrap();
     assert_eq!((first.rank(), first.ranks()), (0, 1));
     use_board(&mut first);
     drop(first);
@@ -93,7 +93,7 @@ fn a_rank_and_a_server_of_pmi_1_understand_each_other() {
 fn at_a_port_the_server_tells_the_rank() {
     let (wire, server) = pair();
     let served = thread::spawn(|| serve_first(server));
-    let mut first = First::at_port(wire, "5", LONG).unwrap();
+    let mut first = PmiV1::at_port(wire, "5", LONG).unwrap();
     assert_eq!((first.rank(), first.ranks()), (1, 2));
     use_board(&mut first);
     drop(first);
@@ -165,11 +165,11 @@ fn a_server_without_pmi_2_is_named() {
 fn a_server_that_hangs_up_or_refuses_is_an_error() {
     let (wire, server) = pair();
     drop(server);
-    let error = First::new(wire, (0, 2), LONG).unwrap_err().to_string();
+    let error = PmiV1::new(wire, (0, 2), LONG).unwrap_err().to_string();
     assert!(error.contains("lost") || error.contains("hung up"), "{error}");
     let (wire, mut server) = pair();
     server.write_all(b"cmd=response_to_init rc=-1 msg=too_old\n").unwrap();
-    let error = First::new(wire, (0, 2), LONG).unwrap_err().to_string();
+    let error = PmiV1::new(wire, (0, 2), LONG).unwrap_err().to_string();
     assert!(error.contains("refuses `init`: too_old"), "{error}");
 }
 
@@ -179,7 +179,7 @@ fn a_rank_that_does_not_come_ends_the_fence() {
     let answers =
         "cmd=response_to_init rc=0\ncmd=maxes vallen_max=1024\ncmd=my_kvsname kvsname=a\n";
     server.write_all(answers.as_bytes()).unwrap();
-    let mut first = First::new(wire, (0, 2), Timeouts { answer: LONG.answer, ..SHORT }).unwrap();
+    let mut first = PmiV1::new(wire, (0, 2), Timeouts { answer: LONG.answer, ..SHORT }).unwrap();
     let begun = Instant::now();
     let error = first.fence().unwrap_err().to_string();
     assert!(error.contains("a rank does not come"), "{error}");
@@ -203,7 +203,7 @@ fn a_server_that_says_nothing_is_an_error_in_time() {
     for said in 0..=answers.len() {
         let (wire, mut server) = pair();
         server.write_all(answers[..said].concat().as_bytes()).unwrap();
-        match First::new(wire, (0, 2), SHORT) {
+        match PmiV1::new(wire, (0, 2), SHORT) {
             Ok(mut first) if said == answers.len() => {
                 in_time(first.put("name", b"value").unwrap_err());
                 in_time(first.get(1, "name").unwrap_err());
@@ -213,7 +213,7 @@ fn a_server_that_says_nothing_is_an_error_in_time() {
         }
     }
     let (wire, _server) = pair();
-    in_time(First::at_port(wire, "0", SHORT).unwrap_err());
+    in_time(PmiV1::at_port(wire, "0", SHORT).unwrap_err());
     let answers = [
         "cmd=response_to_init pmi_version=2 pmi_subversion=0 rc=0\n".to_owned(),
         of_second("fullinit-response;rc=0;rank=0;size=2;"),
@@ -244,7 +244,7 @@ fn a_message_without_end_is_refused() {
     for flood in [vec![b'a'; 99 * MESSAGE_MAX_BYTES], b"=".repeat(99 * MESSAGE_MAX_BYTES)] {
         let (wire, mut server) = pair();
         let flooding = thread::spawn(move || server.write_all(&flood));
-        let error = First::new(wire, (0, 2), LONG).unwrap_err().to_string();
+        let error = PmiV1::new(wire, (0, 2), LONG).unwrap_err().to_string();
         assert!(error.contains("a message of more than"), "{error}");
         // The client has hung up, so the rest could not be sent.
         assert!(flooding.join().unwrap().is_err());
@@ -332,9 +332,9 @@ fn any_bytes_at_all_are_an_answer_or_an_error() {
             (wire, server)
         };
         let (wire, _server) = told();
-        try_all(First::new(wire, (0, 1), LONG).map(|board| Box::new(board) as _));
+        try_all(PmiV1::new(wire, (0, 1), LONG).map(|board| Box::new(board) as _));
         let (wire, _server) = told();
-        try_all(First::at_port(wire, "0", LONG).map(|board| Box::new(board) as _));
+        try_all(PmiV1::at_port(wire, "0", LONG).map(|board| Box::new(board) as _));
         let (wire, _server) = told();
         try_all(Second::new(wire, 0, None, LONG).map(|board| Box::new(board) as _));
         assert!(begun.elapsed() < Duration::from_secs(60), "a client waits for nothing");

@@ -17,7 +17,7 @@ const UNASKED: usize = 16;
 
 /// A rank that a server of PMI-1 knows.
 #[derive(Debug)]
-pub(in crate::bootstrap) struct First {
+pub(in crate::bootstrap) struct PmiV1 {
     wire: PmiSocket,
     rank: usize,
     ranks: usize,
@@ -28,7 +28,7 @@ pub(in crate::bootstrap) struct First {
     timeouts: Timeouts,
 }
 
-impl First {
+impl PmiV1 {
     /// Begins to talk, as a rank that the environment has told.
     ///
     /// # Errors
@@ -37,9 +37,9 @@ impl First {
         wire: PmiSocket,
         (rank, ranks): (usize, usize),
         timeouts: Timeouts,
-    ) -> Result<First> {
+    ) -> Result<PmiV1> {
         let (space, room) = (String::new(), 0);
-        let mut first = First { wire, rank, ranks, space, room, timeouts };
+        let mut first = PmiV1 { wire, rank, ranks, space, room, timeouts };
         first.ask("init pmi_version=1 pmi_subversion=1", "response_to_init")?;
         let limits = first.ask("get_maxes", "maxes")?;
         // The length counts the end of a string of C.
@@ -57,10 +57,10 @@ impl First {
         mut wire: PmiSocket,
         id: &str,
         timeouts: Timeouts,
-    ) -> Result<First> {
+    ) -> Result<PmiV1> {
         let told = ask(&mut wire, &format!("initack pmiid={id}"), "initack", timeouts.answer)?;
         match (told.number("rank"), told.number("size")) {
-            (Some(rank), Some(ranks)) if rank < ranks => First::new(wire, (rank, ranks), timeouts),
+            (Some(rank), Some(ranks)) if rank < ranks => PmiV1::new(wire, (rank, ranks), timeouts),
             _ => Err(told.unexpected(PROTOCOL)),
         }
     }
@@ -95,7 +95,7 @@ fn word(request: &str) -> &str {
     request.split(' ').next().unwrap_or_default()
 }
 
-impl KeyValueSpace for First {
+impl KeyValueSpace for PmiV1 {
     fn rank(&self) -> usize {
         self.rank
     }
