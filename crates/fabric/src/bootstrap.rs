@@ -202,7 +202,7 @@ fn connect(offer: &DetectedLauncher) -> Result<Box<dyn KeyValueSpace>> {
         )?),
         DetectedLauncher::Second { descriptor, rank, job } => {
             let wire = pmi::PmiSocket::new(env::inherited_socket(*descriptor)?);
-            Box::new(pmi::Second::new(wire, *rank, job.as_deref(), timeouts)?)
+            Box::new(pmi::PmiV2::new(wire, *rank, job.as_deref(), timeouts)?)
         }
         DetectedLauncher::Pmix => Box::new(pmix::Pmix::new(timeouts.fence)?),
     })

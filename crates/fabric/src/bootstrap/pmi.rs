@@ -16,7 +16,7 @@ mod values;
 
 pub(super) use socket::PmiSocket;
 pub(super) use v1::PmiV1;
-pub(super) use v2::Second;
+pub(super) use v2::PmiV2;
 
 #[cfg(test)]
 mod tests;

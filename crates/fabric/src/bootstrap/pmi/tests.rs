@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::fields::Fields;
 use super::socket::MESSAGE_MAX_BYTES;
-use super::{PmiSocket, PmiV1, Second};
+use super::{PmiSocket, PmiV1, PmiV2};
 use crate::Error;
 use crate::bootstrap::Timeouts;
 use crate::bootstrap::kvs::KeyValueSpace;
@@ -144,7 +144,7 @@ fn serve_second(mut server: UnixStream) -> Vec<String> {
 fn a_rank_and_a_server_of_pmi_2_understand_each_other() {
     let (wire, server) = pair();
     let served = thread::spawn(|| serve_second(server));
-    let mut second = Second::new(wire, 0, Some("3.0"), LONG).unwrap();
+    let mut second = PmiV2::new(wire, 0, Some("3.0"), LONG).unwrap();
     assert_eq!((second.rank(), second.ranks()), (0, 1));
     use_board(&mut second);
     drop(second);
@@ -157,7 +157,7 @@ fn a_rank_and_a_server_of_pmi_2_understand_each_other() {
 fn a_server_without_pmi_2_is_named() {
     let (wire, mut server) = pair();
     server.write_all(b"cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=-1\n").unwrap();
-    let error = Second::new(wire, 0, None, LONG).unwrap_err().to_string();
+    let error = PmiV2::new(wire, 0, None, LONG).unwrap_err().to_string();
     assert!(error.contains("does not speak PMI-2, only version 1"), "{error}");
 }
 
@@ -222,7 +222,7 @@ fn a_server_that_says_nothing_is_an_error_in_time() {
     for said in 0..=answers.len() {
         let (wire, mut server) = pair();
         server.write_all(answers[..said].concat().as_bytes()).unwrap();
-        match Second::new(wire, 0, None, SHORT) {
+        match PmiV2::new(wire, 0, None, SHORT) {
             Ok(mut second) if said == answers.len() => {
                 in_time(second.put("name", b"value").unwrap_err());
                 in_time(second.fence().unwrap_err());
@@ -251,7 +251,7 @@ fn a_message_without_end_is_refused() {
     }
     let (wire, mut server) = pair();
     server.write_all(b"cmd=response_to_init pmi_version=2 rc=0\n999999cmd=").unwrap();
-    let error = Second::new(wire, 0, None, LONG).unwrap_err().to_string();
+    let error = PmiV2::new(wire, 0, None, LONG).unwrap_err().to_string();
     assert!(error.contains("a message of more than"), "{error}");
 }
 
@@ -336,7 +336,7 @@ fn any_bytes_at_all_are_an_answer_or_an_error() {
         let (wire, _server) = told();
         try_all(PmiV1::at_port(wire, "0", LONG).map(|board| Box::new(board) as _));
         let (wire, _server) = told();
-        try_all(Second::new(wire, 0, None, LONG).map(|board| Box::new(board) as _));
+        try_all(PmiV2::new(wire, 0, None, LONG).map(|board| Box::new(board) as _));
         assert!(begun.elapsed() < Duration::from_secs(60), "a client waits for nothing");
     }
 }

@@ -20,7 +20,7 @@ const VALUE_PART_MAX_BYTES: usize = 1023;
 
 /// A rank that a server of PMI-2 knows.
 #[derive(Debug)]
-pub(in crate::bootstrap) struct Second {
+pub(in crate::bootstrap) struct PmiV2 {
     wire: PmiSocket,
     rank: usize,
     ranks: usize,
@@ -29,7 +29,7 @@ pub(in crate::bootstrap) struct Second {
     timeouts: Timeouts,
 }
 
-impl Second {
+impl PmiV2 {
     /// Begins to talk, as a rank of a job that the environment has told.
     ///
     /// # Errors
@@ -39,7 +39,7 @@ impl Second {
         rank: usize,
         job: Option<&str>,
         timeouts: Timeouts,
-    ) -> Result<Second> {
+    ) -> Result<PmiV2> {
         choose_version(&mut wire, timeouts.answer)?;
         // Some servers end the job over a field without a value.
         let job = job.filter(|job| !job.is_empty()).map(|job| format!("pmijobid={job};"));
@@ -51,7 +51,7 @@ impl Second {
         };
         let named = ask(&mut wire, "job-getid;", timeouts.answer)?;
         let job = named.get("jobid").ok_or_else(|| named.unexpected(PROTOCOL))?.to_owned();
-        Ok(Second { wire, rank, ranks, job, timeouts })
+        Ok(PmiV2 { wire, rank, ranks, job, timeouts })
     }
 }
 
@@ -98,7 +98,7 @@ fn message(request: &str) -> String {
     format!("{:>LENGTH$}{text}", text.len())
 }
 
-impl KeyValueSpace for Second {
+impl KeyValueSpace for PmiV2 {
     fn rank(&self) -> usize {
         self.rank
     }
