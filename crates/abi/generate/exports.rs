@@ -209,8 +209,8 @@ fn call(
     };
     let boundary = match (&*f.returns, module) {
         // What these return is no code of an error.
-        (_, "integers") => None,
-        ("int", "tools") => Some("tool"),
+        (_, "fortran_handles") => None,
+        ("int", "mpi_t") => Some("tool"),
         ("int", _) if f.is_anytime => Some("anytime"),
         ("int", _) => Some("boundary"),
         _ => None,

@@ -44,7 +44,7 @@ const PRESENT: [(&str, &str); 27] = [
     ("neighbours", "Collectives of neighbours"),
     ("ops", "Operators"),
     ("type_construction", "Making datatypes"),
-    ("type_facts", "What datatypes are"),
+    ("type_query", "What datatypes are"),
     ("packing", "Packing"),
     ("groups", "Groups"),
     ("communicators", "Communicators"),
@@ -55,9 +55,9 @@ const PRESENT: [(&str, &str); 27] = [
     ("info", "Hints"),
     ("errhandlers", "Error handlers"),
     ("errors", "Error codes"),
-    ("integers", "Handles as integers"),
+    ("fortran_handles", "Handles as integers"),
     ("abi", "The binary interface"),
-    ("tools", "Tools interface"),
+    ("mpi_t", "Tools interface"),
 ];
 
 /// Modules that have extensions, with a title for what they have of them.

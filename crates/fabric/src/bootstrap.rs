@@ -22,10 +22,10 @@
 //! notices a death) with `process`, `launched`.
 
 mod detect;
-mod env;
 mod foreign_launcher;
 mod host_map;
 mod kvs;
+mod launch_env;
 mod pmi;
 mod pmix;
 mod process;
@@ -40,10 +40,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use detect::DetectedLauncher;
-use env::LaunchEnv;
 pub use foreign_launcher::{ForeignLauncher, abort};
 pub use host_map::{HostMap, RankInfo};
 pub use kvs::{KeyValueSpace, NAME_MAX_BYTES, VALUE_MAX_BYTES, all_gather};
+use launch_env::LaunchEnv;
 pub use pmix::LIBRARY as PMIX_LIBRARY;
 pub use simulated_hosts::{RANKS_PER_SEGMENT, ranks_per_segment, threads_apart};
 
@@ -192,7 +192,7 @@ fn connect(offer: &DetectedLauncher) -> Result<Box<dyn KeyValueSpace>> {
     let timeouts = Timeouts::of(variable)?;
     Ok(match offer {
         &DetectedLauncher::First { descriptor, rank, ranks } => {
-            let wire = pmi::PmiSocket::new(env::inherited_socket(descriptor)?);
+            let wire = pmi::PmiSocket::new(launch_env::inherited_socket(descriptor)?);
             Box::new(pmi::PmiV1::new(wire, (rank, ranks), timeouts)?)
         }
         DetectedLauncher::FirstAtPort { place, id } => Box::new(pmi::PmiV1::at_port(
@@ -201,7 +201,7 @@ fn connect(offer: &DetectedLauncher) -> Result<Box<dyn KeyValueSpace>> {
             timeouts,
         )?),
         DetectedLauncher::Second { descriptor, rank, job } => {
-            let wire = pmi::PmiSocket::new(env::inherited_socket(*descriptor)?);
+            let wire = pmi::PmiSocket::new(launch_env::inherited_socket(*descriptor)?);
             Box::new(pmi::PmiV2::new(wire, *rank, job.as_deref(), timeouts)?)
         }
         DetectedLauncher::Pmix => Box::new(pmix::Pmix::new(timeouts.fence)?),

@@ -177,7 +177,7 @@ macro_rules! of_blocks {
             recvtype: MPI_Datatype,
             comm: MPI_Comm,
             form: Form,
-        ) -> Answer {
+        ) -> AbiResult {
             let work = |call: &Call| {
                 let send = call.items_or_in_place(sendbuf, sendcount, sendtype)?;
                 let receive = call.items(Which::Receive, recvbuf, recvcount, recvtype)?;
@@ -332,7 +332,7 @@ macro_rules! reductions {
             op: MPI_Op,
             comm: MPI_Comm,
             form: Form,
-        ) -> Answer {
+        ) -> AbiResult {
             let work = |call: &Call| {
                 let result = result_at(call, CollectiveKind::$collective, sendbuf, recvbuf);
                 let reduced = call.reduced(sendbuf, result, count, datatype, op)?;

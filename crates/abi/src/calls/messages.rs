@@ -153,7 +153,7 @@ macro_rules! sends {
             dest: c_int,
             tag: c_int,
             comm: MPI_Comm,
-        ) -> Answer {
+        ) -> AbiResult {
             let comm = comm.object()?;
             comm.answer(|| {
                 let sent = Sent::new((buf, count, datatype), (dest, tag), SendMode::$mode)?;
@@ -171,7 +171,7 @@ macro_rules! sends {
             tag: c_int,
             comm: MPI_Comm,
             request: *mut MPI_Request,
-        ) -> Answer {
+        ) -> AbiResult {
             let work = |comm: &FoundComm| {
                 let sent = Sent::new((buf, count, datatype), (dest, tag), SendMode::$mode)?;
                 // SAFETY: the caller's memory.
@@ -190,7 +190,7 @@ macro_rules! sends {
             tag: c_int,
             comm: MPI_Comm,
             request: *mut MPI_Request,
-        ) -> Answer {
+        ) -> AbiResult {
             let work = |comm: &FoundComm| {
                 let sent = Sent::new((buf, count, datatype), (dest, tag), SendMode::$mode)?;
                 // SAFETY: the caller's memory.
@@ -241,7 +241,7 @@ macro_rules! receives {
             tag: c_int,
             comm: MPI_Comm,
             request: *mut MPI_Request,
-        ) -> Answer {
+        ) -> AbiResult {
             let work = |comm: &FoundComm| {
                 let received = Received::new((buf, count, datatype), (source, tag))?;
                 // SAFETY: the caller's memory.

@@ -43,7 +43,7 @@ macro_rules! of_blocks {
             recvtype: MPI_Datatype,
             comm: MPI_Comm,
             form: Form,
-        ) -> Answer {
+        ) -> AbiResult {
             let work = |call: &Call| {
                 degrees(call)?;
                 let send = Items::new(Which::Send, sendbuf, sendcount, sendtype)?;

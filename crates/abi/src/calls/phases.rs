@@ -10,7 +10,7 @@ macro_rules! ends {
     ($($name:ident = $kind:ident;)*) => {
         $(
             /// The end of a phase of this collective.
-            pub(crate) fn $name(comm: MPI_Comm) -> Answer {
+            pub(crate) fn $name(comm: MPI_Comm) -> AbiResult {
                 of(comm, CollectiveKind::$kind)
             }
         )*

@@ -45,7 +45,7 @@ macro_rules! of_blocks {
             recvgroup: MPI_Group,
             comm: MPI_Comm,
             form: Form,
-        ) -> Answer {
+        ) -> AbiResult {
             let work = |call: &Call| {
                 let Groups { to, from } = &Groups::of(sendgroup, recvgroup)?;
                 let send = Items::new(Which::Send, sendbuf, sendcount, sendtype)?;
@@ -167,7 +167,7 @@ macro_rules! reductions {
             recvgroup: MPI_Group,
             comm: MPI_Comm,
             form: Form,
-        ) -> Answer {
+        ) -> AbiResult {
             let work = |call: &Call| {
                 let Groups { to, from } = &Groups::of(sendgroup, recvgroup)?;
                 let input = arguments::input(sendbuf, InPlace::Refused)?;
