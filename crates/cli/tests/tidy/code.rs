@@ -1,5 +1,6 @@
 //! Rules about Rust files, one function each. `STYLE.md` gives the reasons.
 
+use crate::documents::UNSAFE_LIST;
 use crate::finding::Finding;
 use crate::source::{Attribute, Source, TestModule, Word};
 use std::collections::{BTreeMap, BTreeSet};
@@ -52,8 +53,7 @@ pub(crate) fn unsafe_files(sources: &[Source], listed: &BTreeMap<String, usize>)
         let Some(word) = source.words().find(|word| word.text == "unsafe") else { continue };
         seen.insert(&source.path);
         if !listed.contains_key(&source.path) {
-            let remedy = "Write it in safe Rust, or move it to a file that ARCHITECTURE.md lists \
-                          under `## Where unsafe lives`";
+            let remedy = "Write it in safe Rust, or move it to a file that docs/unsafe.md lists";
             let line = source.line_of(word.start);
             findings.push(Finding::new(&source.path, line, "`unsafe` in an unlisted file", remedy));
         }
@@ -61,8 +61,8 @@ pub(crate) fn unsafe_files(sources: &[Source], listed: &BTreeMap<String, usize>)
     for (path, &line) in listed.iter().filter(|(path, _)| !seen.contains(path)) {
         let there = sources.iter().any(|source| source.path == *path);
         let lack = if there { "has no `unsafe`" } else { "does not exist" };
-        let what = format!("`{path}` is listed under `## Where unsafe lives` but {lack}");
-        findings.push(Finding::new("ARCHITECTURE.md", line, what, "Remove its row"));
+        let what = format!("`{path}` is listed but {lack}");
+        findings.push(Finding::new(UNSAFE_LIST, line, what, "Remove its line"));
     }
     findings
 }

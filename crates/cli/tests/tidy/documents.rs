@@ -1,11 +1,11 @@
-//! Rules about documents and plain text: the README's command blocks, the table of files with
+//! Rules about documents and plain text: the README's command blocks, the list of files with
 //! `unsafe`, the tests that `STYLE.md` names, and paths that exist on one machine only.
 
 use crate::finding::Finding;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The heading in `ARCHITECTURE.md` above the table of files that may contain `unsafe`.
-pub(crate) const UNSAFE_HEADING: &str = "## Where unsafe lives";
+/// The document that lists the files that may contain `unsafe`, in groups.
+pub(crate) const UNSAFE_LIST: &str = "docs/unsafe.md";
 
 const MACHINE_PATHS: [&str; 3] =
     [concat!("/wo", "rk/"), concat!("/ho", "me/"), concat!("/ro", "ot/")];
@@ -50,31 +50,37 @@ pub(crate) fn one_block(readme: &str, heading: &str) -> Option<Finding> {
     (fences.len() != 2).then(|| Finding::new("README.md", line, what, remedy))
 }
 
-/// Reads the table of files that may contain `unsafe`: their paths, and the lines of their rows.
-pub(crate) fn unsafe_table(markdown: &str) -> (BTreeMap<String, usize>, Vec<Finding>) {
+/// Reads the list of files that may contain `unsafe`: their paths, with their lines. Each group
+/// has a heading, then its promise, then a line for each of its files.
+pub(crate) fn unsafe_list(markdown: &str) -> (BTreeMap<String, usize>, Vec<Finding>) {
     let (mut listed, mut findings) = (BTreeMap::new(), Vec::new());
+    let mut has_promise = false;
     let mut report = |line, what: String, remedy| {
-        findings.push(Finding::new("ARCHITECTURE.md", line, what, remedy));
+        findings.push(Finding::new(UNSAFE_LIST, line, what, remedy));
     };
-    let Some(lines) = section(markdown, UNSAFE_HEADING) else {
-        let remedy = "Add it with a table whose first column is a path in backticks";
-        report(1, format!("no heading `{UNSAFE_HEADING}`"), remedy);
-        return (listed, findings);
-    };
-    let rows = lines.into_iter().filter(|(_, line)| line.starts_with('|'));
-    for (line, row) in rows.skip(2) {
-        let cell = row.split('|').nth(1).unwrap_or("").trim();
-        let path = cell.strip_prefix('`').and_then(|cell| cell.strip_suffix('`'));
-        match path.filter(|path| !path.contains('`')) {
+    for (text, line) in markdown.lines().zip(1..) {
+        if text.starts_with("## ") {
+            has_promise = false;
+        }
+        let Some(path) = text.strip_prefix("* `") else {
+            has_promise |= !text.is_empty() && !text.starts_with('#');
+            continue;
+        };
+        if !has_promise {
+            let remedy = "Say below the heading why `unsafe` holds in these files";
+            report(line, "a group of files without a promise".to_owned(), remedy);
+            has_promise = true;
+        }
+        match path.strip_suffix('`').filter(|path| !path.contains('`')) {
             Some(path) if listed.contains_key(path) => {
-                report(line, format!("`{path}` is listed twice"), "Keep one row");
+                report(line, format!("`{path}` is listed twice"), "Keep one line");
             }
             Some(path) => {
                 listed.insert(path.to_owned(), line);
             }
             None => {
                 let remedy = "Write one path from the workspace root, in backticks";
-                report(line, format!("a row that begins with {cell:?}"), remedy);
+                report(line, format!("a line that begins with `{path}"), remedy);
             }
         }
     }

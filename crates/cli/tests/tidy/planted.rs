@@ -114,7 +114,7 @@ mod the_code {
         let safe = [rust("fn f() {}\n")];
         let findings = code::unsafe_files(&safe, &listed("crates/plan/src/ring.rs"));
         assert_eq!(findings.len(), 1);
-        assert_eq!((findings[0].path.as_str(), findings[0].line), ("ARCHITECTURE.md", 9));
+        assert_eq!((findings[0].path.as_str(), findings[0].line), (documents::UNSAFE_LIST, 9));
         assert!(findings[0].what.ends_with("has no `unsafe`"), "{}", findings[0]);
         let findings = code::unsafe_files(&safe, &listed("crates/plan/src/gone.rs"));
         assert!(findings[0].what.ends_with("does not exist"), "{}", findings[0]);
@@ -288,23 +288,23 @@ mod the_documents {
     }
 
     #[test]
-    fn the_table_of_unsafe_files_is_read() {
-        let text = "# A\n\n## Where unsafe lives\n\nProse.\n\n| file | why |\n|---|---|\n\
-                    | `a/b.rs` | pages |\n| `c.rs` | the `mmap` call |\n\n## Next\n| `d.rs` | |\n";
-        let (listed, findings) = documents::unsafe_table(text);
-        let rows = [("a/b.rs".to_owned(), 9), ("c.rs".to_owned(), 10)];
+    fn the_list_of_unsafe_files_is_read() {
+        let text = "# A\n\nProse with `e.rs`.\n\n* a promise\n\n## Pages\n\nThey stay mapped.\n\n\
+                    * `a/b.rs`\n* `c.rs`\n\n## Calls\n\nOf the system.\n\n* `d.rs`\n";
+        let (listed, findings) = documents::unsafe_list(text);
+        let rows = [("a/b.rs", 11), ("c.rs", 12), ("d.rs", 18)];
+        let rows = rows.map(|(path, line)| (path.to_owned(), line));
         assert_eq!((listed, findings), (BTreeMap::from(rows), vec![]));
     }
 
     #[test]
-    fn a_bad_table_of_unsafe_files_is_found() {
-        assert_eq!(documents::unsafe_table("# A\n").1.len(), 1);
-        let table = "## Where unsafe lives\n| file | why |\n|---|---|\n";
-        let rows = "| `a.rs` | |\n| `a.rs` | |\n| b.rs | |\n| `c.rs` and `d.rs` | |\n";
-        let (listed, findings) = documents::unsafe_table(&format!("{table}{rows}"));
-        assert_eq!(listed.into_keys().collect::<Vec<_>>(), ["a.rs"]);
+    fn a_bad_list_of_unsafe_files_is_found() {
+        let group = "## Pages\n\nThey stay mapped.\n\n";
+        let rows = "* `a.rs`\n* `b.rs\n* `c.rs` and `d.rs`\n\n## Calls\n* `a.rs`\n* `e.rs`\n";
+        let (listed, findings) = documents::unsafe_list(&format!("{group}{rows}"));
+        assert_eq!(listed.into_keys().collect::<Vec<_>>(), ["a.rs", "e.rs"]);
         let lines: Vec<_> = findings.into_iter().map(|finding| finding.line).collect();
-        assert_eq!(lines, [5, 6, 7]);
+        assert_eq!(lines, [6, 7, 10, 10], "two bad lines, no promise, and a path again");
     }
 
     #[test]
