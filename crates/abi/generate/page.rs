@@ -1,4 +1,4 @@
-//! The lists in `docs/abi.md`: what there is, and what there is not and why.
+//! The lists in `docs/abi.md`: the functions that are missing and why, and those that exist.
 
 use std::collections::BTreeSet;
 
@@ -12,20 +12,19 @@ const MISSING: [(&str, &str, &str); 3] = [
     (
         "windows",
         "One-sided communication",
-        "Data moves where both sides take part, and that is what plans are made of and proved \
-         for; a window asks for memory that others read and change without that.",
+        "Plans consist of sends and receives, in which both sides take part, and are verified as \
+         such. A window needs memory that other ranks read and change by themselves.",
     ),
     (
         "files",
         "Files",
-        "Motet is about messages between processes. A library for parallel files can stand above \
-         it.",
+        "Motet moves messages between processes. A library for parallel files can use it.",
     ),
     (
         "processes",
-        "Processes that come later",
-        "A world has its size from the start: the launcher makes the shared segment for that many \
-         ranks, and processes that it did not start cannot reach it.",
+        "Processes that are started later",
+        "The size of a world is fixed at its start: the launcher makes the shared segment for that \
+         many ranks, and processes that it did not start cannot reach it.",
     ),
 ];
 
@@ -44,7 +43,7 @@ const PRESENT: [(&str, &str); 27] = [
     ("neighbours", "Collectives of neighbours"),
     ("ops", "Operators"),
     ("type_construction", "Making datatypes"),
-    ("type_query", "What datatypes are"),
+    ("type_query", "Asking about datatypes"),
     ("packing", "Packing"),
     ("groups", "Groups"),
     ("communicators", "Communicators"),
@@ -80,8 +79,9 @@ pub(crate) fn lists(functions: &[Function], extensions: &[Function]) -> String {
     let is_here = |f: &&Function| matches!(f.home, Home::Module(_));
     let here = functions.iter().filter(is_here).count();
     let mut text = format!(
-        "\n## What there is not\n\n{} of the {} functions. Each of them can be called, and returns \
-         `MPI_ERR_UNSUPPORTED_OPERATION` by way of the error handler.\n",
+        "\n## Functions that are missing\n\n{} of the {} functions of MPI 5.0 are missing. A \
+         program can call each of them; the call brings `MPI_ERR_UNSUPPORTED_OPERATION` to the \
+         error handler.\n",
         functions.len() - here,
         functions.len(),
     );
@@ -90,8 +90,8 @@ pub(crate) fn lists(functions: &[Function], extensions: &[Function]) -> String {
         text += &format!("\n**{title}** ({}). {reason}\n\n{}\n", all.len(), list(&all));
     }
     text += &format!(
-        "\n## What there is\n\n{here} functions of the standard. `_c` behind a name: also the form \
-         of that name with large counts.\n\n| | functions | |\n|---|---|---|\n"
+        "\n## Functions that exist\n\n{here} functions of the standard exist. `_c` behind a name \
+         means that the form with large counts exists, too.\n\n| | functions | |\n|---|---|---|\n"
     );
     for (module, title) in PRESENT {
         text += &row(title, &named(functions, |home| *home == Home::Module(module.to_owned())));
