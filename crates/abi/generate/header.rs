@@ -1,6 +1,11 @@
 //! The headers for C: `include/mpi.h` and `include/mpix.h`.
 
-use super::table::{Callback, Constant, Function, Parameter};
+use super::descriptions::{self, CONVENTIONS, Description, Descriptions};
+use super::prototype::{prototype, wrapped};
+use super::table::{Callback, Constant, Function};
+
+/// No line of a header is longer.
+const WIDTH: usize = 100;
 
 /// What `mpi.h` begins with.
 const ABOVE: &str = "\
@@ -46,7 +51,7 @@ const BELOW: &str = "
 const ABOVE_EXTENSIONS: &str = "\
 /* What Motet has in C and the standard has not.
  *
- * Made from crates/abi/tables/extensions.tsv like mpi.h. A program that uses it runs with Motet
+ * Made from crates/abi/tables/extension*.tsv like mpi.h. A program that uses it runs with Motet
  * only.
  */
 
@@ -127,10 +132,101 @@ pub(crate) fn mpi(
     text + BELOW + "\n#endif /* MPI_H_ABI */\n"
 }
 
-/// The text of `mpix.h`.
+/// The text of `mpix.h`: each function below a comment that describes it.
+///
+/// # Panics
+/// If the tables do not describe a function.
 pub(crate) fn mpix(extensions: &[Function]) -> String {
-    let text = ABOVE_EXTENSIONS.to_owned() + &prototypes(extensions);
+    let descriptions = Descriptions::read();
+    let mut text = ABOVE_EXTENSIONS.to_owned() + "\n";
+    text += &comment(&CONVENTIONS.map(|each| folded(each, "", "")));
+    let mut chapter = String::new();
+    for function in extensions {
+        let plain = descriptions::plain(&function.name);
+        let plain = extensions.iter().find(|each| each.name == plain && each.name != function.name);
+        text += "\n";
+        if let Some(plain) = plain {
+            text += &comment(&[folded(&as_plain(plain, function), "", "")]);
+        } else {
+            let described = descriptions.of(function).unwrap_or_else(|gap| panic!("{gap}"));
+            if described.chapter != chapter {
+                chapter.clone_from(&described.chapter);
+                text += &format!("/* ===== {chapter} ===== */\n\n");
+            }
+            text += &comment(&paragraphs(&described));
+        }
+        text += &prototype("", function, WIDTH);
+    }
+    text += "\n/* The same for tools that have the names above. */\n";
+    text.extend(extensions.iter().map(|function| prototype("P", function, WIDTH)));
     text + BELOW + "\n#endif /* MOTET_MPIX_H */\n"
+}
+
+/// What a form with large counts is beside the one with small counts.
+fn as_plain(plain: &Function, wide: &Function) -> String {
+    let kinds = descriptions::widened(plain, wide);
+    let kinds = kinds.iter().map(|(kind, names)| format!("{} as {kind}", names.join(" and ")));
+    format!("As {}, with {}.", plain.name, kinds.collect::<Vec<_>>().join(", "))
+}
+
+/// The paragraphs of the comment of a function, in lines.
+fn paragraphs(described: &Description) -> [Vec<String>; 4] {
+    let widest = |column: usize| {
+        described.arguments.iter().map(|argument| argument[column].len()).max().unwrap_or(0)
+    };
+    let (name_width, way_width) = (widest(0), widest(1));
+    let below = " ".repeat(2 + name_width + 2 + way_width + 2);
+    let argument = |[name, direction, text]: &[String; 3]| {
+        folded(text, &format!("  {name:<name_width$}  {direction:<way_width$}  "), &below)
+    };
+    let errors = described.errors.iter();
+    let errors = errors.map(|(class, causes)| format!("{class} ({})", causes.join(", ")));
+    let errors: Vec<String> = errors.collect();
+    let mut end = match errors.is_empty() {
+        true => Vec::new(),
+        false => folded(&format!("{}.", errors.join("; ")), "Errors: ", "  "),
+    };
+    end.extend(folded(&described.source, "Source: ", "  "));
+    [
+        folded(&described.purpose, "", ""),
+        folded(&described.scope, "", ""),
+        described.arguments.iter().flat_map(argument).collect(),
+        end,
+    ]
+}
+
+/// A text in lines that fit into a comment: what the first one begins with, and what the others do.
+fn folded(text: &str, first: &str, others: &str) -> Vec<String> {
+    let room = WIDTH - " * ".len();
+    let mut lines = Vec::new();
+    let mut line = first.to_owned();
+    let mut is_begin = true;
+    for word in text.split(' ') {
+        if !is_begin && line.len() + 1 + word.len() > room {
+            lines.push(line);
+            line = others.to_owned();
+            is_begin = true;
+        }
+        line += if is_begin { "" } else { " " };
+        line += word;
+        is_begin = false;
+    }
+    lines.push(line);
+    lines
+}
+
+/// A comment of paragraphs, which are in lines.
+fn comment(paragraphs: &[Vec<String>]) -> String {
+    if let [only] = paragraphs
+        && let [line] = &only[..]
+        && line.len() <= WIDTH - "/*  */".len()
+    {
+        return format!("/* {line} */\n");
+    }
+    let lines = paragraphs.join(&String::new());
+    let lines = lines.iter().map(|line| format!(" * {line}").trim_end().to_owned() + "\n");
+    let text: String = lines.collect();
+    format!("/{} */\n", &text[1..])
 }
 
 fn handles() -> String {
@@ -186,7 +282,7 @@ fn function_types(callbacks: &[Callback]) -> String {
     let mut text = "\n/* Functions of the program. */\n".to_owned();
     for Callback { name, returns, parameters } in callbacks {
         let parameters: Vec<String> = parameters.split(", ").map(str::to_owned).collect();
-        text += &wrapped(&format!("typedef {returns} {name}("), &parameters, ");");
+        text += &wrapped(&format!("typedef {returns} {name}("), &parameters, ");", WIDTH);
         text += "\n";
     }
     text += "\n/* Names that these had before. */\n";
@@ -204,47 +300,10 @@ fn prototypes(functions: &[Function]) -> String {
     {
         text += &format!("\n/* {title}. */\n");
         for function in functions {
-            text += &prototype(prefix, function);
+            text += &prototype(prefix, function, WIDTH);
         }
     }
     text
-}
-
-fn prototype(prefix: &str, function: &Function) -> String {
-    let Function { name, returns, .. } = function;
-    let mut parameters: Vec<String> = function.parameters.iter().map(parameter).collect();
-    if parameters.is_empty() {
-        parameters.push("void".to_owned());
-    }
-    let end = if function.is_deprecated { "); /* deprecated */" } else { ");" };
-    wrapped(&format!("{returns} {prefix}{name}("), &parameters, end) + "\n"
-}
-
-pub(crate) fn parameter(parameter: &Parameter) -> String {
-    let Parameter { name, kind, suffix } = parameter;
-    let space = if kind.ends_with('*') || name.is_empty() { "" } else { " " };
-    format!("{kind}{space}{name}{suffix}")
-}
-
-/// A list between its begin and its end, in lines that are not too long.
-fn wrapped(begin: &str, list: &[String], end: &str) -> String {
-    const WIDTH: usize = 100;
-    let mut text = String::new();
-    let mut line = begin.to_owned();
-    for (place, each) in list.iter().enumerate() {
-        let is_last = place + 1 == list.len();
-        let each = if is_last { format!("{each}{end}") } else { format!("{each},") };
-        let is_first = line.ends_with('(');
-        if line.len() + each.len() + usize::from(!is_first) > WIDTH {
-            text += &line;
-            text += "\n";
-            line = format!("    {each}");
-        } else {
-            line += if is_first { "" } else { " " };
-            line += &each;
-        }
-    }
-    text + &line
 }
 
 /// The names by which handles became integers before there was one binary interface.

@@ -63,7 +63,8 @@ pub(crate) struct Callback {
     pub(crate) parameters: String,
 }
 
-fn rows(text: &str) -> impl Iterator<Item = Vec<&str>> {
+/// The rows of a table below its head, in columns.
+pub(crate) fn rows(text: &str) -> impl Iterator<Item = Vec<&str>> {
     text.lines().skip(1).filter(|line| !line.is_empty()).map(|line| line.split('\t').collect())
 }
 

@@ -8,15 +8,23 @@
 mod compare;
 #[path = "generated/compiler.rs"]
 mod compiler;
+#[path = "../generate/descriptions.rs"]
+mod descriptions;
 #[path = "../generate/header.rs"]
 mod header;
+#[path = "../generate/manual.rs"]
+mod manual;
 #[path = "../generate/page.rs"]
 mod page;
+#[path = "../generate/prototype.rs"]
+mod prototype;
 #[path = "../generate/table.rs"]
 mod table;
 
 use std::path::Path;
 use std::{env, fs};
+
+use descriptions::{ArgumentRow, Descriptions, FamilyRow};
 
 /// Compares a file with what it is made from; `path` is relative to this crate.
 #[track_caller]
@@ -52,6 +60,74 @@ fn the_header_of_extensions_is_that_of_its_table() {
     let is_ours = |f: &table::Function| f.name.starts_with("MPIX_");
     assert!(table::extensions().iter().all(is_ours), "a name of the standard is taken");
     same("include/mpix.h", |_| header::mpix(&table::extensions()));
+}
+
+/// The classes of errors, as `mpi.h` names them.
+fn classes(constants: &[table::Constant]) -> Vec<&str> {
+    constants.iter().map(|each| &*each.name).filter(|name| name.starts_with("MPI_ERR_")).collect()
+}
+
+#[test]
+fn the_tables_describe_each_extension_and_nothing_else() {
+    let (constants, extensions) = (table::constants(), table::extensions());
+    let problems = Descriptions::read().problems(&extensions, &classes(&constants));
+    assert_eq!(problems, [""; 0]);
+}
+
+/// Each gap and each contradiction in the tables is found.
+#[test]
+fn a_description_that_is_missing_or_wrong_is_found() {
+    let (constants, extensions) = (table::constants(), table::extensions());
+    type Change = fn(&mut Descriptions);
+    let found = |change: Change| {
+        let mut changed = Descriptions::read();
+        change(&mut changed);
+        changed.problems(&extensions, &classes(&constants)).join("\n")
+    };
+    fn of<'a>(tables: &'a mut Descriptions, name: &str, word: &str) -> &'a mut ArgumentRow {
+        let is_row = |row: &&mut ArgumentRow| row.name == name && row.of.iter().any(|o| o == word);
+        tables.arguments.iter_mut().find(is_row).expect("a row of the table")
+    }
+    let changes: [(Change, &str); 12] = [
+        (|all| all.families.retain(|row| row.name != "Scan"), "MPIX_Scan_begin_c is of no family"),
+        (|all| all.forms.retain(|row| row.key != "end"), "MPIX_Barrier_end has no form"),
+        (|all| all.arguments.retain(|row| row.name != "root"), "root is not described"),
+        (|all| of(all, "info", "graph_create").name = "root".into(), "info is not described"),
+        (|all| of(all, "comm", "end").of.push("begin".into()), "comm is described twice"),
+        (|all| of(all, "root", "begin").of.push("Barrier".into()), "by root of Barrier"),
+        (
+            |all| all.families.push(FamilyRow { name: "X".into(), ..all.families[0].clone() }),
+            "by X",
+        ),
+        (|all| of(all, "buffer", "Bcast").direction = "in".into(), "buffer cannot be in"),
+        (|all| of(all, "sendbuf", "Reduce").direction = "out".into(), "sendbuf cannot be out"),
+        (|all| of(all, "op", "*").errors.push("MPI_ERR_OPS".into()), "no class MPI_ERR_OPS"),
+        (|all| all.families[0].purpose += " {whom}", "MPIX_Barrier_init: not to be printed"),
+        (|all| of(all, "op", "*").text.clear(), "MPIX_Reduce_init: not to be printed"),
+    ];
+    for (change, problem) in changes {
+        let found = found(change);
+        assert!(found.contains(problem), "{problem}: {found}");
+    }
+}
+
+/// A page for each function, under each of its names.
+#[test]
+fn each_extension_has_a_page_in_the_manual() {
+    let pages = manual::pages();
+    let files = pages.iter().flat_map(|page| page.others.iter().chain([&page.file]));
+    let mut files: Vec<&str> = files.map(|file| file.trim_end_matches(".3")).collect();
+    let extensions = table::extensions();
+    let mut names: Vec<&str> = extensions.iter().map(|function| &*function.name).collect();
+    files.sort_unstable();
+    names.sort_unstable();
+    assert_eq!(files, names);
+    for page in &pages {
+        let command = |line: &&str| line.starts_with(['.', '\'']);
+        let commands = page.text.lines().filter(command).map(|line| line.split(' ').next());
+        let known = [".TH", ".SH", ".TP", ".PP", ".B", ".BR", ".IR", ".nf", ".fi"];
+        assert!(commands.flatten().all(|each| known.contains(&each)), "{}", page.text);
+    }
 }
 
 #[test]

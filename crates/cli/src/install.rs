@@ -1,5 +1,14 @@
 //! `motet install`: the C library and what programs need to be built with it, in one folder.
 
+#[path = "../../abi/generate/descriptions.rs"]
+mod descriptions;
+#[path = "../../abi/generate/manual.rs"]
+mod manual;
+#[path = "../../abi/generate/prototype.rs"]
+mod prototype;
+#[path = "../../abi/generate/table.rs"]
+mod table;
+
 use std::fs::{self, Permissions};
 use std::io;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -37,12 +46,12 @@ enum Content {
     /// A copy of this program or library, without what only debuggers need.
     Binary(PathBuf),
     /// Another name for a file in the same folder.
-    Link(&'static str),
+    Link(String),
 }
 
 struct Item {
     /// Where it goes, from the prefix.
-    path: &'static str,
+    path: String,
     content: Content,
 }
 
@@ -52,12 +61,12 @@ impl Install {
         let prefix = if self.dry_run { self.prefix } else { made(&self.prefix)? };
         let mut page = String::new();
         for item in &items {
-            let path = prefix.join(item.path);
+            let path = prefix.join(&item.path);
             if !self.dry_run {
                 let context = || format!("cannot write {}", path.display());
                 write(&path, &item.content).with_context(context)?;
             }
-            let to = match item.content {
+            let to = match &item.content {
                 Content::Link(to) => format!(" -> {to}"),
                 _ => String::new(),
             };
@@ -80,7 +89,8 @@ fn made(prefix: &Path) -> anyhow::Result<PathBuf> {
 fn items() -> anyhow::Result<Vec<Item>> {
     let command = std::env::current_exe().context("cannot find out where this command lies")?;
     let library = library(&command)?;
-    let item = |path, content| Item { path, content };
+    let item = |path: &str, content| Item { path: path.to_owned(), content };
+    let link = |to: &str| Content::Link(to.to_owned());
     let page = |text| Content::Text(filled(text));
     let driver = include_str!("install/mpicc.sh");
     let driver = |name, language, variable, compilers: [&str; 2]| {
@@ -89,26 +99,33 @@ fn items() -> anyhow::Result<Vec<Item>> {
         let text = text.replace("@COMPILER@", compiler).replace("@GNU@", gnu);
         Content::Script(text.replace("@VARIABLE@", variable))
     };
-    Ok(vec![
+    let mut items = vec![
         item("lib/libmpi_abi.so.1", Content::Binary(library)),
-        item("lib/libmpi_abi.so", Content::Link(LIBRARY)),
+        item("lib/libmpi_abi.so", link(LIBRARY)),
         item("lib/pkgconfig/motet.pc", page(include_str!("install/motet.pc"))),
         item("include/mpi.h", Content::Text(include_str!("../../abi/include/mpi.h").to_owned())),
         item("include/mpix.h", Content::Text(include_str!("../../abi/include/mpix.h").to_owned())),
         item("bin/motet", Content::Binary(command)),
         item("bin/mpicc", driver("mpicc", "C", "MOTET_CC", ["cc", "gcc"])),
         item("bin/mpicxx", driver("mpicxx", "C++", "MOTET_CXX", ["c++", "g++"])),
-        item("bin/mpic++", Content::Link("mpicxx")),
-        item("bin/mpiexec", Content::Link("motet")),
-        item("bin/mpirun", Content::Link("motet")),
+        item("bin/mpic++", link("mpicxx")),
+        item("bin/mpiexec", link("motet")),
+        item("bin/mpirun", link("motet")),
         item("share/man/man1/motet.1", page(include_str!("install/motet.1"))),
         item("share/man/man1/mpicc.1", page(include_str!("install/mpicc.1"))),
-        item("share/man/man1/mpicxx.1", Content::Link("mpicc.1")),
-        item("share/man/man1/mpic++.1", Content::Link("mpicc.1")),
+        item("share/man/man1/mpicxx.1", link("mpicc.1")),
+        item("share/man/man1/mpic++.1", link("mpicc.1")),
         item("share/man/man1/mpiexec.1", page(include_str!("install/mpiexec.1"))),
-        item("share/man/man1/mpirun.1", Content::Link("mpiexec.1")),
+        item("share/man/man1/mpirun.1", link("mpiexec.1")),
         item("share/man/man3/MPI.3", page(include_str!("install/MPI.3"))),
-    ])
+    ];
+    // A page for each function of `mpix.h`, made from the tables that the header is made from.
+    for manual::ManualPage { file, text, others } in manual::pages() {
+        let in_manual = |file: &str| format!("share/man/man3/{file}");
+        items.extend(others.iter().map(|other| item(&in_manual(other), link(&file))));
+        items.push(item(&in_manual(&file), Content::Text(filled(&text))));
+    }
+    Ok(items)
 }
 
 fn filled(text: &str) -> String {

@@ -306,6 +306,32 @@ fn what_is_written_is_said() {
     assert!(!nowhere.exists());
 }
 
+/// Each function of `mpix.h` has a page, its form with large counts by a link to it.
+#[test]
+fn the_manual_has_the_functions_of_mpix_h() {
+    let (_folder, prefix, _) = installed();
+    let header = fs::read_to_string(prefix.join("include/mpix.h")).expect("it is there");
+    let prototypes = header.lines().filter_map(|line| line.strip_prefix("int MPIX_"));
+    let names = prototypes.filter_map(|line| Some(format!("MPIX_{}", line.split_once('(')?.0)));
+    let names: BTreeSet<String> = names.collect();
+    let page = |name: &str| {
+        let path = prefix.join("share/man/man3").join(format!("{name}.3"));
+        fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    };
+    assert!(names.contains("MPIX_Barrier_init") && names.len() > 100, "{names:?}");
+    for name in &names {
+        let (text, plain) = (page(name), name.trim_end_matches("_c"));
+        assert!(text.starts_with(&format!(".TH {plain} 3 ")) && !text.contains('@'), "{text}");
+        assert!(text.contains(&format!("int {name}(")), "{name}: {text}");
+    }
+    if Command::new("man").arg("--version").output().is_ok_and(|output| output.status.success()) {
+        let mut man = Command::new("man");
+        man.args(["-w", "MPIX_Bcast_init_c"]).env("MANPATH", prefix.join("share/man"));
+        let found = line(&mut man);
+        assert!(found.ends_with("share/man/man3/MPIX_Bcast_init.3"), "{found}");
+    }
+}
+
 #[test]
 fn a_bad_prefix_is_an_error() {
     library();

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use crate::compiler;
 use crate::header;
+use crate::prototype;
 use crate::table::{self, Constant};
 
 /// Types, and as what the standard interface has them.
@@ -97,7 +98,8 @@ fn of_functions(names: &Names) -> Vec<Question> {
     };
     let mut questions = Vec::new();
     for function in table::functions() {
-        let parameters: Vec<String> = function.parameters.iter().map(header::parameter).collect();
+        let parameters: Vec<String> =
+            function.parameters.iter().map(prototype::parameter).collect();
         for name in [function.name.clone(), format!("P{}", function.name)] {
             if names.functions.contains(&name) {
                 let kind = kind(&function.returns, &parameters);
