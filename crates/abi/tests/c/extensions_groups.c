@@ -234,6 +234,17 @@ static void refused(void) {
     ERR(MPIX_Allgather_init(out, 1, MPI_INT, in, -1, MPI_INT, all, MPI_INFO_NULL, comm, &request),
         MPI_ERR_COUNT);
     ERR(MPIX_Barrier_init(all, MPI_INFO_NULL, comm, NULL), MPI_ERR_ARG);
+    ERR(MPIX_Barrier_init(all, (MPI_Info)0xdead0, comm, &request), MPI_ERR_INFO);
+    ERR(MPIX_Bcast_init(NULL, 1, MPI_INT, 0, all, MPI_INFO_NULL, comm, &request), MPI_ERR_BUFFER);
+    ERR(MPIX_Bcast_init(MPI_IN_PLACE, 1, MPI_INT, 0, all, MPI_INFO_NULL, comm, &request),
+        MPI_ERR_BUFFER);
+    ERR(MPIX_Scan_init(out, in, 1, MPI_DATATYPE_NULL, MPI_SUM, all, MPI_INFO_NULL, comm, &request),
+        MPI_ERR_TYPE);
+    ERR(MPIX_Scan_init(out, in, 1, MPI_INT, MPI_OP_NULL, all, MPI_INFO_NULL, comm, &request),
+        MPI_ERR_OP);
+    ERR(MPIX_Allgatherv_init(out, 1, MPI_INT, in, NULL, NULL, MPI_INT, all, MPI_INFO_NULL, comm,
+                             &request),
+        MPI_ERR_ARG);
     CHECK(request == MPI_REQUEST_NULL);
     OK(MPI_Group_free(&own));
     OK(MPI_Group_free(&other));

@@ -143,6 +143,7 @@ static void refused(void) {
     OK(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
     OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
     ERR(MPIX_Barrier_end(comm), MPI_ERR_OTHER);
+    ERR(MPIX_Neighbor_allgather_begin(out, 1, MPI_INT, in, 1, MPI_INT, comm), MPI_ERR_TOPOLOGY);
     ERR(MPIX_Bcast_begin(&one, -1, MPI_INT, 0, comm), MPI_ERR_COUNT);
     ERR(MPIX_Bcast_end(comm), MPI_ERR_OTHER);
     ERR(MPIX_Bcast_end(MPI_COMM_NULL), MPI_ERR_COMM);
@@ -155,6 +156,33 @@ static void refused(void) {
     ERR(MPIX_Allreduce_end(comm), MPI_ERR_OTHER);
 }
 
+/* Phases between two groups, and calls that do not exist there. */
+static void between(void) {
+    MPI_Comm half, inter;
+    MPI_Request request;
+    MPI_Group none = MPI_GROUP_EMPTY;
+    int side = rank % 2, place = -1, value = 100 + rank;
+    if (size < 2) return;
+    OK(MPI_Comm_split(comm, side, rank, &half));
+    OK(MPI_Comm_rank(half, &place));
+    OK(MPI_Intercomm_create(half, 0, comm, 1 - side, 7, &inter));
+    OK(MPI_Comm_set_errhandler(inter, MPI_ERRORS_RETURN));
+    int root = side == 1 ? 0 : place == 0 ? MPI_ROOT : MPI_PROC_NULL;
+    OK(MPIX_Bcast_begin(&value, 1, MPI_INT, root, inter));
+    OK(MPIX_Barrier_begin(inter));
+    OK(MPIX_Barrier_end(inter));
+    OK(MPIX_Bcast_end(inter));
+    CHECK_EQ(value, side == 1 ? 100 : 100 + rank);
+    ERR(MPIX_Scan_begin(out, in, 1, MPI_INT, MPI_SUM, inter), MPI_ERR_COMM);
+    ERR(MPIX_Exscan_begin(out, in, 1, MPI_INT, MPI_SUM, inter), MPI_ERR_COMM);
+    ERR(MPIX_Neighbor_allgather_begin(out, 1, MPI_INT, in, 1, MPI_INT, inter), MPI_ERR_COMM);
+    ERR(MPIX_Allreduce_begin(MPI_IN_PLACE, in, 1, MPI_INT, MPI_SUM, inter), MPI_ERR_BUFFER);
+    ERR(MPIX_Barrier_init(none, MPI_INFO_NULL, inter, &request), MPI_ERR_COMM);
+    ERR(MPIX_Exchange(out, 1, MPI_INT, in, 1, MPI_INT, none, none, inter), MPI_ERR_COMM);
+    OK(MPI_Comm_free(&inter));
+    OK(MPI_Comm_free(&half));
+}
+
 int main(int argc, char **argv) {
     OK(MPI_Init(&argc, &argv));
     OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
@@ -163,6 +191,7 @@ int main(int argc, char **argv) {
     each();
     among_neighbours();
     nested();
+    between();
     refused();
     OK(MPI_Comm_free(&comm));
     OK(MPI_Finalize());

@@ -132,6 +132,9 @@ static void explained(void) {
     OK(MPIX_Explain(request, little, sizeof little, &again));
     CHECK_EQ(again, length);
     CHECK_TEXT(little, "allredu");
+    ERR(MPIX_Explain(request, NULL, 1, &length), MPI_ERR_ARG);
+    ERR(MPIX_Explain(request, text, -1, &length), MPI_ERR_ARG);
+    ERR(MPIX_Explain(request, text, sizeof text, NULL), MPI_ERR_ARG);
     OK(MPI_Start(&request));
     OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
     CHECK_EQ(sum, size);
