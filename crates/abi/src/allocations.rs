@@ -6,7 +6,7 @@
 //! What has been allocated is written down, so that nothing else can be freed. Whatever is left
 //! when the process ends goes with it.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::alloc::{self, Layout};
 use std::collections::BTreeMap;

@@ -7,7 +7,7 @@
 //!
 //! A slot whose generations are used up is not used again.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,7 +1,7 @@
 //! Where in a program a call was made, for people: what debug information knows by file and line is
 //! known here by object and address, which `addr2line` turns into these.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::ffi::{CStr, OsStr, c_char, c_int, c_void};
 use std::mem::MaybeUninit;

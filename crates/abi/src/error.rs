@@ -4,7 +4,7 @@
 //! comes from, or files, which have one handler as long as none is open. One that has none (a wrong
 //! handle, say) belongs to [`process::without_object`]. (MPI 5.0 §9.3)
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::ffi::c_int;
 use std::mem;

@@ -9,13 +9,13 @@
 //!
 //! Error handlers are not called in this way: they are the last thing that a call does, with
 //! nothing alive that has a destructor, so an exception passes through, and so may a `longjmp` or
-//! the end of the thread ([`crate::fault::Ending`]).
+//! the end of the thread ([`crate::error::Ending`]).
 //!
 //! C++ counts, for each thread, the exceptions that have been thrown and not been caught. One that
 //! is stopped is taken out of the count and one that is raised is put into it, so another thread
 //! may raise it: an operator may have thrown in the progress thread.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 mod catch;
 mod cplusplus;

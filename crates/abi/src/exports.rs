@@ -1,6 +1,6 @@
 //! The functions and constants of the standard, made from the tables by `build.rs`.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 #![allow(dead_code)] // there are constants that nobody here needs
 #![allow(clippy::undocumented_unsafe_blocks)] // all pass on what the caller promises by calling
 #![allow(clippy::multiple_unsafe_ops_per_block)] // as above

@@ -5,7 +5,7 @@
 //! finalised, so that what finalises at the end of a process leaves it alone; every other call is
 //! an error that says where it was made. What ends the job in a rank ends only this process.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::ffi::c_int;
 use std::fmt;

@@ -11,7 +11,7 @@
 //! `MOTET_FUZZ_WITHOUT` names more that are left out, and `MOTET_FUZZ_TRACE` has each named on the
 //! standard error before it is made.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 #![allow(clippy::undocumented_unsafe_blocks)] // the arguments are made as the module says
 
 mod arguments;

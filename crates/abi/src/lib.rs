@@ -6,7 +6,7 @@
 //! ```text
 //!  MPI_Bcast, PMPI_Bcast, MPI_Bcast_c, MPI_Ibcast, …          exports.rs (tables/functions.tsv)
 //!      |   ends the job at a panic, asks whether the library is initialised,
-//!      |   brings what went wrong before the error handler      boundary.rs, fault.rs
+//!      |   brings what went wrong before the error handler      boundary.rs, error.rs
 //!      v
 //!  calls::collectives::bcast(…, Form)                           calls/*: one function per call
 //!      |   handles -> objects                                   handle.rs, slot.rs, objects/*

@@ -1,6 +1,6 @@
 //! What the caller points to.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::slice;
 

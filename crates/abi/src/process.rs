@@ -11,7 +11,7 @@
 //! The names `MPI_COMM_WORLD` and `MPI_COMM_SELF` are good from `MPI_Init` to `MPI_Finalize`; the
 //! communicators are there as long as the seat.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::env;
 use std::ffi::c_int;

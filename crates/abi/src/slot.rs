@@ -2,7 +2,7 @@
 //!
 //! The protocol is in the README.md of this folder, with its proof.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::cell::UnsafeCell;
 use std::fmt;

@@ -7,7 +7,7 @@
 //! gone, or gone twice, is an access that loom's cells refuse.
 
 #![cfg(loom)]
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;

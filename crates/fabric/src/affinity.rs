@@ -45,7 +45,7 @@ pub struct CoreAffinity {
 }
 
 impl CoreAffinity {
-    /// The rank `me` is number `place` of [`SharedSegment::company`]. Each of its threads that
+    /// The rank `me` is number `place` of [`SharedSegment::local_ranks`]. Each of its threads that
     /// waits may be moved.
     pub fn new(segment: Arc<SharedSegment>, me: Peer, place: usize) -> CoreAffinity {
         CoreAffinity { segment, me, place, rest: AtomicU32::new(0), cores: in_turns() }

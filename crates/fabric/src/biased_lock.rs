@@ -9,10 +9,10 @@
 //! then on the lock is an ordinary one for all.
 //!
 //! A function of the user that runs under a lock must not take one: it would wait for itself. While
-//! it runs its thread is [kept out](keep_out) of all locks: it has another number, to which nothing
+//! it runs its thread is [kept out](exclude) of all locks: it has another number, to which nothing
 //! is lent, so that it comes to the slow way, and only there is asked.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::cell::{Cell, UnsafeCell};
 use std::hint::spin_loop;
@@ -85,8 +85,8 @@ impl Drop for LockExclusion {
     }
 }
 
-/// A value that a [`Lock`] is for. While it is used, work may come up that cannot be done under the
-/// lock, since it runs foreign code.
+/// A value that a [`BiasedLock`] is for. While it is used, work may come up that cannot be done
+/// under the lock, since it runs foreign code.
 pub trait Settle {
     /// What is left to be done.
     type Rest;
@@ -139,7 +139,7 @@ impl<T: Settle> BiasedLock<T> {
         }
     }
 
-    /// Takes the lock, unless this thread is [kept out](keep_out). A panic of whoever held it
+    /// Takes the lock, unless this thread is [kept out](exclude). A panic of whoever held it
     /// before is not passed on.
     ///
     /// # Panics

@@ -8,18 +8,18 @@
 //! rest is found out with its help:
 //!
 //! ```text
-//!   environment --Offer--> Board: put, fence, get     (PMI-1, PMI-2 or PMIx)
+//!   environment --DetectedLauncher--> KeyValueSpace: put, fence, get     (PMI-1, PMI-2 or PMIx)
 //!                            |
-//!                          Roster: who is on which host, from what the ranks tell each other
+//!                          HostMap: who is on which host, from what the ranks tell each other
 //!                            |
-//!                          Seat: the segment of this host, made by its first rank
+//!                          JoinedRank: the segment of this host, made by its first rank
 //! ```
 //!
 //! What was inherited is taken over here, so that programs which a rank starts do not take
 //! themselves for that rank.
 //!
-//! Reading order: `place`; then `board`, `offer`, `pmi`, `pmix`, `roster`, `local`, `vigil` (who
-//! notices a death) with `process`, `launched`.
+//! Reading order: `launch_env`; then `kvs`, `detect`, `pmi`, `pmix`, `host_map`, `shared_segment`,
+//! `process_watch` (which notices a death) with `process`, `foreign_launcher`.
 
 mod detect;
 mod foreign_launcher;
@@ -106,7 +106,7 @@ pub struct JoinedRank {
     pub segment: Arc<SharedSegment>,
     /// Which of them this is.
     pub rank: Peer,
-    /// Which it is of the [`SharedSegment::company`] that wants the same cores.
+    /// Which it is of the [`SharedSegment::local_ranks`] that wants the same cores.
     pub place: usize,
     /// Whether this process is the rank, and no other one.
     pub is_process: bool,

@@ -5,9 +5,10 @@
 //! with one control message; nobody waits. From then on a start is a copy and a stamp: no tag, no
 //! matching, no request. The ring has several cells, so that a fast rank may be rounds ahead.
 //!
-//! The channels of one operation among many ranks share a limited amount of memory, [`RINGS`],
-//! however many there are: [`cells`] says how long a ring each message gets. Messages that find
-//! nothing left go through the standing lanes, whose memory all operations share.
+//! The channels of one operation among many ranks share a limited amount of memory,
+//! [`OPERATION_RINGS_MAX_BYTES`], however many there are: [`cells`] says how long a ring each
+//! message gets. Messages that find nothing left go through the standing lanes, whose memory all
+//! operations share.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -123,7 +124,7 @@ pub fn cells(messages: &[usize], ranks: u32, is_crowded: bool) -> Vec<usize> {
 }
 
 /// The cells of a channel for messages of this length: two lines for the shortest, which take one
-/// but are sent faster [so far apart](crate::lane), else the next power of two and two lines, of
+/// but are sent faster [so far apart](crate::spsc), else the next power of two and two lines, of
 /// which one is for the stamp. So rings of few sizes can be used again, and of no pair of lines,
 /// which a processor likes to fetch together, does one belong to another message.
 fn cell_bytes(bytes: usize) -> usize {
@@ -269,7 +270,7 @@ impl InChannel {
     }
 
     /// As [`InChannel::try_recv`], for who reads the message once, where it lies. Its address is a
-    /// multiple of [`ALIGNMENT`].
+    /// multiple of [`PAYLOAD_ALIGNMENT_BYTES`].
     #[inline]
     pub fn try_read(&mut self, read: impl FnOnce(Region)) -> Option<bool> {
         if !self.inlet.has_news() {

@@ -33,7 +33,7 @@ impl<T> ChunkedVec<T> {
         }
     }
 
-    /// Adds a value, whose number is what [`Table::len`] was.
+    /// Adds a value, whose number is what [`ChunkedVec::len`] was.
     pub(crate) fn push(&mut self, value: T) {
         match self.pieces.last_mut() {
             Some(last) if last.len() < CHUNK_ITEMS => last.push(value),

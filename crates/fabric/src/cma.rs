@@ -1,6 +1,6 @@
 //! Copying a large message straight out of its sender's memory.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::io;
 

@@ -8,7 +8,7 @@
 //! The endpoint belongs to one thread at a time. It never sleeps: whoever waits looks at the
 //! [`Doorbell`](crate::doorbell::Doorbell) of its rank.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 mod bounce;
 mod bounce_pool;

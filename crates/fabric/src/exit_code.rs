@@ -1,7 +1,7 @@
 //! The exit code of a process in which the library has found a mistake that the program may have
 //! passed over: such a process does not end with the code of success.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::ffi::{c_int, c_void};
 use std::process;

@@ -18,8 +18,8 @@ const REPLACE_TIMEOUT: Duration = Duration::from_secs(5);
 /// Reads a file of text, or a device: `/dev/null` is an empty one.
 ///
 /// # Errors
-/// What the system says; pipes, which may never end, and what is longer than [`LONGEST`] or no
-/// text in UTF-8.
+/// What the system says; pipes, which may never end, and what is longer than [`FILE_MAX_BYTES`] or
+/// no text in UTF-8.
 pub fn read_text(path: &Path) -> io::Result<String> {
     // To open a pipe would otherwise wait for somebody who writes into it.
     let file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;

@@ -1,16 +1,16 @@
 //! Children that a process makes by `fork`.
 //!
 //! A child has a copy of the memory of its process, but what is mapped shared stays shared. The
-//! heaps of a rank ([`crate::heap`]) are mapped so, and hold what the program has allocated: a
-//! child that writes there would change the memory of the rank. So a child replaces the pages of
+//! heaps of a rank ([`crate::shared_heap`]) are mapped so, and hold what the program has allocated:
+//! a child that writes there would change the memory of the rank. So a child replaces the pages of
 //! its heaps that are in use by private copies, before `fork` returns in it; and `fork` returns in
-//! the process only then, so that what it writes next is not in the copies. The rest of the
-//! segment is for the library, which does not work in a child.
+//! the process only then, so that what it writes next is not in the copies. The rest of the segment
+//! is for the library, which does not work in a child.
 //!
 //! `vfork`, `posix_spawn` and what calls `clone` by itself do not come here: such a child shares
 //! all memory of its process until it executes another program, or has to look after itself.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::ffi::c_void;
 use std::io;

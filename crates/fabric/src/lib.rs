@@ -6,7 +6,7 @@
 //! the launcher hands down by inherited descriptor. Everything above the mapping is the same code
 //! for both.
 //!
-//! Reading order: [`layout`] (where things lie), [`segment`] (the mapping), [`lane`] (one ring
+//! Reading order: [`layout`] (where things lie), [`segment`] (the mapping), [`spsc`] (one ring
 //! between two ranks), [`doorbell`] (sleeping and waking), [`matching`] (which message meets
 //! which receive), [`endpoint`] (the protocol of one rank), [`channel`] (fixed landing places
 //! for persistent operations), [`launcher`] and [`bootstrap`] (how ranks come to be).

@@ -3,7 +3,7 @@
 //! A sandbox may refuse `prlimit64`. Then no limit is known, and all is tried as if there was none.
 //! (That of rustix cannot fail: it panics, or returns what nobody has written.)
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use rustix::process::{Resource, Rlimit};
 

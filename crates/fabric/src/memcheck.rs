@@ -12,7 +12,7 @@
 //!
 //! Ranks that are threads need nothing of this: one memcheck sees what all of them write.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

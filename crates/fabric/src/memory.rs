@@ -5,7 +5,7 @@
 //! [`crate::Endpoint::recv`]) that the memory stays valid until the transfer completes or is
 //! cancelled.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 /// Memory to read from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

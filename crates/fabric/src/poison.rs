@@ -4,7 +4,7 @@
 //! library divides itself are in use. Only a build with `--cfg poison` tells it, which
 //! `ci/sanitize` makes; in all others these functions are nothing.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 #[cfg(poison)]
 unsafe extern "C" {

@@ -1,6 +1,6 @@
 //! The shared area of a world: how it is mapped, and the words of it that every rank reads.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 mod endings;
 mod room;

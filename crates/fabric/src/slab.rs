@@ -25,7 +25,7 @@ impl Id {
 
 /// A growing table of values; slots are used again. Limit: 2^32 - 1 values at a time.
 ///
-/// It grows in pieces and moves nothing (see `chunks.rs`), so a million values take the
+/// It grows in pieces and moves nothing (see `chunked.rs`), so a million values take the
 /// memory of a million, and none of them waits for the others to be copied.
 #[derive(Debug)]
 pub struct Slab<T> {

@@ -15,7 +15,7 @@
 //! changes of context where both share a core. They are close together, so many of them lie in few
 //! pages. Longer payloads have places of their own, of which there are fewer.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 mod prefault;
 mod ring;
@@ -133,7 +133,7 @@ impl RingWriter {
         RingWriter::starting_at(segment, ring, 0)
     }
 
-    /// As [`Outlet::new`], with the position of the first message; the other end has the same.
+    /// As [`RingWriter::new`], with the position of the first message; the other end has the same.
     pub fn starting_at(segment: Arc<SharedSegment>, ring: Ring, first: u64) -> RingWriter {
         let place = MappedRing::new(segment, ring);
         let ahead = if ring.cell_bytes < PREFETCH_MIN_SLOT_BYTES {
@@ -200,11 +200,11 @@ impl RingWriter {
         true
     }
 
-    /// As [`Outlet::push`], with no header: the payload begins so many bytes after the start of its
-    /// cell.
+    /// As [`RingWriter::push`], with no header: the payload begins so many bytes after the start of
+    /// its cell.
     ///
     /// # Safety
-    /// As for [`Outlet::push`].
+    /// As for [`RingWriter::push`].
     ///
     /// # Panics
     /// If the payload does not fit the cell there, or would lie over the stamp.
@@ -225,7 +225,7 @@ impl RingWriter {
     /// The same for a payload that does not fit the cell.
     ///
     /// # Safety
-    /// As for [`Outlet::push`].
+    /// As for [`RingWriter::push`].
     unsafe fn push_long<H: Copy>(&mut self, header: H, payload: Region) -> bool {
         if !self.has_room(1) {
             return false;
@@ -322,7 +322,7 @@ impl RingReader {
         RingReader::starting_at(segment, ring, 0)
     }
 
-    /// As [`Inlet::new`], with the position of the first message; the other end has the same.
+    /// As [`RingReader::new`], with the position of the first message; the other end has the same.
     pub fn starting_at(segment: Arc<SharedSegment>, ring: Ring, first: u64) -> RingReader {
         let told_each = (ring.long_cells() as u64).div_ceil(2);
         let place = MappedRing::new(segment, ring);
@@ -372,7 +372,7 @@ impl RingReader {
     }
 
     /// Where the payload lies behind a header of type `H` of the next message, which must wait: to
-    /// be read before [`Inlet::advance`].
+    /// be read before [`RingReader::advance`].
     ///
     /// # Panics
     /// If no cell waits or a payload cannot be so long.
@@ -386,8 +386,8 @@ impl RingReader {
         Region::new(annex.unwrap_or(behind).as_ptr(), bytes)
     }
 
-    /// Where so many bytes lie that were sent [at such a place](Outlet::push_at), as
-    /// [`Inlet::payload_of`].
+    /// Where so many bytes lie that were sent [at such a place](RingWriter::push_at), as
+    /// [`RingReader::payload_of`].
     ///
     /// # Panics
     /// If no cell waits, or a payload cannot be there.

@@ -15,7 +15,7 @@ use crate::TypeCode;
 /// So many structures a process can tell apart. Those beyond are [`TypeCode::NAMELESS`].
 pub const STRUCTURES_MAX: usize = (1 << 14) - 3;
 
-/// What a process knows. Signatures are never forgotten, and there are at most [`MOST`].
+/// What a process knows. Signatures are never forgotten, and there are at most [`STRUCTURES_MAX`].
 struct Known {
     signatures: Vec<&'static str>,
     codes: Option<HashMap<&'static str, TypeCode>>,
@@ -49,7 +49,8 @@ impl Known {
 }
 
 /// The code of the structure with this signature, which determines whether any bytes are a value of
-/// it or it is strict. [`TypeCode::NAMELESS`] if the process has [numbered](MOST) too many.
+/// it or it is strict. [`TypeCode::NAMELESS`] if the process has [numbered](STRUCTURES_MAX) too
+/// many.
 pub fn code_of(signature: &str, is_strict: bool) -> TypeCode {
     let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner).find(signature);
     known.unwrap_or_else(|| {

@@ -4,7 +4,7 @@
 //! load, read or write what that user names. It does as if such variables were not set, as
 //! `secure_getenv` of the C library does.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::env;
 use std::ffi::OsString;

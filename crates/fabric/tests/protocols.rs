@@ -2,16 +2,16 @@
 //! that the memory model allows. Run it with
 //! `RUSTFLAGS="--cfg loom" cargo test -p motet-fabric --test protocols`.
 //!
-//! They mirror `Doorbell`, of `Outlet` and `Inlet` what concerns room and wake-ups, the two ends
-//! of a shared copy, the two sides of a block, `Lock`, `HeldBack`, and the helper of a rank, line
-//! by line. The futex is a lock and a condition variable; what the system does for a barrier is
-//! `Barrier`. A wake-up that is lost is a deadlock, or an endless wait, which loom reports with the
-//! steps that lead there.
+//! They mirror `Doorbell`, of `RingWriter` and `RingReader` what concerns room and wake-ups, the
+//! two ends of a shared copy, the two sides of a block, `BiasedLock`, `FlushSignal`, and the helper
+//! of a rank, line by line. The futex is a lock and a condition variable; what the system does for
+//! a barrier is `Barrier`. A wake-up that is lost is a deadlock, or an endless wait, which loom
+//! reports with the steps that lead there.
 //!
 //! loom treats `SeqCst` loads and stores as weaker than they are, but fences as they are; the
 //! proofs (README, "Lanes" and "Doorbells") lean on fences alone.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 #![cfg(loom)]
 
 use loom::cell::UnsafeCell;

@@ -5,7 +5,7 @@
 //! leaked. In flight a buffer is held as parts (an address and lengths), never as a box or a
 //! reference: moving those would claim sole access to memory that peers are using.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 mod items;
 

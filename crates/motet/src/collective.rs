@@ -3,7 +3,7 @@
 //! All three make the same [`CollectiveArgs`] of their arguments, get a run of the same plan, and
 //! differ only in who owns the buffers and when the run starts.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 mod args;
 mod blocking;

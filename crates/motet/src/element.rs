@@ -1,6 +1,6 @@
 //! The types that may travel.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

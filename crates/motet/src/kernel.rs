@@ -14,7 +14,7 @@
 //! machine that had other work: sums of `f64` 33 and 50, least of `f64` 18 and 33, least of `i64` 9
 //! and 36, sums of `u8` 33 and 60, products of `i32` 11 and 60.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 mod pairs;
 mod predefined;

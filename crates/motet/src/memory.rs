@@ -1,6 +1,6 @@
 //! Memory for buffers that all ranks of a host can copy from and to.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};

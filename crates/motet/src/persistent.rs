@@ -5,7 +5,7 @@
 //! started, and lends its buffers out when that is not so. It is the operation itself that knows
 //! this, and no guard that borrows it: one that is forgotten would leave the buffers in use.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 mod together;
 

@@ -37,7 +37,7 @@
 //! for it. A typed root and an untyped stack of one communicator cannot be used at the same time,
 //! except that a root may live inside open untyped phases.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 mod stack;
 

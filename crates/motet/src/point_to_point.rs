@@ -4,7 +4,7 @@
 //! from it is nothing at all, at once. Ready sends are standard ones: that the receive is posted
 //! already makes nothing faster here, and that it is not is no error.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 mod buffered;
 mod matched;

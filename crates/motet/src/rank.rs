@@ -9,8 +9,7 @@
 //! for; the engine then rings its own doorbell (it knows that somebody sleeps: `sleepers` is
 //! changed under its lock, and a sleeper looks once more, under the lock, after saying so).
 //!
-//! **Futures.** The first pending future starts a helper thread, which sleeps at the doorbell and
-//! wakes the wakers of what completes. A rank may have that helper all the time.
+//! **Futures.** The first pending future starts a helper thread, which wakes their wakers.
 
 mod finalize;
 mod flush_thread;

@@ -1,6 +1,6 @@
 //! Reductions of what is here already (MPI 4.1, 6.9.7).
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use motet_fabric::biased_lock::exclude;
 

@@ -1,6 +1,6 @@
 //! Operations under way: waiting, testing, and awaiting them.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::fmt;
 use std::future::Future;

@@ -4,7 +4,7 @@
 //! runs are those of rank 500 000 in a group of 10⁶. Only its 26 neighbours on a periodic grid have
 //! places in a segment, as the ranks of one machine have.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;

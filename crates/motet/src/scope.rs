@@ -1,6 +1,6 @@
 //! Nonblocking operations on borrowed buffers.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 mod messages;
 

@@ -2,7 +2,7 @@
 //! each collective over it ends with that error, and one over a communicator of ranks that live
 //! ends well.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 mod worlds;
 

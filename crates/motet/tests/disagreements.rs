@@ -5,7 +5,7 @@
 //! By default a part of the cases is tried, the same each time; `MOTET_TEST_DISAGREEMENTS=all`
 //! tries all of them. `ci/sanitize` looks for reads outside of the buffers.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 mod worlds;
 

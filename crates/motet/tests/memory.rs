@@ -1,7 +1,7 @@
 //! Memory that must not grow, and memory that operations take. What is measured is the whole
 //! process, so these run one by one.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 mod worlds;
 

@@ -1,7 +1,7 @@
 //! What lies between the fields of a structure never leaves the process: whatever it is sent by,
 //! what arrives there are zeroes.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 mod worlds;
 

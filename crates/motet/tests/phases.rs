@@ -4,7 +4,7 @@
 //! (typed) and `matrix` (untyped, on threads and processes); here it is about nesting. Nothing but
 //! one test counts on a begin that does not wait, and nothing on an end that does more than that.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 mod phases {
     pub(crate) mod program;

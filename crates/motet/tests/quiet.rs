@@ -2,7 +2,7 @@
 //!
 //! There is one test only: the test harness allocates when tests begin and end.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 mod worlds;
 

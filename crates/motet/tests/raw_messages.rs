@@ -1,7 +1,7 @@
 //! Messages of the untyped layer: data of every layout, in every form, in one group and between
 //! two.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 mod worlds;
 

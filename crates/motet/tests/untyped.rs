@@ -1,6 +1,6 @@
 //! The untyped layer: what it refuses, and what becomes of its arguments.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 mod worlds;
 

@@ -4,21 +4,20 @@
 //! ([`Cost`]): its messages, each at the price of its size, and what is reduced and copied. Among
 //! more than two ranks that is corrected ([`Company`]).
 //!
-//! **Where ranks share cores**, what counts is what all ranks do together ([`Work`]), shared
-//! among the cores: a chain of one rank is time for the others. The time is that of the work,
-//! unless the chain is longer. Where all messages pass one rank, the chain is what the core of
-//! that one does. A rank that waits gives its core to another one, which costs a hand-over, or
-//! half of one if it has waited before in the same call; and all cores come to a point where
-//! they wait for one. What ranks of the same core send each other is in its cache, and so is
-//! cheaper ([`Reach`]). What flows one way, from a root or to it, has no such points: ranks run
-//! ahead, and one hand-over serves many operations. Its time is that of the busiest core: the
-//! one whose ranks are the busiest of all and others, of which each does as much as they do on
-//! average.
+//! **Where ranks share cores**, what counts is what all ranks do together ([`AggregateWork`]),
+//! shared among the cores: a chain of one rank is time for the others. The time is that of the
+//! work, unless the chain is longer. Where all messages pass one rank, the chain is what the core
+//! of that one does. A rank that waits gives its core to another one, which costs a hand-over, or
+//! half of one if it has waited before in the same call; and all cores come to a point where they
+//! wait for one. What ranks of the same core send each other is in its cache, and so is cheaper
+//! ([`DistancePattern`]). What flows one way, from a root or to it, has no such points: ranks run
+//! ahead, and one hand-over serves many operations. Its time is that of the busiest core: the one
+//! whose ranks are the busiest of all and others, of which each does as much as they do on average.
 //!
 //! The price of a message has a part for being one, the latency or, if it does not wait for the
-//! one before, less; and a part for its bytes. The latter is a [curve](Machine::bytes_ns) through
-//! sizes that were measured, since no one rate is right: short data travels in the line that
-//! announces it, more in cells, much straight from memory to memory.
+//! one before, less; and a part for its bytes. The latter is a [curve](CostParams::bytes_ns)
+//! through sizes that were measured, since no one rate is right: short data travels in the line
+//! that announces it, more in cells, much straight from memory to memory.
 
 mod dedicated;
 mod oversubscribed;

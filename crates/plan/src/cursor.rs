@@ -1,8 +1,8 @@
 //! Which step may run next: counters and a queue, and nothing that runs anything.
 //!
-//! The verifier, the engine and the drawings all execute plans through [`Exec`], so what is
+//! The verifier, the engine and the drawings all execute plans through [`Cursor`], so what is
 //! verified is what runs. A step becomes ready once, so a queue as long as the plan never wraps:
-//! every operation is a few array accesses, and nothing is allocated after [`Exec::new`].
+//! every operation is a few array accesses, and nothing is allocated after [`Cursor::new`].
 //!
 //! A program may have a million small operations under way, most of them of a few steps. So for
 //! few steps all counters are bytes and lie in the value itself; only for many they are words in
@@ -10,8 +10,9 @@
 //! not begun, and to begin one again is to copy that.
 //!
 //! Where messages are so short that none waits for its receiver, counters cost more than they
-//! gain: [`Exec::in_order`] hands out one step after the other, in the plan's [order](Plan::order).
-//! Whether all ranks may do that, and any of them, is for the verifier to say ([`Mode::InOrder`]).
+//! gain: [`Cursor::in_order`] hands out one step after the other, in the plan's
+//! [order](Plan::order). Whether all ranks may do that, and any of them, is for the verifier to say
+//! ([`Mode::InOrder`]).
 
 use std::marker::PhantomData;
 
@@ -218,7 +219,7 @@ impl Cursor {
     /// Makes ready for another execution of the same plan, without allocation.
     ///
     /// # Panics
-    /// If `plan` has so many more or fewer steps than the plan of [`Exec::new`] that they are
+    /// If `plan` has so many more or fewer steps than the plan of [`Cursor::new`] that they are
     /// counted in another way.
     #[inline]
     pub fn restart(&mut self, plan: &Plan) {
@@ -274,7 +275,7 @@ impl Cursor {
     /// has been handed out. Only where one step is taken after the other.
     ///
     /// # Panics
-    /// As [`Exec::place`]; builds with debug assertions, if a step would be complete no longer.
+    /// As [`Cursor::place`]; builds with debug assertions, if a step would be complete no longer.
     #[inline]
     pub fn move_to(&mut self, place: usize) {
         let Size::InOrder(state) = &mut self.0 else {
@@ -289,7 +290,7 @@ impl Cursor {
     /// one step is taken after the other.
     ///
     /// # Panics
-    /// As [`Exec::move_to`].
+    /// As [`Cursor::move_to`].
     #[inline]
     pub fn resume_at(&mut self, place: usize) {
         self.move_to(place);
@@ -316,7 +317,7 @@ impl Cursor {
         }
     }
 
-    /// Says that a step handed out by [`Exec::next_ready`] is complete.
+    /// Says that a step handed out by [`Cursor::next_ready`] is complete.
     ///
     /// Steps may complete in any order. Completing a step twice, or one that was not handed out,
     /// is a fault of the caller; builds with debug assertions panic.

@@ -2,23 +2,24 @@
 //!
 //! A [`Call`] says which collective is called, with which sizes. An [`Algorithm`] turns it into a
 //! [`Plan`]: for one rank, the sends, receives, copies and reductions it makes, and which must be
-//! complete before which. An [`Exec`] walks a plan. Nothing here knows an address, a
+//! complete before which. A [`Cursor`] walks a plan. Nothing here knows an address, a
 //! transport, a thread or a clock, so the same plan serves an engine, the [verifier](verify()) and
 //! the [drawings](draw).
 //!
 //! To read the crate: [`call`] (what is asked), [`plan`] (what is done), [`build`] (how the order
-//! follows from the data), [`algo`] (the algorithms), [`exec`] (how a plan is walked), [`spec`] and
-//! [`verify`](mod@verify) (why it is right), [`cost`] and [`select`] (which algorithm is taken).
+//! follows from the data), [`algo`] (the algorithms), [`cursor`] (how a plan is walked), [`spec`]
+//! and [`verify`](mod@verify) (why it is right), [`cost`] and [`select`] (which algorithm is
+//! taken).
 //!
 //! ```
-//! use motet_plan::{Call, Division, Operation, Rank, Tuning};
+//! use motet_plan::{Call, NodeMap, Operation, Rank, Tuning};
 //!
 //! let call = Call {
 //!     rank: Rank(2),
 //!     ranks: 4,
 //!     element_bytes: 8,
 //!     in_place: false,
-//!     nodes: Division::ONE,
+//!     nodes: NodeMap::ONE,
 //!     operation: Operation::Allreduce { count: 1, commutative: true },
 //! };
 //! let (plan, choice) = motet_plan::select::plan(&call, &Tuning::default())?;

@@ -3,7 +3,7 @@
 //! Nothing here depends on a Fortran compiler, but the datatypes of Fortran have sizes, and logical
 //! operators values that they make. Whoever sets these must set what they are.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::ffi::{c_int, c_void};
 

@@ -2,7 +2,7 @@
 //!
 //! What is not significant at a rank is never asked for here, so nothing of it is looked at.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::cell::RefCell;
 use std::ffi::c_void;

@@ -1,6 +1,6 @@
 //! Attributes of communicators and datatypes. (MPI 4.1 §7.7)
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;

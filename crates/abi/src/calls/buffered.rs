@@ -3,7 +3,7 @@
 //! The sessions of a process have its buffer: theirs are attached here too, by [`attach`] and so on
 //! with [`Holder::Process`].
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::ffi::c_void;
 

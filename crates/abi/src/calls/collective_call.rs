@@ -1,6 +1,6 @@
 //! A collective on its way: on what it is called, who takes part how, and in which form.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::ffi::{c_int, c_void};
 

@@ -4,7 +4,7 @@
 //! (of the far group, on an intercommunicator), and only lists are copied: the others allocate
 //! nothing on the way to the layer below.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::ffi::{c_int, c_void};
 

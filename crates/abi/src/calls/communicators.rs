@@ -4,7 +4,7 @@
 //! attributes whose callbacks say so, which are called when the copy is asked for, and with the
 //! handle of the original.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::ffi::{c_char, c_int};
 use std::sync::PoisonError;

@@ -1,6 +1,6 @@
 //! The environment: beginning and end, versions, clocks, memory. (MPI 4.1 §9, §11)
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicI32, Ordering};

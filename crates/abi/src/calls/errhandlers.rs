@@ -1,7 +1,7 @@
 //! Error handlers of communicators, and of files, of which there is `MPI_FILE_NULL` alone.
 //! (MPI 5.0 §9.3)
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::ffi::c_int;
 

@@ -1,6 +1,6 @@
 //! Classes, codes and texts of errors, those of the program among them. (MPI 4.1 §9.4, §9.5)
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::ffi::{c_char, c_int};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};

@@ -1,7 +1,7 @@
 //! What there is beyond the standard and is no collective on data: the topologies of the 2008
 //! proposal, and what the library tells of an operation.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::ffi::{c_char, c_int};
 

@@ -1,6 +1,6 @@
 //! Generalized requests: operations of the program that are waited for like those of the library.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::ffi::{c_int, c_void};
 use std::mem;

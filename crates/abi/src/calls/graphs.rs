@@ -1,7 +1,7 @@
 //! Graphs: those of which each rank knows all edges, and those of which it knows its own.
 //! (MPI 4.1 §8.5.3, §8.5.4)
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::ffi::c_int;
 

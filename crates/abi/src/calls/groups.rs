@@ -1,6 +1,6 @@
 //! Groups. (MPI 4.1 §7.3)
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::ffi::c_int;
 

@@ -1,6 +1,6 @@
 //! Hints. (MPI 4.1 §10)
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::ffi::{c_char, c_int};
 use std::sync::PoisonError;

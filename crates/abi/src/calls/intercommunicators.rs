@@ -1,6 +1,6 @@
 //! Communicators between two groups. (MPI 4.1 §7.6)
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::ffi::c_int;
 

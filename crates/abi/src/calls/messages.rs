@@ -3,7 +3,7 @@
 //! Ranks and tags are turned into those of Motet here, where only those are refused that Motet has
 //! no value for; what is out of range is its business.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::ffi::{c_int, c_void};
 

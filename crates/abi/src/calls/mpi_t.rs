@@ -5,7 +5,7 @@
 //! asked of one finds a wrong index, name or handle. Errors are returned, and never brought before
 //! an error handler.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{c_char, c_int, c_void};

@@ -2,7 +2,7 @@
 //!
 //! Lists have an entry for each neighbour. Nothing can be in place.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::ffi::c_void;
 

@@ -1,6 +1,6 @@
 //! Operators, and reductions of what is here already.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::ffi::{c_int, c_void};
 

@@ -1,7 +1,7 @@
 //! Data is packed into bytes and unpacked, in the representation of this machine or in
 //! `external32`.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::ffi::{c_char, c_void};
 use std::slice;

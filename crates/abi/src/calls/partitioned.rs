@@ -1,6 +1,6 @@
 //! Messages in parts: sent as a whole when the last part is ready, received as a whole.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::ffi::{c_int, c_void};
 

@@ -4,7 +4,7 @@
 //! [`crate::objects::Request`]). Those of a list are moved into a vector that belongs to the
 //! thread, so that nothing is allocated for a call.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 mod set;
 

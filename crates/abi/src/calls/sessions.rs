@@ -3,7 +3,7 @@
 //! The buffer of a session for buffered sends is that of the rank: a group does not know from which
 //! session it comes, so neither does a communicator that is made of it.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::ffi::{c_char, c_int, c_void};
 

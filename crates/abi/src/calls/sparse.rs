@@ -3,7 +3,7 @@
 //!
 //! Lists have an entry for each member of the group that they are about. Nothing can be in place.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::ffi::c_void;
 

@@ -1,6 +1,6 @@
 //! Topologies that are grids, and what there is for all topologies. (MPI 4.1 §8)
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::ffi::c_int;
 

@@ -1,7 +1,7 @@
 //! What datatypes are: sizes and bounds, names, how they were made, and those that are found by
 //! what they are to hold.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::ffi::{c_char, c_int};
 

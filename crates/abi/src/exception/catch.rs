@@ -16,7 +16,7 @@
 //! A thread that ends inside of a callback (`pthread_exit`, or a cancellation) unwinds, too, but
 //! must not be stopped, and the library cannot be unwound: the job ends then.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::ffi::{c_int, c_void};
 

@@ -1,7 +1,7 @@
 //! What an exception of C++ is to the library of C++ that it comes from. There may be none in the
 //! process, and there may be two, so each is asked of the library of the exception itself.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::ffi::{CStr, c_uint, c_void};
 use std::mem::{self, MaybeUninit};

@@ -5,7 +5,7 @@
 //! same handle as long as the handler lives. A handle whose references have all been freed is
 //! wrong, also while an object still has the handler.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

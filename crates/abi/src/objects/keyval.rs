@@ -3,7 +3,7 @@
 //! A key that has been freed is there as long as an attribute is set under it: that can still be
 //! looked at and deleted by the number, which is not given out again.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_void};

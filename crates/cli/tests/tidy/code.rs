@@ -157,7 +157,7 @@ pub(crate) fn stubs(source: &Source) -> Vec<Finding> {
 
 /// The files that write to the standard error, all by way of `printable`, or ask what it is.
 const SPEAKERS: [&str; 4] = [
-    "crates/fabric/src/complaint.rs",
+    "crates/fabric/src/stderr.rs",
     "crates/fabric/src/launcher/output.rs",
     "crates/motet/src/check/report.rs",
     "crates/cli/src/bench/environment.rs",

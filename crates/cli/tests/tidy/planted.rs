@@ -229,7 +229,7 @@ mod the_code {
         let right = "// eprintln!()\nlet stderr = 1;\ncommand.stderr(File::create(path)?);\n\
                      #[cfg(test)]\nmod tests { fn f() { eprintln!(); } }";
         assert_eq!(lines(code::stray_complaints(&rust(right))), NOWHERE);
-        let here = Source::new("crates/fabric/src/complaint.rs", "fn f() { io::stderr(); }");
+        let here = Source::new("crates/fabric/src/stderr.rs", "fn f() { io::stderr(); }");
         assert_eq!(lines(code::stray_complaints(&here)), NOWHERE);
     }
 

@@ -40,7 +40,8 @@ const LAST_OUTPUT_DELAY: Duration = Duration::from_millis(30);
 /// would take the end of this process for a death, if it came before their own.
 const LAUNCHER_KILL_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What a rank has of the launcher of another library: its [`Board`], and where all ranks are.
+/// What a rank has of the launcher of another library: its [`KeyValueSpace`], and where all ranks
+/// are.
 #[derive(Debug)]
 pub struct ForeignLauncher {
     roster: HostMap,

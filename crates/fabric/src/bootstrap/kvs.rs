@@ -2,9 +2,9 @@
 
 use crate::Result;
 
-/// Bytes of the longest value that a [`Board`] takes.
+/// Bytes of the longest value that a [`KeyValueSpace`] takes.
 pub const VALUE_MAX_BYTES: usize = 64 << 10;
-/// Characters of the longest name that a [`Board`] takes.
+/// Characters of the longest name that a [`KeyValueSpace`] takes.
 pub const NAME_MAX_BYTES: usize = 24;
 
 /// A notice board: the one thing that ranks have in common before they can send messages.
@@ -20,7 +20,7 @@ pub const NAME_MAX_BYTES: usize = 24;
 /// ```
 ///
 /// **Rules.** A name is put once by a rank: some launchers keep the first value, some the last. It
-/// has at most [`LONGEST_NAME`] letters, digits and dashes, a value at most [`LONGEST_VALUE`]
+/// has at most [`NAME_MAX_BYTES`] letters, digits and dashes, a value at most [`VALUE_MAX_BYTES`]
 /// bytes. What was put before a fence can be read by all after it; what was put after the last
 /// fence may or may not be there. Fences are counted, so all ranks make the same ones.
 ///
@@ -43,13 +43,13 @@ pub trait KeyValueSpace: Send + std::fmt::Debug {
     /// Waits for all ranks to come here.
     ///
     /// # Errors
-    /// As [`Board::put`]; also when a rank does not come.
+    /// As [`KeyValueSpace::put`]; also when a rank does not come.
     fn fence(&mut self) -> Result<()>;
 
     /// What a rank has put under this name before the last fence.
     ///
     /// # Errors
-    /// As [`Board::put`]; also when there is nothing.
+    /// As [`KeyValueSpace::put`]; also when there is nothing.
     fn get(&mut self, rank: usize, name: &str) -> Result<Vec<u8>>;
 
     /// Asks the launcher to end the job, with this exit code. The caller must end by itself too:
@@ -59,7 +59,7 @@ pub trait KeyValueSpace: Send + std::fmt::Debug {
     /// Says that this rank ends in good order. The last call.
     ///
     /// # Errors
-    /// As [`Board::put`].
+    /// As [`KeyValueSpace::put`].
     fn finalize(&mut self) -> Result<()>;
 }
 

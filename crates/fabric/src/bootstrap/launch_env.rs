@@ -1,6 +1,6 @@
 //! The place that Motet's own launcher has prepared for a process.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::ffi::OsString;
 use std::fs::OpenOptions;
@@ -23,8 +23,8 @@ use crate::{Error, Failure, How, Peer, Result, SharedSegment};
 /// How often to look whether the launcher has answered.
 const WORLD_POLL_PERIOD: Duration = Duration::from_millis(1);
 /// What a program is told that finds its place taken.
-const UNSET_REMEDY: &str = "Unset MOTET_RANK, MOTET_RANKS and MOTET_SEGMENT to run a program apart from \
-                     the rank that starts it";
+const UNSET_REMEDY: &str = "Unset MOTET_RANK, MOTET_RANKS and MOTET_SEGMENT to run a program \
+                            apart from the rank that starts it";
 
 /// What the environment says.
 #[derive(Debug, PartialEq, Eq)]

@@ -44,7 +44,8 @@ pub(super) fn divide(hosts: &mut [usize], share: usize) {
 }
 
 /// All seats of a world whose ranks are threads of this process, but of which only so many after
-/// each other share a segment. The others are reached by the network; `writes` is as in [`Reach`].
+/// each other share a segment. The others are reached by the network; `writes` is as in
+/// [`NetworkScope`].
 ///
 /// # Errors
 /// [`Error::Ranks`] for an impossible number, [`Error::Network`] if there is no network,

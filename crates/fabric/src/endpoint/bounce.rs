@@ -1,8 +1,7 @@
-//! Messages that wait neither for their receivers, where ranks share cores, nor for the kernel,
-//! where it copies slowly: copied into a block of the shared segment, once for all who read it.
-//! Protocol and proof: `../README.md`, "Blocks".
+//! Bounce buffers: a sender copies a message into shared memory, once for all its readers, and goes
+//! on. For oversubscribed cores, and where the kernel copies slowly: `../README.md`, "Blocks".
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::hint::spin_loop;
 use std::mem;
@@ -23,11 +22,9 @@ use crate::{Label, Peer, Region, SharedSegment, TrafficHint, TransferError, Type
 /// Bytes of the longest message that goes in a block, if one copy by the kernel is faster than two.
 const BOUNCE_MAX_BYTES: usize = 64 << 10;
 /// The same of a message that its receiver leaves [as it is](TrafficHint::Untouched), where ranks
-/// share cores: one copy is all that is needed then, and to wait for it takes less than a second
-/// one.
+/// share cores: to wait for the one copy that it needs takes less than a second copy.
 const UNTOUCHED_MAX_BYTES: usize = 32 << 10;
-/// Up to so many ranks on a core, who sends one such message alone waits for its receiver. With
-/// more its turn is too far away.
+/// Up to so many ranks on a core, the sender of one such message alone waits for its receiver.
 const WAITING_RANKS_PER_CORE_MAX: usize = 4;
 /// The same of a message of an exchange, where each end waits for the other in any case.
 const EXCHANGE_MAX_BYTES: usize = 16 << 10;
@@ -348,7 +345,7 @@ impl Endpoint {
     /// The same under memcheck: the next message in these bytes may be another rank's.
     ///
     /// # Safety
-    /// As for [`Pen::write`].
+    /// As for [`CopyStrategy::write`].
     #[cold]
     unsafe fn fill_watched(&mut self, into: NonNull<u8>, data: Region) {
         // SAFETY: passed on.
@@ -514,7 +511,7 @@ mod tests {
     use crate::layout::Layout;
     use crate::{Failure, How, RegionMut, Selector, Token};
 
-    /// So long that a belt takes [`MOST`] of them.
+    /// So long that a belt takes [`UNLIMITED_MIN_BYTES`] of them.
     const BYTES: usize = 40 << 10;
 
     fn label(tag: u64) -> Label {

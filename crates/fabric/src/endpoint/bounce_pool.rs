@@ -108,7 +108,7 @@ pub(super) struct BouncePool {
     wrap_limit_max: usize,
     /// Times around since it came nearer to that.
     wraps: u32,
-    /// Whether it has done so since somebody [asked](Belt::has_become_longer).
+    /// Whether it has done so since somebody [asked](BouncePool::has_grown).
     has_grown: bool,
     /// Up to here it has its pages.
     prepared: usize,

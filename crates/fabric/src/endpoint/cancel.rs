@@ -6,7 +6,7 @@
 //! of the poster is withdrawn, and a receiver that finds it gone asks for pieces, which are those
 //! of the copy.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use super::Endpoint;
 use super::send::Outgoing;

@@ -1,5 +1,5 @@
 //! How a rank leaves: those on its host see it in the segment, those elsewhere are told. Protocol:
-//! `ofi/README.md`, "Leaving".
+//! `net/README.md`, "Leaving".
 
 use std::time::{Duration, Instant};
 
@@ -135,7 +135,7 @@ impl Endpoint {
         let has_left = self.departure.has_left;
         let untold = std::mem::take(&mut self.departure.untold);
         if self.segment.failure().is_some() {
-            return; // as in `tell_elsewhere`
+            return; // as in `notify_remote`
         }
         let (now, later): (Vec<_>, Vec<_>) =
             untold.into_iter().partition(|&peer| is_late || wire.has_met(peer));

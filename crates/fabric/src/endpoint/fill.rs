@@ -1,6 +1,6 @@
 //! How long a message may be that is received into a place.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use super::{Completion, Endpoint, PostedRecv};
 use crate::matching::Ticket;

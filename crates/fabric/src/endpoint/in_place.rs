@@ -1,12 +1,12 @@
 //! Messages that are read where they lie.
 //!
 //! Who reads a message once, and needs no copy of it, since it reduces it, may read it in its
-//! block, or, if it lies in a [heap](crate::heap), in the memory of its sender, who waits for that
-//! as for a copy. It posts its receive as one whose message may lie; if the completion says that it
-//! was received, it asks by the same token whether it lies, and reads it. A message that has come
-//! in another way is in the memory of its receive, as ever.
+//! block, or, if it lies in a [heap](crate::shared_heap), in the memory of its sender, who waits
+//! for that as for a copy. It posts its receive as one whose message may lie; if the completion
+//! says that it was received, it asks by the same token whether it lies, and reads it. A message
+//! that has come in another way is in the memory of its receive, as ever.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use super::bounce_pool::BounceBuffer;
 use super::introductions::Introductions;
@@ -37,7 +37,7 @@ enum InPlaceSource {
 
 impl Endpoint {
     /// As [`Endpoint::recv`]; but the message is as long as `into`, and may be left where it lies.
-    /// The one who gets the completion reads it by [`Endpoint::read_lying`].
+    /// The one who gets the completion reads it by [`Endpoint::consume_in_place`].
     ///
     /// # Safety
     /// As [`Endpoint::recv`].

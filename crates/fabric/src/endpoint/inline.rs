@@ -6,7 +6,7 @@
 //! looks at the next cell from there, and if that holds it, copies it into place. Anything else
 //! that lies there is left for [`Endpoint::progress`].
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use super::bounce_pool::BounceBuffer;
 use super::in_place::is_read_at_once;
@@ -94,12 +94,12 @@ impl Endpoint {
         unsafe { self.recv_by(from, label, receive, None::<(usize, fn(Region))>) }
     }
 
-    /// As [`Endpoint::recv_short`], for who reads the message once, which is as long as `into`:
+    /// As [`Endpoint::recv_inline`], for who reads the message once, which is as long as `into`:
     /// where it lies, if its address is a multiple of this alignment, else in `into`. The alignment
     /// is no more than a line. A message that is refused is not read.
     ///
     /// # Safety
-    /// As [`Endpoint::recv_short`].
+    /// As [`Endpoint::recv_inline`].
     #[inline]
     pub unsafe fn read_inline(
         &mut self,
@@ -118,7 +118,7 @@ impl Endpoint {
     /// Receives a short message if it is there, and has it read, if somebody wants to.
     ///
     /// # Safety
-    /// As [`Endpoint::recv_short`].
+    /// As [`Endpoint::recv_inline`].
     #[inline(always)] // it is two functions: with a reader and without one
     unsafe fn recv_by(
         &mut self,
@@ -198,7 +198,7 @@ impl Endpoint {
 
     /// Receives what the posted receive of this token waits for, if no other one is posted and if
     /// it is there: then the receive is over. `None` if others are posted. What else a message from
-    /// there can be is left to [`Endpoint::progress`], as by [`Endpoint::recv_short`].
+    /// there can be is left to [`Endpoint::progress`], as by [`Endpoint::recv_inline`].
     #[inline]
     pub fn recv_alone(&mut self, token: Token) -> Option<(Peer, u64, InlineRecv)> {
         let (from, label, receive) = self.matching.alone()?;
@@ -277,7 +277,7 @@ impl Endpoint {
         match (&early.body, fits) {
             (UnexpectedBody::Whole(whole), Ok(())) => {
                 let into = receive.into.start();
-                // SAFETY: writable by the promise of `recv_short`; long enough, as just checked.
+                // SAFETY: writable by the promise of `recv_inline`; long enough, as just checked.
                 unsafe { into.copy_from_nonoverlapping(whole.as_ptr(), whole.len()) };
             }
             (&UnexpectedBody::Shared(block), Ok(())) => {

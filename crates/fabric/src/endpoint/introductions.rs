@@ -6,7 +6,7 @@
 //! signature up among those of its own process, once, and from then on knows which of its own
 //! numbers that number stands for.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use super::packet::{Header, Packet};
 use super::send::{Attempt, Outgoing};

@@ -4,7 +4,7 @@
 //! belongs to whoever holds it, who receives it or lets it go; as far as its sender can tell it has
 //! been received in both cases.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use super::packet::Packet;
 use super::{Completion, Endpoint, PostedRecv, UnexpectedBody, UnexpectedMsg};

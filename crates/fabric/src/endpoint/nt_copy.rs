@@ -1,7 +1,7 @@
 //! How a rank writes into blocks: through its caches, or past them, as is found to be faster.
 //! Why: `../README.md`, "Blocks".
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::ptr::NonNull;
 use std::time::{Duration, Instant};
@@ -120,7 +120,7 @@ impl CopyStrategy {
 /// Copies data one way or the other.
 ///
 /// # Safety
-/// As [`Pen::write`].
+/// As [`CopyStrategy::write`].
 unsafe fn copy(way: StoreKind, into: NonNull<u8>, data: Region) {
     match way {
         // SAFETY: passed on.
@@ -133,7 +133,7 @@ unsafe fn copy(way: StoreKind, into: NonNull<u8>, data: Region) {
 /// Copies whole lines past the caches, and what is left through them.
 ///
 /// # Safety
-/// As [`Pen::write`].
+/// As [`CopyStrategy::write`].
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 unsafe fn copy_past_caches(into: NonNull<u8>, data: Region) {
     use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_sfence, _mm_stream_si128};
@@ -167,7 +167,7 @@ unsafe fn copy_past_caches(into: NonNull<u8>, data: Region) {
 /// Elsewhere there is one way.
 ///
 /// # Safety
-/// As [`Pen::write`].
+/// As [`CopyStrategy::write`].
 #[cfg(not(all(target_arch = "x86_64", not(miri))))]
 unsafe fn copy_past_caches(into: NonNull<u8>, data: Region) {
     // SAFETY: passed on.

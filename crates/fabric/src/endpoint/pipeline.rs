@@ -2,7 +2,7 @@
 //! in a block on a belt of their own, so that what one rank waits for is short. Protocol and proof:
 //! `../README.md`, "Streams".
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::ops::RangeInclusive;
 

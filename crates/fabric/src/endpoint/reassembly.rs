@@ -5,7 +5,7 @@
 //! not there yet, the message stays in the lane for some looks: a sender that runs ahead of its
 //! receiver must not make work for it, since a message that is kept is copied twice.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use super::packet::{Header, Packet};
 use super::recv::Message;

@@ -1,7 +1,7 @@
 //! Messages of middle length to and from ranks elsewhere, which come without an answer to their
-//! announcement. Protocol: `ofi/README.md`, "Berths".
+//! announcement. Protocol: `net/README.md`, "Berths".
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use super::packet::Packet;
 use super::recv::Message;

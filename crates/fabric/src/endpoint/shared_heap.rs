@@ -1,6 +1,6 @@
 //! How a rank tells others where a large message lies, and finds what others tell.
 //!
-//! Memory of a [heap](crate::heap) is told by its place in the segment, and found in the own
+//! Memory of a [heap](crate::shared_heap) is told by its place in the segment, and found in the own
 //! mapping of whoever is told; all other memory by its address, for the kernel to copy from or to.
 //! Ranks that are threads have no heaps: what one of them tells is an address to all.
 
@@ -65,7 +65,7 @@ impl Endpoint {
 }
 
 #[cfg(test)]
-#[allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#[allow(unsafe_code)] // listed in docs/unsafe.md
 mod tests {
     use std::os::fd::AsFd;
 

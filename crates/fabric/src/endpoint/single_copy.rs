@@ -2,7 +2,7 @@
 //! or after what a rank copies for itself. Protocols and proofs: `../README.md`, "Claims" and
 //! "Shared copies".
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::ops::Range;
 
@@ -47,8 +47,8 @@ impl DeferredCopies {
 
 impl Endpoint {
     /// As [`Endpoint::progress`], for a rank that copies for itself: of copies that it shares with
-    /// other ranks it leaves to them as much as they can do. It must [catch up](Endpoint::catch_up)
-    /// when its own copy is done, and do nothing else before.
+    /// other ranks it leaves to them as much as they can do. It must [catch
+    /// up](Endpoint::flush_deferred) when its own copy is done, and do nothing else before.
     pub fn progress_deferring(&mut self, done: &mut Vec<Completion>) -> bool {
         let before = std::mem::replace(&mut self.deferred_copies.copies_for_itself, true);
         let moved = self.progress(done);
@@ -58,7 +58,7 @@ impl Endpoint {
 
     /// Where ranks share cores: from here on, of several large messages, those from ranks on other
     /// cores are left to their senders while there is something else to do. Says whether that
-    /// begins here; then it must [end](Endpoint::end_leaving_copies), and nothing else be done
+    /// begins here; then it must [end](Endpoint::end_deferring), and nothing else be done
     /// before that may take a message back.
     #[inline]
     pub fn begin_deferring(&mut self) -> bool {

@@ -1,7 +1,7 @@
 //! Large messages to and from ranks elsewhere, which go straight from memory to memory. Protocol:
-//! `ofi/README.md`, "Large messages".
+//! `net/README.md`, "Large messages".
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::time::Instant;
 

@@ -1,6 +1,6 @@
 //! Trying out whether processes may copy from each other.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::io;
 

@@ -6,7 +6,7 @@
 //! launcher is gone, however it went. Then it kills the group, and itself with it. As long as it
 //! lives, the number of the group cannot become that of another one.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};

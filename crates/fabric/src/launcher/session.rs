@@ -29,7 +29,7 @@
 //! guard end the ranks, and the front ends what is left, says so, and ends with the code of that
 //! signal.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};

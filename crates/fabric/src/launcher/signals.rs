@@ -1,7 +1,7 @@
 //! Signals as something to read: while a job runs they wait in a descriptor instead of
 //! interrupting.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::io;
 use std::mem::MaybeUninit;

@@ -1,6 +1,6 @@
 //! Starting one rank.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};

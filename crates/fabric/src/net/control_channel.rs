@@ -1,6 +1,6 @@
 //! Short words between the pulses of ranks, over a port of their own.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::time::Duration;
 
@@ -99,7 +99,7 @@ impl ControlChannel {
         Ok(post)
     }
 
-    /// What ends [`Post::collect`], from another thread.
+    /// What ends [`ControlChannel::collect`], from another thread.
     pub(super) fn bell(&self) -> WaitFd {
         self.port.bell()
     }

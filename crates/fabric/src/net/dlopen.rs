@@ -1,6 +1,6 @@
 //! libfabric, opened when it is needed: a program that stays on one host runs where there is none.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr;

@@ -2,9 +2,9 @@
 //! and queue of completions.
 //!
 //! It is used by one thread at a time, which is all that is asked of the provider. Calls never
-//! wait, but for [`Port::wait`]. Every object of libfabric begins with its `Fid`.
+//! wait, but for [`FiEndpoint::wait`]. Every object of libfabric begins with its `Fid`.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 mod cq;
 mod rma;
@@ -84,8 +84,8 @@ pub(super) struct FiEndpoint {
 unsafe impl Send for FiEndpoint {}
 
 impl FiEndpoint {
-    /// Opens a port. `waits` if somebody will sleep in [`Port::wait`]; others write at most so much
-    /// before that is looked at.
+    /// Opens a port. `waits` if somebody will sleep in [`FiEndpoint::wait`]; others write at most
+    /// so much before that is looked at.
     pub(super) fn open(
         library: &Arc<Library>,
         choice: &Choice,
@@ -216,7 +216,7 @@ impl FiEndpoint {
         if code == 0 { Ok(()) } else { Err(self.library.error(what, code.into())) }
     }
 
-    /// Bytes of the longest message that [`Port::inject`] takes.
+    /// Bytes of the longest message that [`FiEndpoint::inject`] takes.
     pub(super) fn longest_inject(&self) -> usize {
         self.inject
     }
@@ -250,8 +250,8 @@ impl FiEndpoint {
     /// about memory that is registered time and again.
     ///
     /// # Safety
-    /// The memory stays until the registration has been ended by [`Port::forget`], or the port
-    /// closed.
+    /// The memory stays until the registration has been ended by [`FiEndpoint::forget`], or the
+    /// port closed.
     pub(super) unsafe fn register(&mut self, region: Region, to: Access) -> Result<Registration> {
         let needs_none = !self.registers && !matches!(to, Access::Writes);
         if needs_none {
@@ -317,12 +317,12 @@ impl FiEndpoint {
         begun(unsafe { send(self.endpoint, start, bytes, handle, to.0, tag, context.cast()) })
     }
 
-    /// Whether [`Port::send_joined`] may be used.
+    /// Whether [`FiEndpoint::send_joined`] may be used.
     pub(super) fn joins(&self) -> bool {
         self.joins
     }
 
-    /// As [`Port::send`], for a message that lies in two places.
+    /// As [`FiEndpoint::send`], for a message that lies in two places.
     ///
     /// # Safety
     /// As there.

@@ -1,7 +1,7 @@
 //! What carries the cells of one lane to a rank on another host, and those of the lane from
 //! there: `README.md`, "A lane that spans two hosts", "Written cells" and "Room".
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 mod coalesce;
 
@@ -339,7 +339,7 @@ impl PeerLink {
     ) -> Begun {
         let Some(&name) = self.berthing.front() else { return Begun::Never(libc::EINVAL) };
         // SAFETY: as for other cells: it stays as it is until `released` has passed it, and that
-        // waits until the transfer is over (`note_berthed`).
+        // waits until the transfer is over (`note_remote_bounced`).
         let begun =
             unsafe { straights.send_remote_bounced(port, name, (cell, &self.registration)) };
         if begun == Begun::Yes {

@@ -1,6 +1,6 @@
 //! The way of one rank to all ranks on other hosts.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 mod bursts;
 mod endpoints;
@@ -245,7 +245,8 @@ impl Network {
             })
     }
 
-    /// Whether it is time to say whom this rank waits for: see [`Wire::await_peer`]. Says so once.
+    /// Whether it is time to say whom this rank waits for: see [`Network::await_peer`]. Says so
+    /// once.
     pub(crate) fn is_time_to_say(&mut self) -> bool {
         self.pulse.is_time_to_say()
     }

@@ -4,7 +4,7 @@
 //! are made for a kind of network card come first, then those that make do with any network.
 //! Providers that stay inside one host are passed over.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};

@@ -1,7 +1,7 @@
 //! Places at the receiver into which messages of middle length come without an answer to their
 //! announcement: `README.md`, "Berths".
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::collections::HashMap;
 

@@ -1,6 +1,6 @@
 //! Large messages that go straight from memory to memory: `README.md`, "Large messages".
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::collections::HashMap;
 

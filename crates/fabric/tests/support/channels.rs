@@ -1,6 +1,6 @@
 //! Channels for safe code.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use motet_fabric::{
     Attached, InChannel, Label, OutChannel, Peer, Region, RegionMut, TransferError, TypeCode,

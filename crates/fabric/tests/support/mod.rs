@@ -1,7 +1,7 @@
 //! A rank that safe code can drive: it owns the memory of its transfers, so no test has to promise
 //! anything. And whole worlds of such ranks.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 mod channels;
 mod watchdog;

@@ -1,6 +1,6 @@
 //! Buffers of which a datatype says where the data lies.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::fmt;
 

@@ -289,7 +289,8 @@ impl Communicator {
         if agreed.bytes > BUFFERS_MAX_BYTES {
             let [first, ..] = candidates else { return Ok(None) };
             let reason = format!(
-                "not measured: that would take {} bytes of memory, and at most {BUFFERS_MAX_BYTES} are",
+                "not measured: that would take {} bytes of memory, and at most \
+                 {BUFFERS_MAX_BYTES} are",
                 agreed.bytes
             );
             return Ok(Some((*first, reason)));

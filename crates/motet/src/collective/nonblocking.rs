@@ -3,7 +3,7 @@
 //! ends whenever one likes, and phases end in the reverse order of their beginnings. They differ in
 //! nothing else, so there is one table of the collectives, and its rows are written once.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 /// A row of the table in one form: the method of whoever lets collectives begin.
 ///

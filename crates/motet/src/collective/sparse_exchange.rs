@@ -1,7 +1,7 @@
 //! The sparse dynamic exchange: each rank knows whom it sends to, and nobody knows who sends to it.
 //! ([`crate::engine`] has the protocol, and why it is right.)
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::fmt;
 use std::future::Future;

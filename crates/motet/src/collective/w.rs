@@ -4,7 +4,7 @@
 //! its elements are of a type that any bytes are a value of, and every part is checked against the
 //! buffer; then the untyped layer does the rest.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::panic::Location;
 

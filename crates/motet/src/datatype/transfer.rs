@@ -1,6 +1,6 @@
 //! Moving bytes between memory and the stream of a layout.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::ptr;
 

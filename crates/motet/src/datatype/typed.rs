@@ -1,6 +1,6 @@
 //! Rust types that have a datatype.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use super::{Datatype, Named};
 

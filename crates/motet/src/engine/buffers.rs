@@ -1,6 +1,6 @@
 //! The memory of a run: where the buffers that a plan names really lie.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::alloc::{self, Layout};
 use std::ptr::NonNull;

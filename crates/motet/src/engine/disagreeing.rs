@@ -31,7 +31,7 @@
 //! ended, if it has sent none of them anything for that call. It waits until one of them leaves the
 //! world. Check mode names such a call before it begins.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};

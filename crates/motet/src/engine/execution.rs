@@ -1,6 +1,6 @@
 //! One collective on its way: a plan, its memory, and how its messages travel.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 mod binding;
 mod dataflow;

@@ -250,7 +250,7 @@ impl Engine {
     }
 
     /// Looks no more at an operation that is over, if it is the last of those that are looked at:
-    /// left among the [few](FEW) it would take the place of one that begins.
+    /// left among the [few](POLLED_OPS_MAX) it would take the place of one that begins.
     fn stop_polling(&mut self, id: Id) {
         if self.polled.last() != Some(&id) {
             return;

@@ -42,7 +42,7 @@
 //! the barrier (`⌈log2 p⌉`, whatever algorithm is preferred for barriers). It has no list of ranks:
 //! its memory grows with its own messages and with those to it.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::mem;
 use std::sync::Arc;

@@ -4,7 +4,7 @@
 //! hands a transfer over keeps the promise of [`crate::engine`]: its memory stays valid until the
 //! operation is complete or abandoned.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::collections::HashSet;
 use std::mem;

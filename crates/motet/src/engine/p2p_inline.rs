@@ -5,7 +5,7 @@
 //! and while no message is kept, which may be the one, and a long one. If the message does not come
 //! within so many looks, or is none that is short, the receive is posted as any other is.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use motet_fabric::matching::Ticket;
 use motet_fabric::slab::Id;

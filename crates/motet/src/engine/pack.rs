@@ -10,7 +10,7 @@
 //! padding is what some other value has left there, and not for other ranks. In memory that the
 //! operation may write it is zeroed in place.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use super::buffers::Scratch;
 use crate::Element;

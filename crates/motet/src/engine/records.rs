@@ -1,7 +1,7 @@
 //! The engine's part in check mode: records that are sent and received, and operations that are
 //! ended because the ranks disagree.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::collections::HashSet;
 use std::mem;

@@ -3,7 +3,7 @@
 //! In the stream a pair has no padding, so neither value nor index is aligned. Of two equal values
 //! the one with the lower index is taken; a value that is no number loses against one that is.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use super::predefined::{LongDouble, Real};
 use super::software::{Half, Quad};

@@ -1,6 +1,6 @@
 //! A kernel that stands for another one where only the time counts.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use super::{Kernel, looped};
 

@@ -1,6 +1,6 @@
 //! Kernels against plain loops, in all three places of the result.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 mod arithmetic;
 mod speed;

@@ -5,7 +5,7 @@
 //! time are laid out in temporaries, so that what it sees has the true layout, and the gaps of
 //! the user's own memory are never touched.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::sync::{Mutex, PoisonError};
 

@@ -1,6 +1,6 @@
 //! Operators that are known only when the program runs, as those of the C interface are.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! Values that say where they are.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use super::{Maxloc, Minloc, Operator};
 use crate::Element;

@@ -3,7 +3,7 @@
 //! A buffer is room that is counted: so many bytes may wait to be sent. The memory comes from the
 //! allocator, message by message, so nothing is fragmented and nothing is taken that is not used.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,6 +1,6 @@
 //! Messages that are found and taken at once, so that no other receive can get them.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::fmt;
 use std::sync::Arc;

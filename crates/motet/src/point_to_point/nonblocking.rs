@@ -1,6 +1,6 @@
 //! The nonblocking forms.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use motet_fabric::Region;
 

@@ -1,7 +1,7 @@
 //! The persistent forms: what is to be sent or received is said once, and posted at each start.
 //! (MPI 4.1 §3.9)
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use super::{Mode, outgoing, staging_of};
 use crate::buffer::{RecvBuffer, SendBuffer, StableBuffer};

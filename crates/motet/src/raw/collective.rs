@@ -1,6 +1,6 @@
 //! Every collective with its arguments, to be called in any of its forms.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::panic::Location;
 

@@ -5,7 +5,7 @@
 //! that there is not, no room, no message yet) is left to the way of all messages, which asks
 //! everything again.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use motet_fabric::{Label, Peer, Region, RegionMut, TypeCode};
 

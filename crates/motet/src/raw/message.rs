@@ -4,7 +4,7 @@
 //! collected when the operation starts; what has been received is spread when it has ended well,
 //! and no more of it than came. A receive never looks at the memory it is to fill.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use motet_fabric::TypeCode;
 

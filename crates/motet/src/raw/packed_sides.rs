@@ -4,7 +4,7 @@
 //! bytes. Data that lies in a row is used where it is. All other data gets a stream, which the
 //! operation fills when it starts and empties when it has ended.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use motet_fabric::TypeCode;
 use motet_plan::Block;

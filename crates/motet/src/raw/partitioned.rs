@@ -7,7 +7,7 @@
 //! The message goes as a whole when its last part is ready, and all parts arrive with it. Who says
 //! that a part is ready takes no lock, but for the last one.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};

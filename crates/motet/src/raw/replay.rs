@@ -5,7 +5,7 @@
 //! handles and numbers: so it is enough to compare those with what was said before, and all that
 //! was found out then holds.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use super::collective::Collective;
 use super::kind::CollectiveKind;

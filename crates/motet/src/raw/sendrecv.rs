@@ -1,6 +1,6 @@
 //! A message that is sent and another that is received as one operation. (MPI 4.1 §3.10)
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use motet_fabric::Region;
 

@@ -1,7 +1,7 @@
 //! From the arguments of a collective to a prepared call: what is read and written by whom, in
 //! which units, and where it lies.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 mod between;
 mod moves;

@@ -1,6 +1,6 @@
 //! Messages from and to borrowed buffers, in one group and between two.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::cell::RefCell;
 use std::marker::PhantomData;

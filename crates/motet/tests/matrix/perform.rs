@@ -1,6 +1,6 @@
 //! One case on one rank: the call is made, and every byte is looked at.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::collections::HashMap;
 use std::sync::Arc;

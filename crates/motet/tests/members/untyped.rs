@@ -1,6 +1,6 @@
 //! The same cases by the untyped layer, where outsiders pass addresses that nobody may look at.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::ptr;
 use std::sync::Arc;

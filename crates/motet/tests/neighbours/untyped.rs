@@ -1,6 +1,6 @@
 //! The untyped layer.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use motet::op::Op;
 use motet::raw::{Collective, Reduction, TypedBuffer, VectorBuffer, WBuffer};

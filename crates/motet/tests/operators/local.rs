@@ -1,6 +1,6 @@
 //! Local reductions of bytes, for which it is checked that they lie within their memory.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::sync::Arc;
 

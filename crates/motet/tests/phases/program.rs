@@ -1,6 +1,6 @@
 //! Random programs of phases, and what each rank must find: plain loops over all ranks.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use motet::op::Op;
 use motet::raw::{self, Collective, CollectiveKind, Reduction, Root, TypedBuffer};

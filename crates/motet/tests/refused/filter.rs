@@ -1,7 +1,7 @@
 //! A filter that has the system refuse a call to this process and to all that it starts, as
 //! sandboxes do and kernels that are older than the call.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::io;
 

@@ -1,7 +1,7 @@
 //! The verifier: all ranks of a collective run on symbols, in random legal orders.
 //!
 //! A value is an expression over the elements that ranks contribute, so one run covers all data.
-//! Each run executes the plans of all ranks with [`Exec`], as the engine does, and at each point
+//! Each run executes the plans of all ranks with [`Cursor`], as the engine does, and at each point
 //! picks one of the steps and deliveries that are possible, from a seed. Two readings of a
 //! send are tried, between which every transport lies, and one of the order of steps:
 //!

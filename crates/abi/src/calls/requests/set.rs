@@ -1,6 +1,6 @@
 //! The requests of a list, while a call works on their operations.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::cell::Cell;
 use std::ffi::c_int;

@@ -52,7 +52,7 @@ impl PmiV1 {
     /// Begins to talk over a connection that was made to a port, where the server tells the rank.
     ///
     /// # Errors
-    /// As [`First::new`].
+    /// As [`PmiV1::new`].
     pub(in crate::bootstrap) fn at_port(
         mut wire: PmiSocket,
         id: &str,

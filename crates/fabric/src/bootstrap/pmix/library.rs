@@ -3,7 +3,7 @@
 //! The layouts are those of versions 3 to 6, which share one name of the library and one binary
 //! interface. A test compares them with the header where that is installed.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::mem::{size_of, zeroed};

@@ -1,6 +1,6 @@
 //! What a port tells of transfers: those that are over, and what others have written.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::ffi::{c_int, c_void};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -81,7 +81,7 @@ impl FiEndpoint {
         self.note(count, &entries, events)
     }
 
-    /// As [`Port::poll`], but sleeps until something comes, or so long.
+    /// As [`FiEndpoint::poll`], but sleeps until something comes, or so long.
     pub(in crate::net) fn wait(&mut self, limit: Duration, events: &mut Vec<Event>) {
         self.poll(events);
         if !events.is_empty() {

@@ -1,7 +1,7 @@
 //! Memory of a port that others write into, without a receive: what they write there is in place
 //! when the word that came with it is found in the queue, and not before.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use super::{Access, Begun, Context, FiEndpoint, Registration, Target, begun};
 use crate::{Region, RegionMut, Result};
@@ -53,8 +53,8 @@ impl FiEndpoint {
     /// Lets others write into this memory, whenever they want.
     ///
     /// # Safety
-    /// The memory stays until the registration has been ended by [`Port::forget`], or the port
-    /// closed. Whoever reads it does so only where an event has told that it was written.
+    /// The memory stays until the registration has been ended by [`FiEndpoint::forget`], or the
+    /// port closed. Whoever reads it does so only where an event has told that it was written.
     pub(in crate::net) unsafe fn open_window(
         &mut self,
         memory: RegionMut,

@@ -1,6 +1,6 @@
 //! Several cells of a lane in one message: `../README.md`, "Convoys".
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::ptr;
 use std::sync::atomic::Ordering;

@@ -1,6 +1,6 @@
 //! The ports of a rank, and what ranks tell each other of theirs before they can talk.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use super::BUFFERS;
 use crate::layout::Layout;

@@ -1,6 +1,6 @@
 //! What a wire does for large messages: `../README.md`, "Large messages".
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::time::Duration;
 
@@ -62,7 +62,7 @@ impl Network {
     /// transfer; none if the world fails by that.
     ///
     /// # Safety
-    /// As [`Wire::land`]; nobody writes the memory.
+    /// As [`Network::land`]; nobody writes the memory.
     pub(crate) unsafe fn send(
         &mut self,
         to: Peer,
@@ -100,7 +100,7 @@ impl Network {
         self.straights.cut_short(&mut self.port, name);
     }
 
-    /// Takes a large message back. Its memory may be in use until [`Wire::has_withdrawn`] says
+    /// Takes a large message back. Its memory may be in use until [`Network::has_withdrawn`] says
     /// otherwise. If it is one that is sent: what its receiver must be told.
     pub(crate) fn withdraw(&mut self, name: u64) -> Option<(TransferIds, u32)> {
         self.straights.withdraw(&mut self.port, name)

@@ -1,6 +1,6 @@
 //! What a wire does for berths: `../README.md`, "Berths".
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use super::Network;
 use crate::net::fi_endpoint::Event;
@@ -90,8 +90,8 @@ impl Network {
         Some((name, berth))
     }
 
-    /// What has come into a berth, which stays there until [`Wire::empty_berth`]. If it is not what
-    /// has been told, the rank is lost.
+    /// What has come into a berth, which stays there until [`Network::release_remote_bounce`]. If
+    /// it is not what has been told, the rank is lost.
     pub(crate) fn remote_bounced(
         &mut self,
         from: Peer,

@@ -1,6 +1,6 @@
 //! What a run does by itself: it copies and reduces.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::ops::Range;
 

@@ -1,7 +1,7 @@
 //! What a run does about what goes wrong: it goes on, so that the others can end theirs, but tells
 //! them that it has nothing to send.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use motet_fabric::{Endpoint, Fill, Peer, Posted, Region, Token, TransferError, TypeCode};
 use motet_plan::{Action, StepId};

@@ -5,7 +5,7 @@
 //! the message in the memory that ranks share. If the message comes in a way that cannot be read
 //! there, or the other operand is not ready, it is received and reduced as the plan says.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use motet_fabric::{Endpoint, InlineRecv, Label, Peer, Region, Token, TransferError};
 use motet_plan::{Action, Slice, StepId};

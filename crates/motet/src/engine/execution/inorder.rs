@@ -3,7 +3,7 @@
 //! No receive is posted: each step is tried until it can be done, one after the other. At any
 //! point the run can go on as all others do.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use motet_fabric::{Endpoint, InlineRecv, Peer};
 use motet_plan::{Action, StepId};

@@ -12,7 +12,7 @@
 //! one step after the other, with room for all that is sent, leads to the end of a round is what
 //! the verifier has shown of the plan.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use std::sync::Arc;
 

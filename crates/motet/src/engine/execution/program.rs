@@ -6,7 +6,7 @@
 //! asks the plan, the group and the counters at each step, which takes as long as a short message
 //! does; a course has their answers.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use motet_fabric::{Endpoint, Fill, InlineRecv, Label, Peer, Region, RegionMut, TrafficHint};
 use motet_plan::{Action, Rank, Slice, StepId};

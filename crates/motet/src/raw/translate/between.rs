@@ -1,6 +1,6 @@
 //! The collectives between two groups.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use super::{NOTHING, Translated, Translation, not_here, reductions};
 use crate::collective::{InterBuffers, InterCall, RootRole};

@@ -1,6 +1,6 @@
 //! The collectives that move data.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use super::{NOTHING, Translated, Translation, not_here, root_in, way_out};
 use crate::collective::{CollectiveArgs, RankOf};

@@ -1,7 +1,7 @@
 //! The collectives among neighbours: an exchange over the edges of a topology, or over those that
 //! the call names by groups.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use motet_plan::{Block, Rank};
 

@@ -1,6 +1,6 @@
 //! The collectives that reduce.
 
-#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+#![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use motet_plan::{Block, Neighbour};
 

@@ -6,9 +6,9 @@
 //!   1 ══════════ 3 ───> 2      blocks of 1 for 2 and 3
 //! ```
 //!
-//! The [parcels] of this algorithm hold the blocks from one rank to one node.
-//! For those of different sources forwarders take turns. What goes to one rank of a node only is
-//! not forwarded, but sent in one message however many blocks there are.
+//! The [parcels](crate::algo::aggregation) of this algorithm hold the blocks from one rank to one
+//! node. For those of different sources forwarders take turns. What goes to one rank of a node only
+//! is not forwarded, but sent in one message however many blocks there are.
 //!
 //! Between two nodes pass as many messages as there are sources, and each block once. It takes two
 //! messages in a row, and no copies before the first: for data that is long, where gateways would

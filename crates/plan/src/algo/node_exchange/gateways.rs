@@ -7,7 +7,7 @@
 //!   2 ───┘          └──> 5
 //! ```
 //!
-//! The [parcels] of this algorithm hold all blocks from one node to one
+//! The [parcels](crate::algo::aggregation) of this algorithm hold all blocks from one node to one
 //! node. Gateways of different pairs of nodes take turns.
 //!
 //! Between two nodes passes one message, the fewest there can be, and each block once, the least
