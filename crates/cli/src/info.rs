@@ -33,7 +33,7 @@ const VARIABLES: [(&str, &str); 21] = [
     (bootstrap::SEGMENT, "set by `motet run`: the descriptor of the shared memory"),
     (bootstrap::LAUNCHER, "set by `motet run`: its process"),
     (bootstrap::CHOICE, "`pmi1`, `pmi2`, `pmix` of another launcher, or `alone`"),
-    (bootstrap::PATIENCE, "how long to wait for all ranks of another launcher"),
+    (bootstrap::LAUNCH_SECONDS, "how long to wait for all ranks of another launcher"),
     (motet::RANKS_PER_SEGMENT, "so many ranks share memory, others use the network"),
     (net::PROVIDER, "the provider of libfabric to use between hosts"),
     (net::REMOTE_WRITES, "`off`: ranks write into no memory of other hosts"),

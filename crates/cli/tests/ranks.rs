@@ -14,7 +14,7 @@ use motet_fabric::{Failure, How, Peer, launcher};
 /// The variable that says which part to play.
 const PART: &str = "MOTET_TEST_PART";
 /// How long a rank waits for anything before it gives up.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIME_LIMIT: Duration = Duration::from_secs(20);
 
 /// This program, with a part to play.
 fn myself() -> Vec<String> {
@@ -35,7 +35,7 @@ fn watched(command: &mut Command) -> Output {
     let waiter = spawn(move || child.wait_with_output());
     let begun = Instant::now();
     while !waiter.is_finished() {
-        if begun.elapsed() > PATIENCE {
+        if begun.elapsed() > TIME_LIMIT {
             let _ = Command::new("sh").args(["-c", &format!("kill -KILL {number}")]).status();
             panic!("{command:?} hangs: {:?}", waiter.join());
         }
@@ -222,7 +222,7 @@ fn my_rank() -> String {
 fn wait_for(mut condition: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !condition() {
-        assert!(begun.elapsed() < PATIENCE, "waited in vain");
+        assert!(begun.elapsed() < TIME_LIMIT, "waited in vain");
         sleep(Duration::from_millis(1));
     }
 }

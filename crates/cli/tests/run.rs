@@ -15,7 +15,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use launcher::{
-    Motet, PATIENCE, PROMISE, assert_gone, in_shell, is_alive, plain, run, script, shell, signal,
+    Motet, PROMISE, TIME_LIMIT, assert_gone, in_shell, is_alive, plain, run, script, shell, signal,
     stat, until,
 };
 
@@ -357,7 +357,7 @@ fn a_lost_guard_changes_nothing() {
     let pids = motet.pids(2);
     let guard = guard_of(pids[0]);
     signal(guard, "KILL");
-    assert!(until(PATIENCE, || stat(guard).is_none()));
+    assert!(until(TIME_LIMIT, || stat(guard).is_none()));
     assert!(pids.iter().all(|&process| is_alive(process)));
     assert_eq!(motet.end().code, Some(5));
     assert_gone(&pids);
@@ -369,7 +369,7 @@ fn without_a_guard_the_kernel_still_ends_the_ranks() {
     let pids = motet.pids(2);
     let guard = guard_of(pids[0]);
     signal(guard, "KILL");
-    assert!(until(PATIENCE, || stat(guard).is_none()));
+    assert!(until(TIME_LIMIT, || stat(guard).is_none()));
     motet.signal("KILL");
     assert_gone(&pids);
     motet.end();
@@ -464,11 +464,11 @@ fn a_reader_who_is_slow_does_not_delay_the_end() {
     );
     let motet = Motet::script(2, &text);
     let written = |name: &str| Path::new(place).join(name).exists();
-    assert!(until(PATIENCE, || written("0") && written("1")));
+    assert!(until(TIME_LIMIT, || written("0") && written("1")));
     // Time for the flood to fill everything that nobody empties.
     sleep(Duration::from_millis(300));
     std::fs::write(format!("{place}/go"), "").unwrap();
-    assert!(until(PATIENCE, || written("dying")));
+    assert!(until(TIME_LIMIT, || written("dying")));
     let flood = std::fs::read_to_string(format!("{place}/0")).unwrap();
     assert_gone(&[flood.trim().parse().unwrap()]);
     assert!(!motet.has_ended(), "output was thrown away");
@@ -502,7 +502,7 @@ fn what_has_left_the_group_is_ended_too() {
     let mut motet = Motet::script(1, text);
     let pids = motet.pids(2);
     // Both move away after they have been started.
-    assert!(until(PATIENCE, || {
+    assert!(until(TIME_LIMIT, || {
         let group = |process: u32| stat(process).map(|fields| fields[2].clone());
         pids.iter().all(|&process| group(process) == Some(process.to_string()))
     }));

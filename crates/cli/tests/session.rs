@@ -7,7 +7,7 @@ mod launcher;
 use std::os::unix::process::CommandExt;
 use std::time::Duration;
 
-use launcher::{Motet, PATIENCE, assert_gone, in_shell, plain, run, shell, signal, stat, until};
+use launcher::{Motet, TIME_LIMIT, assert_gone, in_shell, plain, run, shell, signal, stat, until};
 
 /// Ranks that write their numbers and wait for their end.
 const WAITING: &str = "echo $$; exec sleep 1000";
@@ -146,10 +146,10 @@ fn it_stops_and_goes_on() {
     assert_eq!(processes.len(), 4, "the front, two ranks and the launcher: {processes:?}");
     for _ in 0..2 {
         signal(front, "TSTP");
-        let all_stop = until(PATIENCE, || processes.iter().all(|&each| is_stopped(each)));
+        let all_stop = until(TIME_LIMIT, || processes.iter().all(|&each| is_stopped(each)));
         assert!(all_stop, "front {front}: {:?}", states(&processes));
         signal(front, "CONT");
-        let all_go_on = until(PATIENCE, || !processes.iter().any(|&each| is_stopped(each)));
+        let all_go_on = until(TIME_LIMIT, || !processes.iter().any(|&each| is_stopped(each)));
         assert!(all_go_on, "front {front}: {:?}", states(&processes));
     }
     signal(front, "TERM");
@@ -164,10 +164,10 @@ fn a_front_that_is_killed_leaves_nothing() {
         let mut motet = own(1, "setsid sleep 1000 > /dev/null 2>&1 & echo $!; echo $$; wait");
         let mut processes = motet.pids(2);
         processes.push(parent(processes[1]));
-        assert!(until(PATIENCE, || session(processes[0]) == processes[0]));
+        assert!(until(TIME_LIMIT, || session(processes[0]) == processes[0]));
         if is_stopped_before {
             signal(processes[2], "STOP");
-            assert!(until(PATIENCE, || is_stopped(processes[2])));
+            assert!(until(TIME_LIMIT, || is_stopped(processes[2])));
         }
         motet.signal("KILL");
         motet.end();
@@ -180,7 +180,7 @@ fn a_launcher_that_is_killed_is_told_of_and_leaves_nothing() {
     let mut motet = own(1, "setsid sleep 1000 > /dev/null 2>&1 & echo $!; echo $$; wait");
     let processes = motet.pids(2);
     let launcher = parent(processes[1]);
-    assert!(until(PATIENCE, || session(processes[0]) == processes[0]));
+    assert!(until(TIME_LIMIT, || session(processes[0]) == processes[0]));
     signal(launcher, "KILL");
     let ended = motet.end();
     let told = format!(

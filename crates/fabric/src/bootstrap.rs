@@ -63,7 +63,7 @@ pub const LAUNCHER: &str = "MOTET_LAUNCHER";
 pub const CHOICE: &str = "MOTET_BOOTSTRAP";
 /// The variable that says for how many seconds a rank waits for the others to start, and for an
 /// answer of the server, where the launcher of another library starts them.
-pub const PATIENCE: &str = "MOTET_LAUNCH_SECONDS";
+pub const LAUNCH_SECONDS: &str = "MOTET_LAUNCH_SECONDS";
 /// How long ranks wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Timeouts {
@@ -79,7 +79,7 @@ impl Timeouts {
         Timeouts { fence: Duration::from_secs(300), answer: Duration::from_secs(30) };
 
     fn of(variable: impl Fn(&str) -> Option<OsString>) -> Result<Timeouts> {
-        let Some(text) = variable(PATIENCE) else { return Ok(Timeouts::USUAL) };
+        let Some(text) = variable(LAUNCH_SECONDS) else { return Ok(Timeouts::USUAL) };
         let text = text.to_string_lossy();
         match text.parse() {
             Ok(seconds @ 1..=86_400) => {
@@ -87,8 +87,9 @@ impl Timeouts {
                 Ok(Timeouts { fence: all, answer: all })
             }
             _ => {
-                let problem =
-                    format!("{PATIENCE} is {text:?}, not a number of seconds from 1 to 86400");
+                let problem = format!(
+                    "{LAUNCH_SECONDS} is {text:?}, not a number of seconds from 1 to 86400"
+                );
                 Err(Error::Environment(problem))
             }
         }
@@ -231,7 +232,7 @@ mod tests {
         assert_eq!(of("5").unwrap(), Timeouts { fence: five, answer: five });
         assert_eq!(Timeouts::of(|_| None).unwrap(), Timeouts::USUAL);
         for wrong in ["", "0", "-1", "x", "86401"] {
-            assert!(of(wrong).unwrap_err().to_string().contains(PATIENCE), "{wrong}");
+            assert!(of(wrong).unwrap_err().to_string().contains(LAUNCH_SECONDS), "{wrong}");
         }
     }
 }

@@ -660,13 +660,13 @@ fn a_lock_that_is_taken_back_is_held_by_one_thread() {
 
 /// What waits, and who sends it if its rank does not.
 #[derive(Default)]
-struct HeldBack {
+struct FlushSignal {
     newest: AtomicU64,
     is_resting: AtomicBool,
     is_ending: AtomicBool,
 }
 
-impl HeldBack {
+impl FlushSignal {
     fn hold(&self, number: u64, courier: &thread::Thread) {
         let before = self.newest.load(Ordering::Relaxed);
         self.newest.store(number, Ordering::Relaxed);
@@ -710,7 +710,7 @@ impl HeldBack {
 #[test]
 fn a_courier_that_rests_is_called() {
     check(|| {
-        let held_back = Arc::new(HeldBack::default());
+        let held_back = Arc::new(FlushSignal::default());
         let courier = {
             let held_back = held_back.clone();
             thread::spawn(move || {

@@ -23,7 +23,7 @@ use worlds::Random;
 
 const ALL: &str = "MOTET_TEST_DISAGREEMENTS";
 /// More than any case takes on a loaded machine.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIME_LIMIT: Duration = Duration::from_secs(30);
 static INT: Datatype = Datatype::INT32_T;
 static LONG: Datatype = Datatype::INT64_T;
 
@@ -350,7 +350,7 @@ fn played(case: &Case) -> Option<Vec<Vec<Result<()>>>> {
             |of_rank: Result<_>| of_rank.unwrap_or_else(|error| panic!("{case:?}: {error}"));
         let _ = told.send(all.into_iter().map(of_rank).collect());
     });
-    ended.recv_timeout(PATIENCE).ok()
+    ended.recv_timeout(TIME_LIMIT).ok()
 }
 
 /// What is wrong with how a case has ended.
@@ -434,7 +434,7 @@ fn what_is_sent_for_a_freed_collective_does_not_reach_the_next_one() {
     for ranks in [3, 4] {
         let (told, ended) = mpsc::channel();
         thread::spawn(move || told.send(motet::threads(ranks, body)));
-        let all = ended.recv_timeout(PATIENCE).expect("it does not hang").expect("it begins");
+        let all = ended.recv_timeout(TIME_LIMIT).expect("it does not hang").expect("it begins");
         let _: Vec<usize> = all.into_iter().map(|of_rank: Result<_>| of_rank.unwrap()).collect();
     }
 }

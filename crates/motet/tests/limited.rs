@@ -24,7 +24,7 @@ const LIMIT: Duration = Duration::from_secs(30);
 const RANKS: usize = 3;
 
 /// Limits under which three ranks run, by the options of `ulimit`.
-const ENOUGH: [&str; 12] = [
+const SUFFICIENT_LIMITS: [&str; 12] = [
     "-S -f 1000", // the limit in force can be raised to what is allowed
     "-f 300000",  // no heaps
     "-f 60000",   // small arenas
@@ -82,7 +82,7 @@ impl TestCase for Case {
 }
 
 fn in_what_is_allowed(case: &str) -> Result<(), Box<dyn Error>> {
-    for limit in ENOUGH {
+    for limit in SUFFICIENT_LIMITS {
         let ended = under(case, &format!("ulimit {limit}"))?;
         if ended != (Some(0), String::new()) {
             return Err(format!("ulimit {limit}: {ended:?}").into());

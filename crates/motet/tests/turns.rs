@@ -15,7 +15,7 @@ const FIRST: usize = 100;
 /// Of one machine with others on it, not every attempt need be undisturbed.
 const ATTEMPTS: usize = 5;
 /// Two turns would be two. Some ranks lose the core now and then while they still have work.
-const MOST: f64 = 1.5;
+const TURNS_MAX: f64 = 1.5;
 
 /// How often this thread has given its core away, or lost it, while it could have gone on.
 fn turns() -> usize {
@@ -58,7 +58,7 @@ fn ranks_on_one_core_need_one_turn_each_for_an_exchange() {
             let mut seen = Vec::new();
             let is_so = (0..ATTEMPTS).any(|_| {
                 seen = on_ranks(ranks, |world| forms(world, bytes));
-                seen.iter().flatten().all(|&turns| turns < MOST)
+                seen.iter().flatten().all(|&turns| turns < TURNS_MAX)
             });
             assert!(is_so, "{ranks} ranks, {bytes} bytes: {seen:?} turns of each form");
         }

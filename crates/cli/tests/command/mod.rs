@@ -6,7 +6,7 @@ use std::thread::{JoinHandle, sleep, spawn};
 use std::time::{Duration, Instant};
 
 /// How long a command may take before it counts as hanging.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIME_LIMIT: Duration = Duration::from_secs(20);
 const POLL: Duration = Duration::from_millis(2);
 
 /// What a command left behind.
@@ -46,7 +46,7 @@ pub(crate) fn end(mut command: Command) -> Ended {
     let code = watch(&mut child);
     let text = |heard: JoinHandle<String>| heard.join().expect("a pipe can be read");
     let ended = Ended { code: code.unwrap_or_default(), out: text(out), err: text(err) };
-    assert!(code.is_some(), "{command:?} was killed after {PATIENCE:?}: {ended:?}");
+    assert!(code.is_some(), "{command:?} was killed after {TIME_LIMIT:?}: {ended:?}");
     ended
 }
 
@@ -80,7 +80,7 @@ fn hear(mut pipe: impl Read + Send + 'static) -> JoinHandle<String> {
 /// The exit code of a child that ends in time.
 fn watch(child: &mut Child) -> Option<Option<i32>> {
     let begun = Instant::now();
-    while begun.elapsed() < PATIENCE {
+    while begun.elapsed() < TIME_LIMIT {
         if let Some(status) = child.try_wait().expect("a child can be waited for") {
             return Some(status.code());
         }

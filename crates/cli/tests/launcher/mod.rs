@@ -14,7 +14,7 @@ use std::thread::{JoinHandle, sleep, spawn};
 use std::time::{Duration, Instant};
 
 /// How long anything may take before it counts as hanging.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const TIME_LIMIT: Duration = Duration::from_secs(30);
 /// The promise: how long after a death everything is over.
 pub(crate) const PROMISE: Duration = Duration::from_secs(1);
 const POLL: Duration = Duration::from_millis(5);
@@ -132,7 +132,7 @@ impl Motet {
             assert!(!matches!(read, Some(Err(_))), "{read:?}");
             bytes
         });
-        let ended = until(PATIENCE, || self.has_ended());
+        let ended = until(TIME_LIMIT, || self.has_ended());
         let code = end_of(&self.child);
         let out = hear.join().expect("output can be read");
         let err = self.stderr.take().map(|hear| hear.join().expect("errors can be read"));
@@ -164,7 +164,7 @@ impl Ended {
 fn watch(child: Arc<Mutex<Child>>) -> Sender<()> {
     let (watched, over) = channel();
     spawn(move || {
-        if over.recv_timeout(2 * PATIENCE) == Err(RecvTimeoutError::Timeout) {
+        if over.recv_timeout(2 * TIME_LIMIT) == Err(RecvTimeoutError::Timeout) {
             end_of(&child);
         }
     });

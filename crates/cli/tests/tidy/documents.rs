@@ -11,12 +11,12 @@ const MACHINE_PATHS: [&str; 3] =
     [concat!("/wo", "rk/"), concat!("/ho", "me/"), concat!("/ro", "ot/")];
 
 /// Bytes of the longest file. All that is longer is data of somebody, or what a crash has left.
-const LONGEST: u64 = 1 << 20;
+const FILE_MAX_BYTES: u64 = 1 << 20;
 
 /// Whether a file has no place in a project that everybody downloads as a whole.
 pub(crate) fn huge(path: &str, bytes: u64) -> Option<Finding> {
-    let what = format!("a file of {bytes} bytes, {LONGEST} are allowed");
-    (bytes > LONGEST).then(|| Finding::new(path, 1, what, "Leave it out"))
+    let what = format!("a file of {bytes} bytes, {FILE_MAX_BYTES} are allowed");
+    (bytes > FILE_MAX_BYTES).then(|| Finding::new(path, 1, what, "Leave it out"))
 }
 
 /// The lines of a section, with their numbers: from behind its heading to the next of its level.

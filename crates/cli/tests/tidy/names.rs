@@ -9,22 +9,44 @@ use crate::source::{Source, Word};
 pub(crate) const SHARED: &str = "crates/cli/tests/tidy/shared_names.txt";
 
 /// Names that types and modules had before they had those of the field: none comes back.
-const RETIRED: [&str; 61] = [
+const RETIRED: [&str; 138] = [
     "Among",
+    "Assembly",
+    "Belt",
+    "Berths",
+    "Board",
+    "Body",
     "Books",
+    "Claimed",
+    "Claims",
+    "Conduit",
+    "Convoy",
     "Courier",
     "Course",
     "Crossing",
     "Dash",
     "Demand",
+    "Departure",
+    "Division",
+    "Early",
+    "Exec",
+    "Exposure",
     "Flight",
     "Gone",
     "Habits",
+    "Heart",
+    "HeldBack",
+    "Holding",
     "Including",
     "Inits",
+    "Inlet",
     "Keeper",
     "Kept",
     "KeptLists",
+    "KeptOut",
+    "Landing",
+    "LargeSend",
+    "Launched",
     "Learned",
     "Ledger",
     "Leg",
@@ -35,11 +57,18 @@ const RETIRED: [&str; 61] = [
     "Locked",
     "Loose",
     "Mate",
+    "Meanwhile",
     "Pace",
     "Particulars",
+    "Pen",
+    "Pier",
     "Place",
     "Planned",
+    "Port",
+    "Ports",
+    "Post",
     "Prepared",
+    "Pulse",
     "Ranked",
     "Reply",
     "Role",
@@ -49,28 +78,82 @@ const RETIRED: [&str; 61] = [
     "Span",
     "Sprinter",
     "Staged",
+    "Standing",
     "Straight",
     "Straights",
+    "Streams",
     "Stretch",
     "Surroundings",
     "Traffic",
+    "Unread",
+    "Vigil",
+    "Volley",
     "Way",
     "Whom",
     "again",
+    "alone",
     "apart",
+    "assembly",
+    "belt",
+    "berth",
+    "berthing",
+    "blocks",
+    "board",
+    "caller",
+    "chunks",
+    "claims",
+    "complaint",
+    "conduit",
+    "convoy",
+    "copying",
     "courier",
     "course",
+    "crowded",
+    "departure",
+    "division",
+    "elsewhere",
+    "fault",
     "flight",
+    "held_back",
+    "hinted",
+    "incoming",
+    "lane",
+    "lying",
+    "measured",
+    "merging",
+    "offer",
+    "ofi",
+    "outgoing",
     "pace",
+    "parcels",
+    "peek",
+    "pen",
+    "placement",
     "play",
+    "post",
+    "pulse",
     "repeat",
+    "roster",
     "said",
     "shortcut",
+    "spacious",
     "sprint",
     "straight",
+    "streams",
     "surroundings",
+    "transit",
+    "vigil",
+    "volley",
+    "volleys",
     "waiting",
     "ways",
+    "wire",
+];
+
+/// Names of constants that say neither of what nor in which unit.
+const BARE: [&str; 14] = [
+    "AHEAD", "APART", "CROWDED", "ENOUGH", "FEW", "FEWEST", "LONGEST", "LOOKS", "MOST", "NAP",
+    "PATIENCE", "PLENTY", "SHORTEST", "TURN",
 ];
 
 /// Types that a file declares outside of other items' bodies, with the line of each.
@@ -80,11 +163,22 @@ fn types(source: &Source) -> Vec<(&str, usize)> {
     let pairs = words.windows(2).filter(|pair| is_keyword(pair[0].text));
     // `union` is a name elsewhere: a type begins with a capital letter.
     let named = pairs.filter(|pair| pair[1].text.starts_with(|c: char| c.is_ascii_uppercase()));
-    let outside = named.filter(|pair| {
-        let line = source.code[..pair[0].start].rfind('\n').map_or(0, |at| at + 1);
-        !source.code[line..].starts_with([' ', '\t'])
-    });
+    let outside = named.filter(|pair| is_outside(source, pair[0].start));
     outside.map(|pair| (pair[1].text, source.line_of(pair[1].start))).collect()
+}
+
+/// Constants that a file declares outside of other items' bodies, with the line of each.
+fn constants(source: &Source) -> Vec<(&str, usize)> {
+    let words: Vec<Word<'_>> = source.words().collect();
+    let pairs = words.windows(2).filter(|pair| ["const", "static"].contains(&pair[0].text));
+    let outside = pairs.filter(|pair| is_outside(source, pair[0].start));
+    outside.map(|pair| (pair[1].text, source.line_of(pair[1].start))).collect()
+}
+
+/// Whether the line of this place begins at the left: no item's body is around it.
+fn is_outside(source: &Source, place: usize) -> bool {
+    let line = source.code[..place].rfind('\n').map_or(0, |at| at + 1);
+    !source.code[line..].starts_with([' ', '\t'])
 }
 
 /// Modules that a file declares, with the line of each.
@@ -94,13 +188,18 @@ fn modules(source: &Source) -> Vec<(&str, usize)> {
     pairs.map(|pair| (pair[1].text, source.line_of(pair[1].start))).collect()
 }
 
-/// Types and modules with a retired name.
+/// Types, modules and constants with a retired name.
 pub(crate) fn retired(source: &Source) -> Vec<Finding> {
-    let remedy = "Call it by the word of the field for what it is";
-    let named = types(source).into_iter().chain(modules(source));
-    let old = named.filter(|(name, _)| RETIRED.contains(name));
-    old.map(|(name, line)| Finding::new(&source.path, line, format!("`{name}` is retired"), remedy))
-        .collect()
+    let old = |(name, _): &(&str, usize)| RETIRED.contains(name);
+    let named = types(source).into_iter().chain(modules(source)).filter(old);
+    let bare = constants(source).into_iter().filter(|(name, _)| BARE.contains(name));
+    let finding = |remedy| {
+        move |(name, line): (&str, usize)| {
+            Finding::new(&source.path, line, format!("`{name}` is retired"), remedy)
+        }
+    };
+    let named = named.map(finding("Call it by the word of the field for what it is"));
+    named.chain(bare.map(finding("Say of what it is the limit, and end in its unit"))).collect()
 }
 
 /// Types of one name in several files, but those that are listed; and names in the list of which

@@ -436,10 +436,12 @@ mod the_names {
     use super::*;
 
     #[test]
-    fn a_type_or_module_with_a_retired_name_is_found() {
+    fn a_type_module_or_constant_with_a_retired_name_is_found() {
         let text = "struct Pace;\npub(crate) enum CopyBandwidth { Pace }\nmod straight;\n\
-                    fn f(pace: u32) {}\n// struct Way;\npub trait Way {}\n";
-        assert_eq!(lines(names::retired(&rust(text))), [1, 6, 3], "types, then modules");
+                    fn f(pace: u32) {}\n// struct Way;\npub trait Way {}\n\
+                    pub const MOST: u8 = 3;\nfn g() {\n    const MOST: u8 = 3;\n}\n";
+        let found = lines(names::retired(&rust(text)));
+        assert_eq!(found, [1, 6, 3, 7], "types, then modules, then constants");
     }
 
     #[test]

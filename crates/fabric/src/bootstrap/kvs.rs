@@ -26,7 +26,7 @@ pub const NAME_MAX_BYTES: usize = 24;
 ///
 /// **No call waits for ever.** It ends with an error when the launcher has gone or does not answer
 /// in time. A fence waits for the slowest rank, so it has more time than other calls
-/// ([`PATIENCE`](super::PATIENCE)).
+/// ([`LAUNCH_SECONDS`](super::LAUNCH_SECONDS)).
 pub trait KeyValueSpace: Send + std::fmt::Debug {
     /// Which rank this process is.
     fn rank(&self) -> usize;

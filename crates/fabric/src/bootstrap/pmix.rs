@@ -11,7 +11,7 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::Duration;
 
-use super::PATIENCE;
+use super::LAUNCH_SECONDS;
 use super::kvs::KeyValueSpace;
 use crate::{Error, Result};
 use library::Client;
@@ -85,8 +85,8 @@ fn late(problem: RecvTimeoutError) -> Error {
     Error::Environment(match problem {
         RecvTimeoutError::Timeout => {
             format!(
-                "its PMIx server does not answer in time, or a rank does not come ({PATIENCE} says \
-                 how long that may take)"
+                "its PMIx server does not answer in time, or a rank does not come \
+                 ({LAUNCH_SECONDS} says how long that may take)"
             )
         }
         RecvTimeoutError::Disconnected => {

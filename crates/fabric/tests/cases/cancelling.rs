@@ -2,7 +2,7 @@
 
 use motet_fabric::{Peer, TransferError};
 
-use super::{EAGER, FEW, LARGE, from, label, pattern, step};
+use super::{EAGER, LARGE, SOME_CELLS_BYTES, from, label, pattern, step};
 use crate::support::{Kind, ranks, run};
 
 /// A sender takes its message back before, while, or after its receiver asks for it: the receive
@@ -41,7 +41,7 @@ pub(crate) fn a_large_send_in_every_state(kind: Kind) {
 /// A receive that is taken back never writes and never completes, wherever it was; the message
 /// that it would have got goes to the next receive, or its sender is done with it.
 pub(crate) fn receives_in_every_state(kind: Kind) {
-    for bytes in [8, FEW, 100 * EAGER] {
+    for bytes in [8, SOME_CELLS_BYTES, 100 * EAGER] {
         for steps in 0..4 {
             let mut world = ranks(kind, 2);
             let receive = world[1].recv(from(0, 1), bytes);
@@ -58,7 +58,7 @@ pub(crate) fn receives_in_every_state(kind: Kind) {
                 assert_eq!(world[1].take(next).expect("gets it instead").data(), pattern(1, bytes));
                 continue;
             }
-            assert_eq!(was_pending, kind.is_in_pieces() && bytes > FEW);
+            assert_eq!(was_pending, kind.is_in_pieces() && bytes > SOME_CELLS_BYTES);
             assert!(world[1].take(next).is_none());
             world[0].send(1, label(1), pattern(2, bytes));
             step(&mut world);

@@ -12,7 +12,7 @@ use crate::support::{Kind, Rank, run};
 /// More than a lane has room for, of lengths that go with others and of some that do not.
 const MANY: u64 = 300;
 /// Not so many that they would have to wait for room.
-const FEW: u64 = 40;
+const CELLS_SENT: u64 = 40;
 /// Says that all of them have been sent.
 const AGAIN: u64 = 1;
 /// A rank on another host, if there is one: the first one of the last pair.
@@ -83,7 +83,7 @@ pub(crate) fn somebody_else_sends_them(kind: Kind) {
                     rank.cancel(again);
                     break held.load(Ordering::Acquire);
                 }
-                take(rank, FEW);
+                take(rank, CELLS_SENT);
                 rank.send(0, label(AGAIN), Vec::new());
             };
             take(rank, count);
@@ -98,12 +98,12 @@ fn fill_until_held(rank: &mut Rank, held_back: &FlushSignal) -> u64 {
     for _ in 0..1000 {
         // The first time, a connection is made.
         rank.send(FAR, label(AGAIN), Vec::new());
-        for message in 0..FEW {
+        for message in 0..CELLS_SENT {
             rank.send(FAR, label(0), pattern(message, 24));
         }
         let heard = rank.recv(from(FAR, AGAIN), 0);
         rank.wait(heard);
-        for message in 0..FEW {
+        for message in 0..CELLS_SENT {
             rank.send(FAR, label(0), pattern(message, 24));
             if held_back.newest().is_some() {
                 return message + 1;
@@ -131,7 +131,7 @@ pub(crate) fn nothing_is_held_back_without_a_courier(kind: Kind) {
             rank.send(FAR, label(1), Vec::new());
             let heard = rank.recv(from(FAR, 1), 0);
             rank.wait(heard);
-            for message in 0..FEW {
+            for message in 0..CELLS_SENT {
                 rank.send(FAR, label(0), pattern(message, 8));
                 assert!(rank.endpoint().network().unwrap().flush_signal().newest().is_none());
             }
@@ -139,7 +139,7 @@ pub(crate) fn nothing_is_held_back_without_a_courier(kind: Kind) {
             let first = rank.recv(from(0, 1), 0);
             rank.wait(first);
             rank.send(0, label(1), Vec::new());
-            for message in 0..FEW {
+            for message in 0..CELLS_SENT {
                 let receive = rank.recv(from(0, 0), 8);
                 assert_eq!(rank.wait(receive).data(), pattern(message, 8));
             }

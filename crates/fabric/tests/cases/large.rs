@@ -2,7 +2,7 @@
 
 use motet_fabric::layout::CLAIMS;
 
-use super::{FEW, LARGE, from, label, pattern, step};
+use super::{LARGE, SOME_CELLS_BYTES, from, label, pattern, step};
 use crate::support::{Kind, ranks, run};
 
 /// More large messages under way than claims: those beyond must not hold up what comes behind
@@ -54,7 +54,7 @@ pub(crate) fn both_directions_at_once(kind: Kind) {
 pub(crate) fn small_ones_do_not_overtake(kind: Kind) {
     run(kind, 2, |rank| {
         for round in 0..50 {
-            let sizes = [LARGE, 8, 20 * LARGE, FEW, 0, LARGE, FEW];
+            let sizes = [LARGE, 8, 20 * LARGE, SOME_CELLS_BYTES, 0, LARGE, SOME_CELLS_BYTES];
             if rank.me() == 0 {
                 let send = |bytes| rank.send(1, label(1), pattern(round, bytes));
                 let sent = sizes.map(send);
@@ -94,16 +94,17 @@ pub(crate) fn a_few_cells_each(kind: Kind) {
         let other = 1 - rank.me();
         let send = |rank: &mut crate::support::Rank| {
             let sent = (0..MESSAGES).map(|message| {
-                let bytes = FEW - message as usize;
+                let bytes = SOME_CELLS_BYTES - message as usize;
                 rank.send(other, label(message % 3), pattern(message, bytes))
             });
             sent.collect::<Vec<_>>()
         };
         let receive = |rank: &mut crate::support::Rank| {
-            let receives: Vec<_> =
-                (0..MESSAGES).map(|message| rank.recv(from(other, message % 3), FEW)).collect();
+            let receives: Vec<_> = (0..MESSAGES)
+                .map(|message| rank.recv(from(other, message % 3), SOME_CELLS_BYTES))
+                .collect();
             for (message, ended) in (0..).zip(rank.wait_all(receives)) {
-                assert!(ended.data() == pattern(message, FEW - message as usize));
+                assert!(ended.data() == pattern(message, SOME_CELLS_BYTES - message as usize));
             }
         };
         let sent = send(rank);

@@ -2,7 +2,7 @@
 
 use motet_fabric::{Failure, How, Peer, TransferError};
 
-use super::{EAGER, FEW, LARGE, anyone, from, label, pattern, step};
+use super::{EAGER, LARGE, SOME_CELLS_BYTES, anyone, from, label, pattern, step};
 use crate::support::{Kind, Rank, ranks, run};
 
 /// A message for a berth, where there are any.
@@ -43,7 +43,7 @@ pub(crate) fn pieces_of_one_that_left_end(kind: Kind) {
 /// an error; both exactly once.
 pub(crate) fn messages_outlive_their_sender(kind: Kind) {
     run(kind, 3, |rank| {
-        let sizes = [0, 1, EAGER, EAGER + 1, FEW, LARGE, 40 * LARGE];
+        let sizes = [0, 1, EAGER, EAGER + 1, SOME_CELLS_BYTES, LARGE, 40 * LARGE];
         if rank.me() < 2 {
             for (tag, bytes) in (0..).zip(sizes) {
                 rank.send(2, label(tag), pattern(tag, bytes));

@@ -2,7 +2,7 @@
 
 use motet_fabric::{Label, Peer, Received, Selector, Sender, TransferError, TypeCode};
 
-use super::{EAGER, FEW, LARGE, Random, anyone, from, label, pattern, step};
+use super::{EAGER, LARGE, Random, SOME_CELLS_BYTES, anyone, from, label, pattern, step};
 use crate::support::{Kind, ranks, run};
 
 /// Messages of one label arrive in the order of sending, whatever their sizes, while receives of
@@ -120,7 +120,7 @@ pub(crate) fn probe_finds_what_a_receive_would_get(kind: Kind) {
 /// A message that is too long is an error of its receive alone: nothing is written, its sender
 /// and all other messages go on, whichever side came first.
 pub(crate) fn truncation_is_the_receivers_error_alone(kind: Kind) {
-    for sent in [9, EAGER, FEW, LARGE] {
+    for sent in [9, EAGER, SOME_CELLS_BYTES, LARGE] {
         for room in [0, 8, sent - 1] {
             truncate(kind, sent, room, true);
             truncate(kind, sent, room, false);
@@ -157,7 +157,7 @@ fn truncate(kind: Kind, sent: usize, room: usize, early: bool) {
 pub(crate) fn types_are_compared(kind: Kind) {
     let (one, two) = (TypeCode(1), TypeCode(2));
     let mut world = ranks(kind, 2);
-    for bytes in [0, 8, FEW, LARGE] {
+    for bytes in [0, 8, SOME_CELLS_BYTES, LARGE] {
         for (sent, expected) in
             [(one, two), (one, one), (TypeCode::BYTES, two), (one, TypeCode::BYTES)]
         {

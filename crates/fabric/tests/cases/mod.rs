@@ -24,7 +24,7 @@ const EAGER: usize = CELL - STAMP_BYTES - HEADER;
 const CELL: usize = 8192 + LINE;
 const HEADER: usize = 32;
 /// A message that goes in a few cells.
-const FEW: usize = EAGER + EAGER / 2;
+const SOME_CELLS_BYTES: usize = EAGER + EAGER / 2;
 /// A message that goes in no cells, and where each rank has a core in no block.
 const LARGE: usize = 5 * EAGER + 17;
 

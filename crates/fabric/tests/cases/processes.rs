@@ -13,7 +13,7 @@ use motet_fabric::segment::State;
 use motet_fabric::{Failure, How, Options, Peer, TransferError};
 use rustix::process::{Signal, getpid, kill_process};
 
-use super::{EAGER, FEW, LARGE, Random, from, label, pattern};
+use super::{EAGER, LARGE, Random, SOME_CELLS_BYTES, from, label, pattern};
 use crate::support::{Rank, Watchdog};
 
 /// Says what the ranks are to do.
@@ -106,7 +106,7 @@ fn everyone_talks_to_everyone() {
 }
 
 fn talk_to_everyone(rank: &mut Rank) {
-    let sizes = [0, 1, EAGER, EAGER + 1, FEW, LARGE, 5 << 20];
+    let sizes = [0, 1, EAGER, EAGER + 1, SOME_CELLS_BYTES, LARGE, 5 << 20];
     let (mut sent, mut received) = (Vec::new(), Vec::new());
     for peer in 0..rank.world() {
         for (tag, bytes) in (0..).zip(sizes) {
@@ -224,7 +224,7 @@ fn die_in_traffic(rank: &mut Rank, seed: u64) {
         (0..world).map(|peer| (peer, rank.recv(from(peer, 1), LARGE * 50))).collect();
     while begun.elapsed() < Duration::from_secs(30) {
         let peer = random.below(world.into()) as u32;
-        let bytes = [8, EAGER, FEW, LARGE, 50 * LARGE][random.below(5) as usize];
+        let bytes = [8, EAGER, SOME_CELLS_BYTES, LARGE, 50 * LARGE][random.below(5) as usize];
         if sent.len() < 50 {
             sent.push(rank.send(peer, label(1), vec![bytes as u8; bytes]));
         }

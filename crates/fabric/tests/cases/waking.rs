@@ -10,7 +10,7 @@ use super::{LARGE, from, label, pattern};
 use crate::support::{Kind, ranks, run};
 
 /// Long enough for the other ranks to have gone to sleep.
-const NAP: Duration = Duration::from_millis(30);
+const TIME_TO_SLEEP: Duration = Duration::from_millis(30);
 
 /// A lane fills up with pieces while their receiver sleeps: it must hear of those, not only of
 /// the last one.
@@ -24,7 +24,7 @@ pub(crate) fn pieces_wake_a_receiver_that_sleeps(kind: Kind) {
         }
         let ticket = rank.send(1, label(1), pattern(1, BYTES));
         while !rank.has_ended(ticket) {
-            thread::sleep(NAP);
+            thread::sleep(TIME_TO_SLEEP);
             rank.progress();
         }
     });
@@ -53,7 +53,7 @@ pub(crate) fn every_kind_of_news_wakes(kind: Kind) {
     run(kind, 2, |rank| {
         if rank.me() == 0 {
             for bytes in [8, LARGE] {
-                thread::sleep(NAP);
+                thread::sleep(TIME_TO_SLEEP);
                 let ticket = rank.send(1, label(1), pattern(1, bytes));
                 rank.wait(ticket);
             }
@@ -67,12 +67,12 @@ pub(crate) fn every_kind_of_news_wakes(kind: Kind) {
                 let ticket = rank.recv(from(0, 1), bytes);
                 assert_eq!(rank.wait(ticket).data(), pattern(1, bytes));
             }
-            thread::sleep(NAP);
+            thread::sleep(TIME_TO_SLEEP);
             for _ in 0..200 {
                 let ticket = rank.recv(from(0, 2), 8);
                 rank.wait(ticket);
             }
-            thread::sleep(NAP);
+            thread::sleep(TIME_TO_SLEEP);
         }
     });
 }
@@ -90,7 +90,7 @@ pub(crate) fn a_death_wakes_all(kind: Kind) {
                 assert_eq!(found.unwrap_err(), failure);
             });
         }
-        thread::sleep(NAP);
+        thread::sleep(TIME_TO_SLEEP);
         let mut dead = dead;
         dead.endpoint().segment().fail(failure);
     });

@@ -2,7 +2,7 @@
 
 use motet_fabric::net::{self, Library};
 
-use super::{EAGER, FEW, from, label, pattern};
+use super::{EAGER, SOME_CELLS_BYTES, from, label, pattern};
 use crate::support::{Kind, run};
 
 /// A message of every length that goes in cells is written where that can be, and only there.
@@ -12,7 +12,7 @@ pub(crate) fn cells_are_written_where_the_network_can(kind: Kind) {
     let writes = choice.unwrap().writes && kind != Kind::ApartByMessages;
     run(kind, 2, |rank| {
         let other = 1 - rank.me();
-        let sizes = [0, 8, 200, EAGER, FEW];
+        let sizes = [0, 8, 200, EAGER, SOME_CELLS_BYTES];
         for (tag, bytes) in (0..).zip(sizes) {
             rank.send(other, label(tag), pattern(tag, bytes));
             let receive = rank.recv(from(other, tag), bytes);

@@ -25,11 +25,11 @@ pub(crate) use worlds::{Kind, ranks, run};
 const SLEEP: Duration = Duration::from_secs(600);
 
 /// The network rings no doorbell.
-const NAP: Duration = Duration::from_micros(100);
+const REMOTE_SLEEP: Duration = Duration::from_micros(100);
 const LONGEST_NAP: Duration = Duration::from_millis(1);
 
 /// Looks before sleeping: few, so that ranks really sleep in almost every wait.
-const LOOKS: usize = 3;
+const POLLS_BEFORE_SLEEP: usize = 3;
 
 /// Names a transfer of one rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -203,11 +203,14 @@ impl Rank {
                 found = ready(self).map(Ok).or_else(|| self.endpoint.failure().map(Err));
                 moved || found.is_some()
             };
-            if look < LOOKS {
+            if look < POLLS_BEFORE_SLEEP {
                 news();
             } else {
-                let limit =
-                    if is_wired { (begun.elapsed() / 8).clamp(NAP, LONGEST_NAP) } else { SLEEP };
+                let limit = if is_wired {
+                    (begun.elapsed() / 8).clamp(REMOTE_SLEEP, LONGEST_NAP)
+                } else {
+                    SLEEP
+                };
                 doorbell.sleep(limit, news);
             }
             if let Some(found) = found {

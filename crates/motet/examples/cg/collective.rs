@@ -11,7 +11,7 @@ use crate::options::Form;
 const CALIBRATION_RUNS: u32 = 200;
 const WARM_UP_RUNS: u32 = 20;
 /// One run of so many does its work first and communicates then, to see what overlap gains.
-const APART: u32 = 8;
+const SEPARATE_PERIOD: u32 = 8;
 
 /// What is sent and what is received.
 type Buffers = (Vec<f64>, Vec<f64>);
@@ -165,7 +165,7 @@ impl<'w> Collective<'w> {
     /// blocking form. Now and then, in the same runs on all ranks, it is done before.
     pub(crate) fn run(mut self, work: impl FnOnce()) -> Result<Self> {
         self.runs += 1;
-        if self.runs.is_multiple_of(APART) {
+        if self.runs.is_multiple_of(SEPARATE_PERIOD) {
             work();
             let begin = Instant::now();
             self.idle = self.idle.start(&self.call)?.wait()?;

@@ -21,7 +21,7 @@ const TOLERANCE: f64 = 1e-14;
 /// How far the sum of all ranks may be from 1: so much, and for each vertex this.
 const ACCEPTED: [f64; 2] = [1e-12, 1e-17];
 /// One iteration of so many adds up first and communicates then, to see what overlap gains.
-const APART: u64 = 8;
+const SEPARATE_PERIOD: u64 = 8;
 
 type Exchange = Persistent<(Vec<f64>, Vec<f64>)>;
 
@@ -139,7 +139,7 @@ pub(crate) fn rank(world: &Communicator, graph: &Graph, options: &Options) -> Re
         iterations += 1;
         state.share_out();
         let time;
-        let overlap = !iterations.is_multiple_of(APART);
+        let overlap = !iterations.is_multiple_of(SEPARATE_PERIOD);
         (exchange, time) = trade(exchange, &mut state, overlap)?;
         if overlap {
             overlapped.add(time)

@@ -17,7 +17,7 @@ use crate::wave::Wave;
 const CALIBRATION_RUNS: u32 = 50;
 const WARM_UP_RUNS: u32 = 10;
 /// One step of so many computes first and communicates then, to see what overlap gains.
-const APART: u64 = 8;
+const SEPARATE_PERIOD: u64 = 8;
 
 /// The result of one way, and what it cost this rank.
 pub(crate) struct Solution {
@@ -89,7 +89,7 @@ pub(crate) fn solve(
     for step in 1..=options.steps {
         let time;
         let target = new.values_mut();
-        let meanwhile = options.overlap && !step.is_multiple_of(APART);
+        let meanwhile = options.overlap && !step.is_multiple_of(SEPARATE_PERIOD);
         match options.overlap {
             true if meanwhile => {
                 (old, time) = old.exchange(|values| kernel::inner(halo, values, target))?;

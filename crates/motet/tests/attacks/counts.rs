@@ -10,7 +10,7 @@ use motet::{Block, Communicator, Info, Lor, Result, Settings, Sum, Tag};
 use super::support::{Outcomes, Walled, all_well, bytes_of, outcomes, outcomes_with};
 
 /// How long two ranks may take that do not agree.
-const PATIENCE: Duration = Duration::from_secs(1);
+const TIME_LIMIT: Duration = Duration::from_secs(1);
 
 /// Lengths of two ranks that do not agree, in elements of eight bytes: in one cell, in several, in
 /// blocks, and in messages that are copied out of their sender's memory.
@@ -63,7 +63,7 @@ fn bounded_with<T: Send>(
         }
         let begun = Instant::now();
         while over.load(Ordering::Relaxed) < 2 {
-            assert!(begun.elapsed() < PATIENCE, "the others wait for each other");
+            assert!(begun.elapsed() < TIME_LIMIT, "the others wait for each other");
             thread::sleep(Duration::from_millis(1));
         }
         Ok(None)

@@ -9,7 +9,7 @@ use std::time::Duration;
 use motet::{Result, Settings, World};
 
 /// More than any test takes on a loaded machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIME_LIMIT: Duration = Duration::from_secs(60);
 
 /// Ends the whole program with a word of explanation unless it is dropped in time: a test that
 /// hangs must not take the answers of the others with it.
@@ -25,7 +25,7 @@ enum Watch {
 impl Watchdog {
     /// Watches the test that calls it.
     pub(crate) fn start() -> Watchdog {
-        Watchdog::with(PATIENCE)
+        Watchdog::with(TIME_LIMIT)
     }
 
     /// As [`Watchdog::start`], for a test that takes longer or must be faster. All that it

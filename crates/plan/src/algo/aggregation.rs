@@ -199,7 +199,7 @@ impl Parcel {
 }
 
 /// Where blocks lie that have been received.
-type Landing = BTreeMap<Identity, Slice>;
+type ReceivedBlocks = BTreeMap<Identity, Slice>;
 
 /// The way of the blocks through one rank.
 struct Route<'a, 'b> {
@@ -219,10 +219,10 @@ impl Route<'_, '_> {
     }
 
     /// Receives what others hand over, into scratch memory.
-    fn receive_handed(&mut self, outgoing: &[Parcel]) -> Landing {
+    fn receive_handed(&mut self, outgoing: &[Parcel]) -> ReceivedBlocks {
         let own = outgoing.iter().filter(|parcel| parcel.sender == self.me);
         let sources = set_of(own.flat_map(Parcel::others));
-        let mut landing = Landing::new();
+        let mut landing = ReceivedBlocks::new();
         for source in sources {
             let blocks = Self::handed(outgoing, source, self.me);
             let area = self.builder.scratch(blocks.values().sum());
@@ -246,7 +246,7 @@ impl Route<'_, '_> {
     }
 
     /// Sends the parcels of which this rank is the sender.
-    fn send_parcels(&mut self, outgoing: &[Parcel], handed: &Landing) {
+    fn send_parcels(&mut self, outgoing: &[Parcel], handed: &ReceivedBlocks) {
         let me = self.me;
         for parcel in outgoing.iter().filter(|parcel| parcel.sender == me) {
             let place = |block| self.mine.get(block).or(handed.get(block)).copied();
@@ -258,7 +258,7 @@ impl Route<'_, '_> {
     }
 
     /// Receives a parcel, or what is dealt out of it; none if there is nothing for this rank.
-    fn receive(&mut self, parcel: &Parcel) -> Option<Landing> {
+    fn receive(&mut self, parcel: &Parcel) -> Option<ReceivedBlocks> {
         let (from, blocks) = if parcel.receiver == self.me {
             let blocks = parcel.blocks.iter().map(|(block, count)| (*block, *count));
             (parcel.sender, blocks.collect())
@@ -281,7 +281,7 @@ impl Route<'_, '_> {
 
     /// Puts blocks in their places and, at the receiver of the parcel, deals out those of others,
     /// the next rank first.
-    fn deal(&mut self, parcel: &Parcel, landing: &Landing) {
+    fn deal(&mut self, parcel: &Parcel, landing: &ReceivedBlocks) {
         let me = self.me;
         if parcel.receiver == me {
             for (&other, blocks) in parcel.wanted.range(me..).chain(parcel.wanted.range(..me)) {

@@ -8,7 +8,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 
-use crate::bootstrap::PATIENCE;
+use crate::bootstrap::LAUNCH_SECONDS;
 use crate::{Error, Result};
 
 /// Bytes of the longest message that is read.
@@ -140,7 +140,7 @@ impl PmiSocket {
                 Ok(0) => {
                     return Err(Error::Environment(format!(
                         "its PMI server does not answer in time, or a rank does not come \
-                         ({PATIENCE} says how long that may take)"
+                         ({LAUNCH_SECONDS} says how long that may take)"
                     )));
                 }
                 Ok(_) => return Ok(()),
