@@ -11,14 +11,13 @@ use motet_plan::Division;
 
 use crate::attributes::Attributes;
 use crate::check::CheckedComm;
-use crate::engine::{OpKey, Selection};
+use crate::engine::{OpKey, Selection, Slot};
 use crate::error::{Error, ErrorHandler, ErrorKind, Result};
 use crate::group::{Comparison, Group};
 use crate::info::{DETERMINISTIC, Info};
 use crate::learned::CommWisdom;
 use crate::op_handle::{CallOrigin, CommContext};
 use crate::phases::Nesting;
-use crate::point_to_point::Slot;
 use crate::rank::RankContext;
 use crate::raw::PartitionedSequence;
 use crate::topology::Placed;

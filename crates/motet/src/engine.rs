@@ -10,6 +10,7 @@
 //! memory. Nothing else ever hands buffers back.
 
 mod admission;
+mod bsend;
 mod buffers;
 mod cancel;
 mod closing;
@@ -43,7 +44,8 @@ use motet_plan::Call;
 use crate::check::CheckState;
 use crate::error::ErrorKind;
 use crate::hints::Keep;
-use crate::point_to_point::Room;
+pub use bsend::BufferRoom;
+pub(crate) use bsend::{Room, Rooms, Slot};
 pub(crate) use closing::Closing;
 pub(crate) use completion::End;
 pub(crate) use execution::{

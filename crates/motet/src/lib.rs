@@ -152,6 +152,7 @@ pub use datatype::Datatype;
 pub use element::{AnyBytes, Element};
 #[doc(hidden)]
 pub use element::{ElementType, Field, Structure, clear_between};
+pub use engine::BufferRoom;
 pub use error::{
     Error, ErrorClass, ErrorCode, ErrorCodes, ErrorHandler, ErrorKind, ErrorSite, ExceptionId,
     Result, UserErrorHandler,
@@ -176,7 +177,7 @@ pub use op::{
 };
 pub use persistent::{Persistent, Running, Start, start_all};
 pub use phases::{Phase, Phases};
-pub use point_to_point::{BSEND_OVERHEAD, BufferRoom, Message};
+pub use point_to_point::Message;
 pub use rank::Waiting;
 pub use raw::Root;
 pub use reduce_local::reduce_local;
@@ -189,7 +190,9 @@ pub use settings::{
     ALGORITHM, CHANNELS, CHECK, HANG_SECONDS, MACHINE, MAX_PENDING, PROGRESS, RANKS_PER_NODE,
     RANKS_PER_SEGMENT, SAVE_WISDOM, SINGLE_COPY, Settings, WAIT, WISDOM,
 };
-pub use status::{ANY_SOURCE, ANY_TAG, PROC_NULL, Source, Status, TAG_UB, Tag, TagFilter};
+pub use status::{
+    ANY_SOURCE, ANY_TAG, BSEND_OVERHEAD, PROC_NULL, Source, Status, TAG_UB, Tag, TagFilter,
+};
 pub use topology::{
     Adjacent, BANDWIDTH, Cartesian, CartesianCommunicator, Edge, Graph, GraphCommunicator,
     IndexedGraph, IndexedGraphCommunicator, LATENCY, Load, MAXCUT, Mapping, MappingReason,

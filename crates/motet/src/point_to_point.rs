@@ -21,17 +21,12 @@ use crate::buffer::{RawSlice, StreamOf};
 use crate::communicator::{Communicator, ContextKind};
 use crate::element::{assert_valid, code_for};
 pub(crate) use crate::engine::Mode;
-use crate::engine::{Engine, Envelope, NOBODY, PackDirection, PackedBuffers, Transfer};
+use crate::engine::{Engine, Envelope, NOBODY, PackDirection, PackedBuffers, Rooms, Transfer};
 use crate::error::{ErrorKind, Result};
 use crate::op_handle::OpHandle;
 use crate::status::{PROC_NULL, Source, Status, TAG_UB, Tag, TagFilter};
-pub use buffered::BufferRoom;
-pub(crate) use buffered::{Room, Rooms, Slot, no_room};
 pub use matched::Message;
 pub(crate) use matched::Placed;
-
-/// Room that a buffered message needs beyond its length. (`MPI_BSEND_OVERHEAD`)
-pub const BSEND_OVERHEAD: usize = 64;
 
 impl Communicator {
     /// Sends a message. Small ones are on their way when this returns; a large one has been

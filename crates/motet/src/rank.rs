@@ -38,10 +38,9 @@ use motet_plan::Tuning;
 use crate::check::{CheckConfig, CheckState};
 use crate::engine::{
     Advance, End, Engine, Execution, InlineRun, OpKey, Outcome, PackedBuffers, PlanCache,
-    Postponed, Replay, ReplayKey,
+    Postponed, Replay, ReplayKey, Slot,
 };
 use crate::nodes::Nodes;
-use crate::point_to_point::Slot;
 use crate::settings::Settings;
 use crate::wisdom::WisdomLog;
 use flush_thread::FlushThread;

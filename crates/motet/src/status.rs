@@ -1,4 +1,4 @@
-//! What a receive got, and what it may ask for.
+//! What a receive got, what it may ask for, and the constants of messages.
 
 use crate::Element;
 
@@ -8,6 +8,9 @@ pub struct Tag(pub u32);
 
 /// The greatest tag that a message may have. (`MPI_TAG_UB`)
 pub const TAG_UB: u32 = i32::MAX as u32;
+
+/// Room that a buffered message needs beyond its length. (`MPI_BSEND_OVERHEAD`)
+pub const BSEND_OVERHEAD: usize = 64;
 
 /// Nobody, as a destination, a source, and the source that a status tells of what was received from
 /// nobody. (`MPI_PROC_NULL`)

@@ -9,7 +9,7 @@ use crate::datatype::DatatypeError;
 use crate::element::name_of;
 use crate::group::GroupError;
 use crate::info::InfoError;
-use crate::point_to_point::no_room;
+use crate::status::BSEND_OVERHEAD;
 use crate::topology::TopologyError;
 
 /// An exception that has left a callback, by a number that whoever stopped it has given it. What
@@ -314,6 +314,18 @@ impl ErrorKind {
         ErrorKind::Exception { from: "the operator", class: ErrorClass::Op, id }
     }
 
+    /// What is wrong with the buffer for buffered sends.
+    pub(crate) fn of_send_buffer(problem: impl Into<String>) -> ErrorKind {
+        ErrorKind::Buffer { which: "buffer for buffered sends", problem: problem.into() }
+    }
+
+    /// A message of so many bytes does not fit into what is left of it.
+    fn no_room(needed: usize) -> ErrorKind {
+        ErrorKind::of_send_buffer(format!(
+            "has no room for {needed} bytes and {BSEND_OVERHEAD} more, or is not attached"
+        ))
+    }
+
     /// The exception that is the cause, or the first of several.
     pub fn exception(&self) -> Option<ExceptionId> {
         match self {
@@ -453,7 +465,7 @@ impl From<TransferError> for ErrorKind {
             TransferError::Spoiled(peer) => ErrorKind::Spoiled { rank: peer.index() },
             TransferError::OperatorFailed(peer) => ErrorKind::OperatorFailed { rank: peer.index() },
             TransferError::Thrown(id) => ErrorKind::of_operator(ExceptionId(id)),
-            TransferError::NoRoom { needed } => no_room(needed),
+            TransferError::NoRoom { needed } => ErrorKind::no_room(needed),
             TransferError::Failed(failure) => ErrorKind::PeerFailed(failure),
             other => unreachable!("a transfer error without a translation: {other}"),
         }

@@ -5,9 +5,10 @@
 use super::Intercommunicator;
 use crate::Element;
 use crate::buffer::{RecvBuffer, SendBuffer};
+use crate::engine::BufferRoom;
 use crate::error::Result;
 use crate::persistent::Persistent;
-use crate::point_to_point::{BufferRoom, Message};
+use crate::point_to_point::Message;
 use crate::request::Request;
 use crate::status::{Source, Status, Tag, TagFilter};
 
