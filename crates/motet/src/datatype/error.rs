@@ -1,7 +1,6 @@
 //! What can be wrong with the arguments of a constructor, or with data that is converted.
 
 use super::named::Basic;
-use crate::ErrorClass;
 
 /// Why a datatype cannot be made, or data cannot be packed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -75,18 +74,4 @@ pub enum DatatypeError {
     /// A value cannot be represented in the other data representation.
     #[error("a value of {0:?} cannot be represented in the other data representation")]
     Conversion(Basic),
-}
-
-impl DatatypeError {
-    /// The class of the standard that it belongs to.
-    pub fn class(&self) -> ErrorClass {
-        match self {
-            DatatypeError::TooSmall { what: "count" | "block length", .. } => ErrorClass::Count,
-            DatatypeError::TooDeep(_) => ErrorClass::Type,
-            DatatypeError::Truncated { .. } => ErrorClass::Truncate,
-            DatatypeError::Outside { .. } => ErrorClass::Buffer,
-            DatatypeError::Conversion(_) => ErrorClass::Other,
-            _ => ErrorClass::Arg,
-        }
-    }
 }

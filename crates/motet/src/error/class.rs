@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::datatype::DatatypeError;
+
 /// Declares the classes, with what the standard calls them and what they mean.
 macro_rules! classes {
     ($($class:ident = $code:literal, $name:literal, $description:literal;)*) => {
@@ -133,5 +135,20 @@ impl ErrorClass {
 impl fmt::Display for ErrorClass {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(self.name())
+    }
+}
+
+/// Here, since what a datatype is needs no classes.
+impl DatatypeError {
+    /// The class of the standard that it belongs to.
+    pub fn class(&self) -> ErrorClass {
+        match self {
+            DatatypeError::TooSmall { what: "count" | "block length", .. } => ErrorClass::Count,
+            DatatypeError::TooDeep(_) => ErrorClass::Type,
+            DatatypeError::Truncated { .. } => ErrorClass::Truncate,
+            DatatypeError::Outside { .. } => ErrorClass::Buffer,
+            DatatypeError::Conversion(_) => ErrorClass::Other,
+            _ => ErrorClass::Arg,
+        }
     }
 }
