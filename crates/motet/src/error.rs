@@ -9,6 +9,7 @@ mod codes;
 mod handler;
 mod kind;
 mod recent;
+mod topology;
 
 use std::fmt;
 
@@ -19,6 +20,7 @@ pub use codes::{ErrorCode, ErrorCodes};
 pub(crate) use handler::ErrorContext;
 pub use handler::{ErrorHandler, ErrorSite, UserErrorHandler};
 pub use kind::{ErrorKind, ExceptionId};
+pub use topology::TopologyError;
 
 use crate::status::Status;
 

@@ -155,7 +155,7 @@ pub use element::{ElementType, Field, Structure, clear_between};
 pub use engine::BufferRoom;
 pub use error::{
     Error, ErrorClass, ErrorCode, ErrorCodes, ErrorHandler, ErrorKind, ErrorSite, ExceptionId,
-    Result, UserErrorHandler,
+    Result, TopologyError, UserErrorHandler,
 };
 pub use generalized::Completer;
 pub use group::{Comparison, Group, GroupError, RankRange};
@@ -196,7 +196,7 @@ pub use status::{
 pub use topology::{
     Adjacent, BANDWIDTH, Cartesian, CartesianCommunicator, Edge, Graph, GraphCommunicator,
     IndexedGraph, IndexedGraphCommunicator, LATENCY, Load, MAXCUT, Mapping, MappingReason,
-    Neighbourhood, Reach, Reorder, TOTALCUT, Topological, Topology, TopologyError, dims_create,
+    Neighbourhood, Reach, Reorder, TOTALCUT, Topological, Topology, dims_create,
 };
 pub use world::{World, init, launch, threads, threads_with};
 

@@ -4,13 +4,12 @@ use motet_fabric::{Failure, TransferError};
 use motet_plan::CallError;
 use motet_plan::select::SelectError;
 
-use super::{ErrorClass, ErrorCode};
+use super::{ErrorClass, ErrorCode, TopologyError};
 use crate::datatype::DatatypeError;
 use crate::element::name_of;
 use crate::group::GroupError;
 use crate::info::InfoError;
 use crate::status::BSEND_OVERHEAD;
-use crate::topology::TopologyError;
 
 /// An exception that has left a callback, by a number that whoever stopped it has given it. What
 /// it is and what becomes of it is that one's affair.

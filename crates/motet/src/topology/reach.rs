@@ -1,9 +1,9 @@
 //! Who is at a distance on a grid, as a group. (The proposal of 2008, `Cart_neighbor_group`)
 
 use super::cartesian::one_each;
-use super::{Cartesian, CartesianCommunicator, Topology, TopologyError};
+use super::{Cartesian, CartesianCommunicator, Topology};
 use crate::communicator::Communicator;
-use crate::error::{ErrorKind, Result};
+use crate::error::{ErrorKind, Result, TopologyError};
 use crate::group::Group;
 
 /// What it means on a grid to be at a distance.
