@@ -6,7 +6,6 @@
 
 mod class;
 mod codes;
-mod handler;
 mod kind;
 mod recent;
 mod topology;
@@ -17,8 +16,6 @@ use motet_fabric::printable;
 
 pub use class::ErrorClass;
 pub use codes::{ErrorCode, ErrorCodes};
-pub(crate) use handler::ErrorContext;
-pub use handler::{ErrorHandler, ErrorSite, UserErrorHandler};
 pub use kind::{ErrorKind, ExceptionId};
 pub use topology::TopologyError;
 

@@ -17,7 +17,8 @@ use std::sync::Arc;
 
 use crate::attributes::{Attributes, Keyval};
 use crate::communicator::{Communicator, CommunicatorRequest};
-use crate::error::{Error, ErrorHandler, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
+use crate::error_handler::ErrorHandler;
 use crate::group::{Comparison, Group, GroupError};
 use crate::info::Info;
 use crate::op_handle::CommContext;

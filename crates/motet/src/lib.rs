@@ -109,6 +109,7 @@ pub mod datatype;
 mod element;
 mod engine;
 mod error;
+mod error_handler;
 mod explain;
 mod generalized;
 mod group;
@@ -154,9 +155,9 @@ pub use element::{AnyBytes, Element};
 pub use element::{ElementType, Field, Structure, clear_between};
 pub use engine::BufferRoom;
 pub use error::{
-    Error, ErrorClass, ErrorCode, ErrorCodes, ErrorHandler, ErrorKind, ErrorSite, ExceptionId,
-    Result, TopologyError, UserErrorHandler,
+    Error, ErrorClass, ErrorCode, ErrorCodes, ErrorKind, ExceptionId, Result, TopologyError,
 };
+pub use error_handler::{ErrorHandler, ErrorSite, UserErrorHandler};
 pub use generalized::Completer;
 pub use group::{Comparison, Group, GroupError, RankRange};
 pub use info::{

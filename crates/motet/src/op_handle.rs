@@ -9,7 +9,8 @@ use motet_fabric::lock::is_kept_out;
 use motet_fabric::slab::Id;
 
 use crate::engine::{BufferGuard, CANCELLED, End, Engine, NOBODY, NOTHING, Outcome, StartOutcome};
-use crate::error::{Error, ErrorContext, ErrorHandler, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
+use crate::error_handler::{ErrorContext, ErrorHandler};
 use crate::group::Group;
 use crate::rank::{EngineGuard, RankContext};
 use crate::status::{Status, Tag};

@@ -14,7 +14,7 @@ use motet_fabric::{Peer, bootstrap};
 use motet_plan::Tuning;
 
 use crate::communicator::Communicator;
-use crate::error::ErrorHandler;
+use crate::error_handler::ErrorHandler;
 use crate::op_handle::CommContext;
 use crate::rank::RankContext;
 use crate::settings::Settings;
