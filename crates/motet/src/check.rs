@@ -52,8 +52,8 @@ use std::time::Duration;
 use motet_fabric::slab::Id;
 use motet_fabric::{Peer, RegionMut, exit_code};
 
-use crate::communicator::ContextKind;
 use crate::engine::OpKey;
+use crate::engine::context::ContextKind;
 pub(crate) use account::CallDescription;
 pub(crate) use ledger::{CallLog, Own, Tell, Verdict};
 pub(crate) use note::CheckedComm;

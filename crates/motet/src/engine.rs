@@ -15,6 +15,7 @@ mod buffers;
 mod cancel;
 mod closing;
 mod completion;
+pub(crate) mod context;
 mod disagreeing;
 mod execution;
 mod inline_run;

@@ -18,9 +18,10 @@ use motet_fabric::{
 
 use crate::Element;
 use crate::buffer::{RawSlice, StreamOf};
-use crate::communicator::{Communicator, ContextKind};
+use crate::communicator::Communicator;
 use crate::element::{assert_valid, code_for};
 pub(crate) use crate::engine::Mode;
+use crate::engine::context::ContextKind;
 use crate::engine::{Engine, Envelope, NOBODY, PackDirection, PackedBuffers, Rooms, Transfer};
 use crate::error::{ErrorKind, Result};
 use crate::op_handle::OpHandle;

@@ -8,7 +8,8 @@ use super::account::{CallDescription, Elements, Reducing, Within, operator_name}
 use super::record::Kind;
 use super::{CheckConfig, PendingCall};
 use crate::collective::{Participants, PreparedCall};
-use crate::communicator::{Communicator, ContextKind, split_context};
+use crate::communicator::Communicator;
+use crate::engine::context::{ContextKind, split_context};
 use crate::engine::{OpKey, Selection};
 use crate::error::{Error, ErrorKind, Result};
 use crate::group::Group;

@@ -8,8 +8,8 @@ use motet_fabric::slab::Id;
 use motet_fabric::{Endpoint, Peer, Transit, printable};
 
 use super::{CallLog, CheckState, PendingCall};
-use crate::communicator::{ContextKind, split_context};
 use crate::engine::OpKey;
+use crate::engine::context::{ContextKind, split_context};
 
 /// Ranks of a communicator that a report lists; of more it tells the number.
 const LISTED: usize = 16;

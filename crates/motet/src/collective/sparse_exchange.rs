@@ -17,8 +17,9 @@ use motet_fabric::{Peer, Region, RegionMut, TypeCode};
 use motet_plan::order::sort_by_number;
 
 use super::{CollectiveArgs, PreparedCall};
-use crate::communicator::{Communicator, ContextKind};
+use crate::communicator::Communicator;
 use crate::element::{Element, assert_valid, clear_padding, code_for};
+use crate::engine::context::ContextKind;
 use crate::engine::{Arrivals, Dynamic, OpKey, Selection};
 use crate::error::{ErrorKind, Result};
 use crate::op_handle::{CommContext, OpHandle};

@@ -9,9 +9,10 @@
 
 use motet_plan::Block;
 
-use super::{Communicator, ContextKind, Sequence, context};
+use super::{Communicator, Sequence};
 use crate::buffer::SendBuffer;
 use crate::collective::CollectiveArgs;
+use crate::engine::context::{ContextKind, context};
 use crate::error::{Error, Result};
 use crate::group::{Group, GroupError};
 use crate::op_handle::CommContext;

@@ -15,7 +15,7 @@ use crate::check::{
     Awaited, CallDescription, CheckState, CheckedComm, Kind, PendingCall, Record, Tell, Verdict,
     report,
 };
-use crate::communicator::{ContextKind, split_context};
+use crate::engine::context::{ContextKind, split_context};
 use crate::group::Group;
 
 /// The operation of the receive that awaits records: no operation has this id.

@@ -6,8 +6,8 @@
 
 use super::collective::{Collective, CommRef, Reduction, Root};
 use super::data::{TypedBuffer, VectorBuffer};
-use crate::communicator::ContextKind;
 use crate::datatype::Datatype;
+use crate::engine::context::ContextKind;
 use crate::engine::{CallSignature, Lists, ReplayKey};
 
 /// What one side of a call is: where it lies, how long it is, and of which datatype.
