@@ -134,6 +134,7 @@ mod request;
 #[cfg(test)]
 mod scale;
 mod scope;
+mod scratch;
 mod sets;
 mod settings;
 mod status;

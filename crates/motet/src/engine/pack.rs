@@ -12,10 +12,10 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
-use super::buffers::Scratch;
 use crate::Element;
 use crate::buffer::RawSlice;
 use crate::datatype::Layout;
+use crate::scratch::Scratch;
 
 /// Which way the data of a block goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
