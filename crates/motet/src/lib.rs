@@ -124,6 +124,7 @@ mod memory;
 mod nodes;
 pub mod op;
 mod op_handle;
+mod pack;
 mod persistent;
 mod phases;
 mod point_to_point;

@@ -8,8 +8,8 @@ use super::{RawSlice, RecvBuffer, SendBuffer, StableBuffer};
 use crate::Element;
 use crate::datatype::{Basic, Datatype, DatatypeError, Layout};
 use crate::element::{ElementType, code_of};
-use crate::engine::{PackDirection, PackedBlock, PackedBuffers};
 use crate::error::Result;
+use crate::pack::{PackDirection, PackedBlock, PackedBuffers};
 
 /// Items of a datatype in a buffer: a column of a matrix, a face of a grid, every other element.
 ///
