@@ -16,8 +16,10 @@ use std::sync::Arc;
 
 use crate::Element;
 use crate::element::assert_valid;
-use crate::engine::BufferGuard;
 pub use items::{Items, ItemsParts, StreamOf};
+
+/// Something kept alive until its operation is complete.
+pub(crate) type BufferGuard = Box<dyn Send>;
 
 /// Elements at an address.
 #[derive(Clone, Copy, Debug)]

@@ -12,6 +12,7 @@
 mod admission;
 mod bsend;
 mod buffers;
+mod cache_counters;
 mod cancel;
 mod closing;
 mod completion;
@@ -41,12 +42,14 @@ use motet_fabric::slab::{Id, Slab};
 use motet_fabric::{Completion, Endpoint, Received, TransferError};
 use motet_plan::Call;
 
+pub(crate) use crate::buffer::BufferGuard;
 use crate::check::CheckState;
 use crate::error::ErrorKind;
 use crate::hints::Keep;
 pub(crate) use crate::pack::{PackDirection, PackedBlock, PackedBuffers};
 pub use bsend::BufferRoom;
 pub(crate) use bsend::{Room, Rooms, Slot};
+pub use cache_counters::CacheCounters;
 pub(crate) use closing::Closing;
 pub(crate) use completion::End;
 pub(crate) use execution::{
@@ -99,9 +102,6 @@ pub(crate) enum Work {
     /// Something outside the library, of whose end it is told.
     Generalized,
 }
-
-/// Something kept alive until its operation is complete.
-pub(crate) type BufferGuard = Box<dyn Send>;
 
 /// An operation. A million of them may be under way, so what few of them need lies apart.
 struct Operation {

@@ -155,7 +155,7 @@ pub use datatype::Datatype;
 pub use element::{AnyBytes, Element};
 #[doc(hidden)]
 pub use element::{ElementType, Field, Structure, clear_between};
-pub use engine::BufferRoom;
+pub use engine::{BufferRoom, CacheCounters};
 pub use error::{
     Error, ErrorClass, ErrorCode, ErrorCodes, ErrorKind, ExceptionId, Result, TopologyError,
 };
@@ -167,7 +167,6 @@ pub use info::{
     PREVIOUS, REUSE,
 };
 pub use intercommunicator::{Intercommunicator, MergeOrder};
-pub use learned::CacheCounters;
 pub use memory::Memory;
 pub use motet_fabric::{Failure, How};
 #[doc(hidden)]

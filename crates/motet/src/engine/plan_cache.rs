@@ -15,11 +15,11 @@ use motet_plan::{
     Action, Algorithm, Call, Choice, Operation, Plan, Rank, Slice, StepId, Tuning, select,
 };
 
+use super::CacheCounters;
 use super::quick_hash::Quick;
 use super::{Closing, Execution};
 use crate::error::ErrorKind;
 use crate::hints::Keep;
-use crate::learned::CacheCounters;
 
 /// By which rule the algorithm of a call is chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
