@@ -1,12 +1,4 @@
-//! Which ranks share a node: a machine, within which messages cost less than between two.
-//!
-//! A node is a host; ranks on other hosts are reached by the network. For tests and measurements,
-//! and to see what the library would do on more hosts, a setting divides one
-//! ([`Settings::ranks_per_node`](crate::Settings::ranks_per_node)). Every rank knows the node of
-//! every other without asking.
-
-use std::num::NonZeroUsize;
-use std::sync::Arc;
+//! What a communicator knows of the nodes that its ranks are on.
 
 use motet_fabric::Peer;
 use motet_plan::Division;
@@ -14,29 +6,7 @@ use motet_plan::Division;
 use crate::communicator::Communicator;
 use crate::error::{ErrorKind, Result};
 use crate::group::Group;
-
-/// How the ranks of a world are spread over nodes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Nodes {
-    /// All are on one.
-    #[default]
-    One,
-    /// So many after each other share one.
-    Of(NonZeroUsize),
-    /// The node of each.
-    Each(Arc<[usize]>),
-}
-
-impl Nodes {
-    /// The node of a rank of the world.
-    pub(crate) fn of(&self, peer: Peer) -> usize {
-        match self {
-            Nodes::One => 0,
-            Nodes::Of(ranks) => peer.index() / *ranks,
-            Nodes::Each(nodes) => nodes[peer.index()],
-        }
-    }
-}
+use crate::rank::Nodes;
 
 impl Communicator {
     /// The node that a rank is on, as the nodes of the world are counted: ranks with the same

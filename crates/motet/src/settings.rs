@@ -12,8 +12,7 @@ use motet_plan::select::Wisdom;
 use crate::check::{Caller, CheckConfig};
 use crate::error::{Error, ErrorKind, Result};
 use crate::machine;
-use crate::nodes::Nodes;
-use crate::rank::{ProgressConfig, Waiting};
+use crate::rank::{Nodes, ProgressConfig, Waiting};
 use crate::wisdom::Source;
 
 /// The variable that names algorithms to be used, as in `allreduce=ring,bcast=binomial`.

@@ -26,7 +26,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::wait::LONGEST_SLEEP;
-use super::{ProgressConfig, RankContext, Shared};
+use super::{RankContext, Shared, Waiting};
 use crate::engine::Engine;
 use crate::error::ErrorKind;
 
@@ -35,6 +35,22 @@ use crate::error::ErrorKind;
 const LINGER: Duration = Duration::from_micros(100);
 /// Pauses of the processor between two looks, so that others get the lock.
 const PAUSES: u32 = 50;
+
+/// How a rank waits, and who moves its operations when it does not.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ProgressConfig {
+    pub(crate) waiting: Waiting,
+    /// Whether a thread moves them while the rank computes.
+    pub(crate) has_helper: bool,
+}
+
+impl ProgressConfig {
+    /// Whether there is a thread that moves operations, and a core for it, in a world of so many
+    /// ranks on so many cores.
+    pub(super) fn helper_has_core(&self, ranks: usize, cores: usize) -> bool {
+        self.has_helper && 2 * ranks <= cores
+    }
+}
 
 /// What a rank and its helper tell each other.
 pub(crate) struct ProgressThread {
