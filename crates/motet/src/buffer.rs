@@ -7,6 +7,7 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
+mod give_back;
 mod items;
 
 use std::marker::PhantomData;
@@ -16,6 +17,7 @@ use std::sync::Arc;
 
 use crate::Element;
 use crate::element::assert_valid;
+pub(crate) use give_back::GiveBack;
 pub use items::{Items, ItemsParts, StreamOf};
 
 /// Something kept alive until its operation is complete.

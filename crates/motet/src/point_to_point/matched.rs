@@ -11,8 +11,7 @@ use motet_fabric::{Endpoint, Received, RegionMut, TypeCode};
 
 use super::staging_of;
 use crate::Element;
-use crate::buffer::{RawSlice, RecvBuffer};
-use crate::collective::GiveBack;
+use crate::buffer::{GiveBack, RawSlice, RecvBuffer};
 use crate::communicator::Communicator;
 use crate::element::{assert_valid, code_for};
 use crate::engine::{NOBODY, PackedBuffers, Transfer};

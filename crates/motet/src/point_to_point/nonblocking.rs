@@ -5,8 +5,7 @@
 use motet_fabric::Region;
 
 use super::{Mode, outgoing, staging_of};
-use crate::buffer::{RecvBuffer, SendBuffer, elements};
-use crate::collective::GiveBack;
+use crate::buffer::{GiveBack, RecvBuffer, SendBuffer, elements};
 use crate::communicator::Communicator;
 use crate::element::{Element, clear_padding, code_for};
 use crate::engine::{BufferGuard, Engine, Envelope, Transfer};

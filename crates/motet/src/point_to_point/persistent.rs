@@ -4,8 +4,7 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use super::{Mode, outgoing, staging_of};
-use crate::buffer::{RecvBuffer, SendBuffer, StableBuffer};
-use crate::collective::GiveBack;
+use crate::buffer::{GiveBack, RecvBuffer, SendBuffer, StableBuffer};
 use crate::communicator::Communicator;
 use crate::element::code_for;
 use crate::engine::{Engine, PackedBuffers, Posting, Transfer};
