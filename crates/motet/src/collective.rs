@@ -20,6 +20,7 @@ mod prepared;
 mod sparse;
 mod sparse_exchange;
 mod w;
+mod wisdom;
 
 use std::panic::Location;
 
