@@ -41,7 +41,6 @@
 
 mod account;
 mod ledger;
-mod note;
 mod record;
 mod report;
 
@@ -54,10 +53,8 @@ use motet_fabric::{Peer, RegionMut, exit_code};
 
 use crate::engine::OpKey;
 use crate::engine::context::ContextKind;
-pub(crate) use account::CallDescription;
+pub(crate) use account::{CallDescription, Elements, Reducing, Within, operator_name};
 pub(crate) use ledger::{CallLog, Own, Tell, Verdict};
-pub(crate) use note::CheckedComm;
-pub use note::end_calls;
 pub(crate) use record::{Kind, Record};
 pub(crate) use report::{Awaited, report};
 
@@ -102,7 +99,7 @@ impl CheckConfig {
     }
 
     /// Where in the program the call was made that came to the library at this place.
-    fn place(&self, at: &Location<'_>) -> String {
+    pub(crate) fn place(&self, at: &Location<'_>) -> String {
         let called = self.caller.and_then(|caller| caller());
         called.unwrap_or_else(|| format!("{}:{}", at.file(), at.line()))
     }
@@ -191,18 +188,18 @@ impl CheckState {
     /// Enters a call of this rank.
     pub(crate) fn enter_own(
         &mut self,
-        membership: &CheckedComm,
+        communicator: u64,
         kind: Kind,
         account: CallDescription,
         tag: u64,
     ) -> Own {
         let check = self.watch.check;
-        let ledger = self.ledger(membership.id);
+        let ledger = self.ledger(communicator);
         let mut own = ledger.enter_own(kind, account, tag);
         own.verdict = own.verdict.filter(|_| check);
         own.refusal = own.refusal.filter(|_| check);
         if ledger.is_over() {
-            self.ledgers.remove(&membership.id);
+            self.ledgers.remove(&communicator);
         }
         own
     }

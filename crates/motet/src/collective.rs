@@ -7,6 +7,7 @@
 
 mod args;
 mod blocking;
+mod describe;
 mod enforce;
 mod init;
 mod intercomm;

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use motet_plan::Division;
 
 use crate::attributes::Attributes;
-use crate::check::CheckedComm;
+use crate::checked_comm::CheckedComm;
 use crate::engine::context::{ContextKind, context};
 use crate::engine::{OpKey, Selection, Slot};
 use crate::error::{Error, ErrorKind, Result};

@@ -103,6 +103,7 @@ extern crate self as motet;
 mod attributes;
 pub mod buffer;
 mod check;
+mod checked_comm;
 mod collective;
 mod communicator;
 pub mod datatype;

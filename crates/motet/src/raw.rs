@@ -71,9 +71,9 @@ pub use sets::{
 pub use status::Status;
 pub use strict::{check_operator, is_strict};
 
-pub use crate::check::{Caller, end_calls};
+pub use crate::check::Caller;
 pub use crate::phases::end;
-pub use crate::world::init_for;
+pub use crate::world::{end_calls, init_for};
 pub use motet_fabric::bootstrap::{
     abort as tell_launcher_to_abort, begins_abort as begins_abort_without_world,
 };

@@ -12,8 +12,7 @@ use motet_fabric::{Completion, Label, Peer, Region, Selector, Token, TransferErr
 
 use super::{Engine, Envelope, Mode, OpKey, Outcome, State, Transfer, Work};
 use crate::check::{
-    Awaited, CallDescription, CheckState, CheckedComm, Kind, PendingCall, Record, Tell, Verdict,
-    report,
+    Awaited, CallDescription, CheckState, Kind, PendingCall, Record, Tell, Verdict, report,
 };
 use crate::engine::context::{ContextKind, split_context};
 use crate::group::Group;
@@ -111,7 +110,7 @@ impl Engine {
     /// Why it must not be made.
     pub(crate) fn note(
         &mut self,
-        membership: &CheckedComm,
+        communicator: u64,
         kind: Kind,
         account: CallDescription,
         tag: u64,
@@ -119,7 +118,7 @@ impl Engine {
         if self.has_left {
             return Ok(0); // The call is refused for that.
         }
-        let own = self.books().enter_own(membership, kind, account, tag);
+        let own = self.books().enter_own(communicator, kind, account, tag);
         for (peer, record) in &own.records {
             self.send_record(*peer, record);
         }
