@@ -7,7 +7,9 @@
 
 mod args;
 mod blocking;
+mod create;
 mod describe;
+mod duplicate;
 mod enforce;
 mod init;
 mod intercomm;
@@ -46,6 +48,9 @@ use crate::raw::{CollectiveKind, Form};
 use crate::request::Request;
 pub(crate) use args::{CollectiveArgs, RankOf, ScanKind};
 pub(crate) use blocking::{input, output};
+pub use create::SplitType;
+#[doc(hidden)]
+pub use duplicate::IsCopiedByDup;
 use init::Initialized;
 pub(crate) use intercomm::{InterBuffers, InterCall, RootRole};
 pub use members::{Member, Members};

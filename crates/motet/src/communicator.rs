@@ -1,8 +1,5 @@
 //! Communicators: a group of ranks that talk among themselves.
 
-mod create;
-mod duplicate;
-
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -23,8 +20,6 @@ use crate::phases::Nesting;
 use crate::rank::RankContext;
 use crate::raw::PartitionedSequence;
 use crate::topology::Placed;
-pub use create::SplitType;
-pub use duplicate::{CommunicatorRequest, IsCopiedByDup};
 
 /// Numbers for operations that all ranks begin in one order: all count alike.
 pub(crate) struct Sequence {
@@ -134,6 +129,23 @@ impl Communicator {
     pub(crate) fn place(mut self, placed: Placed) -> Communicator {
         self.topology = Some(Arc::new(placed));
         self
+    }
+
+    /// The same, with what a copy takes over from its original.
+    pub(crate) fn taking_over(
+        mut self,
+        attributes: Attributes<Communicator>,
+        topology: Option<Arc<Placed>>,
+        learned: CommWisdom,
+    ) -> Communicator {
+        self.attributes = attributes;
+        self.topology = topology;
+        self.learned = learned;
+        self
+    }
+
+    pub(crate) fn shared_topology(&self) -> Option<Arc<Placed>> {
+        self.topology.clone()
     }
 
     pub(crate) fn placed(&self) -> Option<&Placed> {

@@ -16,7 +16,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::attributes::{Attributes, Keyval};
-use crate::communicator::{Communicator, CommunicatorRequest};
+use crate::communicator::Communicator;
+use crate::communicator_request::CommunicatorRequest;
 use crate::error::{Error, ErrorKind, Result};
 use crate::error_handler::ErrorHandler;
 use crate::group::{Comparison, Group, GroupError};

@@ -106,6 +106,7 @@ mod check;
 mod checked_comm;
 mod collective;
 mod communicator;
+mod communicator_request;
 pub mod datatype;
 mod element;
 mod engine;
@@ -148,10 +149,13 @@ mod world;
 mod worlds;
 
 pub use attributes::{Attributes, Keyval, WeakKeyval};
-pub use collective::{Member, Members, Neighbour, Neighbours, SparseRequest, TypedBlock};
 #[doc(hidden)]
-pub use communicator::IsCopiedByDup;
-pub use communicator::{Communicator, CommunicatorRequest, SplitType};
+pub use collective::IsCopiedByDup;
+pub use collective::{
+    Member, Members, Neighbour, Neighbours, SparseRequest, SplitType, TypedBlock,
+};
+pub use communicator::Communicator;
+pub use communicator_request::CommunicatorRequest;
 pub use datatype::Datatype;
 pub use element::{AnyBytes, Element};
 #[doc(hidden)]

@@ -48,6 +48,7 @@ mod state;
 mod status;
 mod strict;
 mod translate;
+mod typed;
 
 pub use collective::{Collective, CommRef, Reduction, Root};
 pub use data::{TypedBuffer, VectorBuffer, WBuffer};

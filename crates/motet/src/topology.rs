@@ -19,7 +19,8 @@ use std::ops::Deref;
 use motet_plan::Block;
 
 use crate::collective::Neighbour;
-use crate::communicator::{Communicator, CommunicatorRequest};
+use crate::communicator::Communicator;
+use crate::communicator_request::CommunicatorRequest;
 use crate::error::{ErrorKind, Result, TopologyError};
 use crate::info::Info;
 pub use cartesian::{Cartesian, CartesianCommunicator, Reorder};

@@ -4,37 +4,19 @@
 //! have learned) is fixed when the call is made, since the original may change or be gone before
 //! the ranks have agreed.
 
-use std::fmt;
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 
-use super::Communicator;
+use super::CollectiveArgs;
 use crate::attributes::Attributes;
 use crate::buffer::SendBuffer;
-use crate::collective::CollectiveArgs;
+use crate::communicator::Communicator;
+use crate::communicator_request::CommunicatorRequest;
 use crate::error::Result;
 use crate::info::Info;
 use crate::learned::CommWisdom;
 use crate::op_handle::CommContext;
-use crate::raw;
 use crate::request::Request;
-use crate::sets::{InFlight, Pending};
 use crate::topology::Placed;
-
-type Finish<C> = Box<dyn FnOnce(u64) -> C + Send>;
-
-/// A communicator that the ranks are about to agree on; see [`Communicator::idup`].
-///
-/// It waits, is tested, awaited, and put into sets with other operations, as a [`Request`] is. It
-/// may outlive the communicator that is copied.
-#[must_use = "a request that is dropped goes on unseen, and its communicator is lost"]
-pub struct CommunicatorRequest<C = Communicator> {
-    id: Request<Vec<u64>>,
-    /// Makes the communicator of its id, once.
-    finish: Option<Finish<C>>,
-}
 
 /// Says what to call instead of `clone`.
 #[doc(hidden)]
@@ -111,25 +93,25 @@ impl Communicator {
 
     #[track_caller]
     pub(crate) fn duplicate(&self, call: &'static str, info: &Info) -> Result<CommunicatorRequest> {
-        let copied = self.attributes.copied(self);
+        let copied = self.attributes().copied(self);
         // Also if a callback has failed here: the others must not wait for this rank.
         let id = self.agree_on_id(call)?;
-        let attributes = copied.map_err(|error| self.home.error_of_callback(call, error))?;
+        let attributes = copied.map_err(|error| self.home().error_of_callback(call, error))?;
         let copy = Copied {
-            home: self.home.again(),
+            home: self.home().again(),
             info: info.clone(),
             attributes,
-            topology: self.topology.clone(),
-            learned: self.learned.copied(),
+            topology: self.shared_topology(),
+            learned: self.learned().copied(),
         };
-        Ok(CommunicatorRequest { id, finish: Some(Box::new(|id| copy.communicator(id))) })
+        Ok(CommunicatorRequest::new(id, |id| copy.communicator(id)))
     }
 
     /// A communicator of the same ranks, which takes over nothing but the error handler.
     #[track_caller]
     pub(crate) fn bare_copy(&self, call: &'static str) -> Result<Communicator> {
         let id = self.agree_on_id(call)?.wait()?[0];
-        Ok(Communicator::new(self.home.again(), id))
+        Ok(Communicator::new(self.home().again(), id))
     }
 
     /// All ranks learn a fresh id, that of the first.
@@ -153,90 +135,8 @@ struct Copied {
 
 impl Copied {
     fn communicator(self, id: u64) -> Communicator {
-        let mut copy = Communicator::new(self.home, id);
+        let copy = Communicator::new(self.home, id);
         copy.set_info(&self.info);
-        copy.attributes = self.attributes;
-        copy.topology = self.topology;
-        copy.learned = self.learned;
-        copy
-    }
-}
-
-impl<C: 'static> CommunicatorRequest<C> {
-    /// The same request for what is made of the communicator.
-    pub fn map<D>(self, make: impl FnOnce(C) -> D + Send + 'static) -> CommunicatorRequest<D> {
-        let CommunicatorRequest { id, finish } = self;
-        let finish = finish.map(|finish| -> Finish<D> { Box::new(|id| make(finish(id))) });
-        CommunicatorRequest { id, finish }
-    }
-
-    /// The same request without its type. The communicator is delivered by the first call that
-    /// tells that it is there, which may be one that leaves the request as it is; never if the
-    /// request is given up before.
-    ///
-    /// ```
-    /// # motet::threads(2, |world| {
-    /// let (here, communicator) = std::sync::mpsc::channel();
-    /// let mut request = world.idup()?.into_raw(move |copy| {
-    ///     let _ = here.send(copy);
-    /// });
-    /// request.wait()?;
-    /// assert_eq!(communicator.try_recv().map(|copy| copy.size()), Ok(2));
-    /// # Ok::<(), motet::Error>(())
-    /// # })?.into_iter().collect::<Result<Vec<_>, _>>()?;
-    /// # Ok::<(), motet::Error>(())
-    /// ```
-    pub fn into_raw(mut self, deliver: impl FnOnce(C) + Send + 'static) -> raw::Request {
-        let flight = self.id.in_flight().0.take_over();
-        raw::Request::delivering(flight, move |over| {
-            self.id.in_flight().0.end_as(over);
-            // What went wrong is told by whoever asks for the delivery.
-            if let Ok(communicator) = self.wait() {
-                deliver(communicator);
-            }
-        })
-    }
-}
-
-impl<C> CommunicatorRequest<C> {
-    /// Waits until the communicator is there.
-    ///
-    /// # Errors
-    /// That a rank has died or left.
-    pub fn wait(mut self) -> Result<C> {
-        let finish = self.finish.take().expect("a request gives one communicator");
-        Ok(finish(self.id.wait()?[0]))
-    }
-
-    /// Whether the communicator is there. Moves the operation on if it can; never waits.
-    ///
-    /// # Errors
-    /// That a rank has died or left; it counts as complete then.
-    pub fn test(&mut self) -> Result<bool> {
-        self.id.test()
-    }
-}
-
-impl<C> Future for CommunicatorRequest<C> {
-    type Output = Result<C>;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<C>> {
-        let this = &mut *self;
-        Pin::new(&mut this.id).poll(context).map(|id| {
-            let finish = this.finish.take().expect("not polled again after it was ready");
-            Ok(finish(id?[0]))
-        })
-    }
-}
-
-impl<C> fmt::Debug for CommunicatorRequest<C> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.id.fmt(out)
-    }
-}
-
-impl<C> Pending for CommunicatorRequest<C> {
-    fn in_flight(&mut self) -> InFlight<'_> {
-        self.id.in_flight()
+        copy.taking_over(self.attributes, self.topology, self.learned)
     }
 }

@@ -9,9 +9,9 @@
 
 use motet_plan::Block;
 
-use super::{Communicator, Sequence};
+use super::CollectiveArgs;
 use crate::buffer::SendBuffer;
-use crate::collective::CollectiveArgs;
+use crate::communicator::{Communicator, Sequence};
 use crate::engine::context::{ContextKind, context};
 use crate::error::{Error, Result};
 use crate::group::{Group, GroupError};
@@ -104,13 +104,13 @@ impl Communicator {
         self.check_members(CALL, group)?;
         let place = self.place_in(group);
         let place = place.ok_or_else(|| self.group_error(CALL, GroupError::CallerOutside))?;
-        let creation = Sequence::new(context(self.id, ContextKind::Creation), u64::from(tag.0));
+        let creation = Sequence::new(context(self.id(), ContextKind::Creation), u64::from(tag.0));
         // The other ranks of the parent take no part, so they are told nothing.
         let founders =
             CommContext::new(self.core().clone(), group.clone(), place, self.error_handler());
-        let founders = Communicator::untold(founders, self.id).with_collectives(creation);
+        let founders = Communicator::untold(founders, self.id()).with_collectives(creation);
         let id = founders.agree_on_id(CALL)?.wait()?[0];
-        Ok(Communicator::new(founders.home.clone(), id))
+        Ok(Communicator::new(founders.home().clone(), id))
     }
 
     #[track_caller]
