@@ -58,7 +58,7 @@ macro_rules! collective {
         pub fn $begin<$($lent,)? $($generic),*>(
             &mut self,
             $($buffers: $given, $($argument: $type),*)?
-        ) -> crate::Result<crate::Phase<'_, 'buffers, $held>>
+        ) -> crate::Result<Phase<'_, 'buffers, $held>>
         where
             $($bounds)*
         {
