@@ -21,7 +21,6 @@ use crate::buffer::{
 };
 use crate::error::{ErrorKind, Result};
 use crate::op_handle::{CallOrigin, OpHandle};
-use crate::raw;
 use crate::sets::{InFlight, Pending};
 use crate::status::Status;
 pub use together::{Start, start_all};
@@ -83,9 +82,9 @@ pub use together::{Start, start_all};
 /// # Ok::<(), motet::Error>(())
 /// ```
 pub struct Persistent<B: StableBuffer + 'static> {
-    flight: OpHandle,
+    pub(crate) flight: OpHandle,
     /// Gone only when [`Drop`] must not find them.
-    parts: Option<B::Parts>,
+    pub(crate) parts: Option<B::Parts>,
 }
 
 impl<B: StableBuffer + 'static> Persistent<B> {
@@ -180,16 +179,6 @@ impl<B: StableBuffer + 'static> Persistent<B> {
             "the {what} of {} is in use: call `finish` before",
             self.flight.origin.call
         );
-    }
-
-    /// Without its type, in a state that the caller knows.
-    fn erase(mut self, state: raw::State) -> raw::Request {
-        let flight = self.flight.take_over();
-        let parts = self.parts.take().expect("buffers are there until taken");
-        // SAFETY: a raw request gives a keeper to the engine, which drops it when the operation is
-        // complete or cancelled; nothing is borrowed.
-        let keeper = unsafe { HeldBuffers::<B>::keeper(parts) };
-        raw::Request::message_or_collective(flight, keeper, state)
     }
 
     /// The name of the algorithm that was chosen.
@@ -311,19 +300,6 @@ impl<B: StableBuffer + 'static> Drop for Persistent<B> {
     }
 }
 
-impl<B: StableBuffer + 'static> From<Persistent<B>> for raw::Request {
-    fn from(operation: Persistent<B>) -> raw::Request {
-        let is_active = operation.is_under_way();
-        operation.erase(if is_active { raw::State::Active } else { raw::State::Inactive })
-    }
-}
-
-impl<B: StableBuffer + 'static> From<Running<B>> for raw::Request {
-    fn from(running: Running<B>) -> raw::Request {
-        running.operation.erase(raw::State::Active)
-    }
-}
-
 impl<B: StableBuffer + 'static> fmt::Debug for Persistent<B> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "Persistent({})", self.flight.origin.call)
@@ -336,7 +312,7 @@ impl<B: StableBuffer + 'static> fmt::Debug for Persistent<B> {
 /// receive that has met no message yet is cancelled, as that of a [`Request`](crate::Request).
 #[must_use = "a run that is dropped goes on unseen, and its buffers are lost"]
 pub struct Running<B: StableBuffer + 'static> {
-    operation: Persistent<B>,
+    pub(crate) operation: Persistent<B>,
 }
 
 // Nothing in a running operation is ever borrowed from itself.

@@ -13,7 +13,6 @@ use motet_fabric::slab::Id;
 use crate::buffer::{HeldBuffers, StableBuffer};
 use crate::error::Result;
 use crate::op_handle::OpHandle;
-use crate::raw;
 use crate::sets::{InFlight, Pending};
 use crate::status::Status;
 
@@ -27,8 +26,8 @@ use crate::status::Status;
 /// (MPI 5.0 §3.7, §6.12)
 #[must_use = "a request that is dropped goes on unseen, and its buffers are lost"]
 pub struct Request<B: StableBuffer> {
-    flight: OpHandle,
-    parts: Option<B::Parts>,
+    pub(crate) flight: OpHandle,
+    pub(crate) parts: Option<B::Parts>,
 }
 
 // Nothing in a request is ever borrowed from itself.
@@ -134,17 +133,6 @@ impl<B: StableBuffer> Drop for Request<B> {
         // buffers are borrowed, that is before the borrow ends, by the promise of `new`.
         let keeper = unsafe { HeldBuffers::<B>::keeper(parts) };
         self.flight.origin.core.give_up(self.flight.id, keeper);
-    }
-}
-
-impl<B: StableBuffer + 'static> From<Request<B>> for raw::Request {
-    fn from(mut request: Request<B>) -> raw::Request {
-        let flight = request.flight.take_over();
-        let parts = request.parts.take().expect("buffers are there until taken");
-        // SAFETY: a raw request drops a keeper when its operation is over or gives it to the
-        // engine, which does the same; nothing is borrowed.
-        let keeper = unsafe { HeldBuffers::<B>::keeper(parts) };
-        raw::Request::message_or_collective(flight, keeper, raw::State::Once)
     }
 }
 

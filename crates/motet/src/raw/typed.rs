@@ -1,8 +1,49 @@
 //! Requests and persistent operations of the safe layer as requests without their types.
 
-use super::Request;
+#![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
+
+use super::{Request, State};
+use crate::buffer::{HeldBuffers, StableBuffer};
 use crate::communicator_request::CommunicatorRequest;
+use crate::persistent::{Persistent, Running};
+use crate::request;
 use crate::sets::Pending;
+
+impl<B: StableBuffer + 'static> From<request::Request<B>> for Request {
+    fn from(mut request: request::Request<B>) -> Request {
+        let flight = request.flight.take_over();
+        let parts = request.parts.take().expect("buffers are there until taken");
+        // SAFETY: a raw request drops a keeper when its operation is over or gives it to the
+        // engine, which does the same; nothing is borrowed.
+        let keeper = unsafe { HeldBuffers::<B>::keeper(parts) };
+        Request::message_or_collective(flight, keeper, State::Once)
+    }
+}
+
+impl<B: StableBuffer + 'static> Persistent<B> {
+    /// Without its type, in a state that the caller knows.
+    fn erase(mut self, state: State) -> Request {
+        let flight = self.flight.take_over();
+        let parts = self.parts.take().expect("buffers are there until taken");
+        // SAFETY: a raw request gives a keeper to the engine, which drops it when the operation is
+        // complete or cancelled; nothing is borrowed.
+        let keeper = unsafe { HeldBuffers::<B>::keeper(parts) };
+        Request::message_or_collective(flight, keeper, state)
+    }
+}
+
+impl<B: StableBuffer + 'static> From<Persistent<B>> for Request {
+    fn from(operation: Persistent<B>) -> Request {
+        let is_active = operation.is_under_way();
+        operation.erase(if is_active { State::Active } else { State::Inactive })
+    }
+}
+
+impl<B: StableBuffer + 'static> From<Running<B>> for Request {
+    fn from(running: Running<B>) -> Request {
+        running.operation.erase(State::Active)
+    }
+}
 
 impl<C: 'static> CommunicatorRequest<C> {
     /// The same request without its type. The communicator is delivered by the first call that
