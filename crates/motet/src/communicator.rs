@@ -16,9 +16,9 @@ use crate::group::{Comparison, Group};
 use crate::info::{DETERMINISTIC, Info};
 use crate::learned::CommWisdom;
 use crate::op_handle::{CallOrigin, CommContext};
+use crate::partitioned_sequence::PartitionedSequence;
 use crate::phases::Nesting;
 use crate::rank::RankContext;
-use crate::raw::PartitionedSequence;
 use crate::topology::Placed;
 
 /// Numbers for operations that all ranks begin in one order: all count alike.

@@ -127,6 +127,7 @@ mod nodes;
 pub mod op;
 mod op_handle;
 mod pack;
+mod partitioned_sequence;
 mod persistent;
 mod phases;
 mod point_to_point;

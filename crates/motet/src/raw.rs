@@ -57,7 +57,6 @@ pub use generalized::{Callbacks, Stage, grequest_start};
 pub use kind::CollectiveKind;
 pub(crate) use kind::Form;
 pub use message::{Incoming, Outgoing, SendMode};
-pub(crate) use partitioned::PartitionedSequence;
 pub use partitioned::Partitions;
 #[allow(deprecated)] // exports old names on purpose
 pub use renamed::{Blocks, Data, Mixed, On, Parts, Repeat, Replace, Swap};
