@@ -56,7 +56,7 @@ pub(crate) use intercomm::{InterBuffers, InterCall, RootRole};
 pub use members::{Member, Members};
 pub(crate) use nonblocking::{collective, pending_collectives};
 pub(crate) use prepared::{Participants, PreparedCall};
-pub use sparse::{Neighbour, Neighbours};
+pub use sparse::Neighbours;
 pub(crate) use sparse::{members, pending_sparse, sparse_collectives};
 pub use sparse_exchange::SparseRequest;
 pub use w::TypedBlock;

@@ -152,9 +152,7 @@ mod worlds;
 pub use attributes::{Attributes, Keyval, WeakKeyval};
 #[doc(hidden)]
 pub use collective::IsCopiedByDup;
-pub use collective::{
-    Member, Members, Neighbour, Neighbours, SparseRequest, SplitType, TypedBlock,
-};
+pub use collective::{Member, Members, Neighbours, SparseRequest, SplitType, TypedBlock};
 pub use communicator::Communicator;
 pub use communicator_request::CommunicatorRequest;
 pub use datatype::Datatype;
@@ -204,7 +202,7 @@ pub use status::{
 pub use topology::{
     Adjacent, BANDWIDTH, Cartesian, CartesianCommunicator, Edge, Graph, GraphCommunicator,
     IndexedGraph, IndexedGraphCommunicator, LATENCY, Load, MAXCUT, Mapping, MappingReason,
-    Neighbourhood, Reach, Reorder, TOTALCUT, Topological, Topology, dims_create,
+    Neighbour, Neighbourhood, Reach, Reorder, TOTALCUT, Topological, Topology, dims_create,
 };
 pub use world::{World, init, launch, threads, threads_with};
 

@@ -18,7 +18,6 @@ use std::ops::Deref;
 
 use motet_plan::Block;
 
-use crate::collective::Neighbour;
 use crate::communicator::Communicator;
 use crate::communicator_request::CommunicatorRequest;
 use crate::error::{ErrorKind, Result, TopologyError};
@@ -39,6 +38,17 @@ enum EdgePairing {
     Opposite,
     /// The k-th edge to a rank meets that rank's k-th edge from here.
     InOrder,
+}
+
+/// A rank and where its block lies: one neighbour of an irregular exchange.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Neighbour {
+    /// The neighbour's rank in the communicator; may be the caller's own.
+    pub rank: usize,
+    /// First element of its block, in the send buffer or the receive buffer.
+    pub start: usize,
+    /// Elements of its block.
+    pub count: usize,
 }
 
 /// The neighbours of one rank, in the order of the blocks of the neighbourhood collectives. A

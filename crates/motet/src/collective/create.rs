@@ -143,6 +143,21 @@ impl Communicator {
         Communicator::new(home, id)
     }
 
+    /// What one rank tells the others.
+    #[track_caller]
+    pub(crate) fn tell_from(
+        &self,
+        call: &'static str,
+        root: usize,
+        told: Vec<u64>,
+    ) -> Result<Vec<u64>> {
+        let told = self.post(told, |parts| {
+            let shape = CollectiveArgs::bcast(self, Vec::span(parts), root);
+            self.prepare_own::<u64>(call, shape, None)
+        })?;
+        told.wait()
+    }
+
     /// What each rank tells the others, in rank order.
     #[track_caller]
     pub(crate) fn tell_all<T: crate::Element + Default, const N: usize>(

@@ -14,8 +14,6 @@ use motet_plan::Block;
 use motet_plan::order::sort_by_number;
 
 use super::{Groups, Intercommunicator};
-use crate::buffer::SendBuffer;
-use crate::collective::CollectiveArgs;
 use crate::communicator::{Communicator, Sequence};
 use crate::engine::context::{ContextKind, context};
 use crate::error::{ErrorKind, Result};
@@ -97,7 +95,7 @@ impl Communicator {
         let bridged = if leads { self.bridge(peer, remote_leader, tag) } else { Ok(Vec::new()) };
         // What the leader knows: the id and the remote ranks, or nothing if it has failed.
         let known = bridged.as_deref().unwrap_or_default().len();
-        let known = self.tell_from(local_leader, vec![known as u64])?[0] as usize;
+        let known = self.tell_from(CREATE, local_leader, vec![known as u64])?[0] as usize;
         let told = bridged.map_err(|kind| self.error(CREATE, kind))?;
         if known == 0 {
             let problem =
@@ -105,7 +103,7 @@ impl Communicator {
             return Err(self.error(CREATE, ErrorKind::Communicator { problem }));
         }
         let told = if leads { told } else { vec![0; known] };
-        let told = self.tell_from(local_leader, told)?;
+        let told = self.tell_from(CREATE, local_leader, told)?;
         let (id, remote) = told.split_first().expect("an id comes first");
         let remote = Group::new(remote.iter().map(|&rank| Peer(rank as u32)).collect());
         if let Some(rank) = remote.intersection(self.group()).world_ranks().next() {
@@ -147,16 +145,6 @@ impl Communicator {
         let meeting = Communicator::untold(home, peer.id());
         let meeting = meeting.with_collectives(Sequence::new(bridge, 2 * u64::from(tag.0)));
         exchanged(&meeting, self).map_err(crate::Error::into_kind)
-    }
-
-    /// What one rank tells the others.
-    #[track_caller]
-    fn tell_from(&self, root: usize, told: Vec<u64>) -> Result<Vec<u64>> {
-        let told = self.post(told, |parts| {
-            let shape = CollectiveArgs::bcast(self, Vec::span(parts), root);
-            self.prepare_own::<u64>(CREATE, shape, None)
-        })?;
-        told.wait()
     }
 }
 

@@ -12,8 +12,6 @@ use motet_plan::mapping::{Cut, Edge, Objective, map};
 
 use super::sparse::{Edges, Load};
 use super::{GraphCommunicator, Reorder};
-use crate::buffer::SendBuffer;
-use crate::collective::CollectiveArgs;
 use crate::communicator::Communicator;
 use crate::error::Result;
 use crate::info::Info;
@@ -210,10 +208,7 @@ impl Communicator {
         } else {
             vec![0; FACTS + self.size()]
         };
-        let request = self.post(told, |parts| {
-            self.prepare_own::<u64>(call, CollectiveArgs::bcast(self, Vec::span(parts), 0), None)
-        })?;
-        request.wait()
+        self.tell_from(call, 0, told)
     }
 
     /// The edges of the rank that this process has now, from the process that came with it.

@@ -10,17 +10,7 @@ use crate::collective::args::{RankSet, exact};
 use crate::communicator::Communicator;
 use crate::error::ErrorKind;
 use crate::group::{Group, GroupError};
-
-/// A rank and where its block lies: one neighbour of an irregular exchange.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Neighbour {
-    /// The neighbour's rank in the communicator; may be the caller's own.
-    pub rank: usize,
-    /// First element of its block, in the send buffer or the receive buffer.
-    pub start: usize,
-    /// Elements of its block.
-    pub count: usize,
-}
+use crate::topology::Neighbour;
 
 /// The ranks that the caller sends to, or those that it receives from, in the order of their
 /// blocks: made of a list of ranks of the communicator, or of a [`Group`].

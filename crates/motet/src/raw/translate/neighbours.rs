@@ -7,7 +7,7 @@ use motet_plan::{Block, Rank};
 
 use super::{NOTHING, Translated, Translation, not_here};
 use crate::buffer::RawSlice;
-use crate::collective::{CollectiveArgs, Neighbour, members};
+use crate::collective::{CollectiveArgs, members};
 use crate::communicator::Communicator;
 use crate::engine::PackDirection;
 use crate::error::ErrorKind;
@@ -16,7 +16,7 @@ use crate::raw::collective::Collective;
 use crate::raw::data::{TypedBuffer, VectorBuffer, WBuffer};
 use crate::raw::overlap;
 use crate::raw::packed_sides::{SideBuffers, Stage, Unit};
-use crate::topology::Neighbourhood;
+use crate::topology::{Neighbour, Neighbourhood};
 
 /// Whom the caller has messages with.
 pub(super) enum Edges<'a> {
