@@ -32,6 +32,7 @@ use motet_fabric::slab::Id;
 use motet_plan::{Call, Rank};
 
 use crate::buffer::{Buffers, GiveBack, RawSlice};
+use crate::collective_kind::{CollectiveKind, Form};
 use crate::communicator::Communicator;
 use crate::engine::{
     Binding, CacheHit, Closing, Engine, Execution, OpKey, PackedBuffers, Replay, ReplayKey, Rule,
@@ -44,7 +45,6 @@ use crate::info::Info;
 use crate::kernel::Kernel;
 use crate::op_handle::OpHandle;
 use crate::persistent::Persistent;
-use crate::raw::{CollectiveKind, Form};
 use crate::request::Request;
 pub(crate) use args::{CollectiveArgs, RankOf, ScanKind};
 pub(crate) use blocking::{input, output};

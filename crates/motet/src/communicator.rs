@@ -15,9 +15,9 @@ use crate::error_handler::ErrorHandler;
 use crate::group::{Comparison, Group};
 use crate::info::{DETERMINISTIC, Info};
 use crate::learned::CommWisdom;
+use crate::nesting::Nesting;
 use crate::op_handle::{CallOrigin, CommContext};
 use crate::partitioned_sequence::PartitionedSequence;
-use crate::phases::Nesting;
 use crate::rank::RankContext;
 use crate::topology::Placed;
 

@@ -105,6 +105,7 @@ pub mod buffer;
 mod check;
 mod checked_comm;
 mod collective;
+mod collective_kind;
 mod communicator;
 mod communicator_request;
 pub mod datatype;
@@ -123,6 +124,7 @@ mod learned;
 #[doc(hidden)]
 pub mod machine;
 mod memory;
+mod nesting;
 mod nodes;
 pub mod op;
 mod op_handle;

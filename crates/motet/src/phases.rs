@@ -39,8 +39,6 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
-mod stack;
-
 use std::cell::RefCell;
 use std::fmt;
 use std::future::Future;
@@ -63,8 +61,6 @@ use crate::kernel::kernel;
 use crate::op::Operator;
 use crate::request::Request;
 use crate::scope::{Scope, remember};
-pub(crate) use stack::Nesting;
-pub use stack::end;
 
 /// Where phases begin whose buffers live at least for `'buffers`.
 #[derive(Clone, Copy)]

@@ -30,6 +30,7 @@
 mod buffers;
 mod collective;
 mod data;
+mod end;
 mod generalized;
 mod inline;
 mod kind;
@@ -52,10 +53,9 @@ mod typed;
 
 pub use collective::{Collective, CommRef, Reduction, Root};
 pub use data::{TypedBuffer, VectorBuffer, WBuffer};
+pub use end::end;
 pub(crate) use generalized::Shared;
 pub use generalized::{Callbacks, Stage, grequest_start};
-pub use kind::CollectiveKind;
-pub(crate) use kind::Form;
 pub use message::{Incoming, Outgoing, SendMode};
 pub use partitioned::Partitions;
 #[allow(deprecated)] // exports old names on purpose
@@ -72,7 +72,7 @@ pub use status::Status;
 pub use strict::{check_operator, is_strict};
 
 pub use crate::check::Caller;
-pub use crate::phases::end;
+pub use crate::collective_kind::CollectiveKind;
 pub use crate::world::{end_calls, init_for};
 pub use motet_fabric::bootstrap::{
     abort as tell_launcher_to_abort, begins_abort as begins_abort_without_world,

@@ -6,9 +6,9 @@ use std::panic::Location;
 
 use super::buffers::Around;
 use super::data::{TypedBuffer, VectorBuffer, WBuffer};
-use super::kind::Form;
 use super::translate::Translation;
 use crate::collective::{Members, PreparedCall};
+use crate::collective_kind::Form;
 use crate::communicator::Communicator;
 use crate::datatype::Datatype;
 use crate::engine::ReplayKey;

@@ -8,9 +8,9 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use super::collective::Collective;
-use super::kind::CollectiveKind;
 use super::request::Past;
 use crate::collective::StartedCall;
+use crate::collective_kind::CollectiveKind;
 use crate::communicator::Communicator;
 use crate::engine::context::ContextKind;
 use crate::engine::{CallSignature, ReplayKey};

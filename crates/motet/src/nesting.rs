@@ -4,8 +4,8 @@
 use std::panic::Location;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use crate::error::{ErrorKind, Result};
-use crate::raw::{CollectiveKind, CommRef};
+use crate::collective_kind::CollectiveKind;
+use crate::error::ErrorKind;
 use crate::request::Request;
 
 /// The state of nesting on a communicator; nothing until the first phase.
@@ -14,7 +14,7 @@ pub(crate) struct Nesting(OnceLock<Box<Mutex<Stack>>>);
 
 #[derive(Default)]
 struct Stack {
-    /// Whether a [`Phases`](super::Phases) is alive.
+    /// Whether a [`Phases`](crate::Phases) is alive.
     rooted: bool,
     /// Phases of the untyped layer, the innermost last.
     open: Vec<Open>,
@@ -36,7 +36,7 @@ impl Nesting {
     }
 
     /// There is a typed root from now on.
-    pub(super) fn take_root(&self) -> Result<(), ErrorKind> {
+    pub(crate) fn take_root(&self) -> Result<(), ErrorKind> {
         let mut stack = self.stack();
         stack.check_root("phases")?;
         stack.rooted = true;
@@ -44,7 +44,7 @@ impl Nesting {
     }
 
     /// The typed root is gone.
-    pub(super) fn give_root_back(&self) {
+    pub(crate) fn give_root_back(&self) {
         self.stack().rooted = false;
     }
 
@@ -64,7 +64,7 @@ impl Nesting {
     }
 
     /// The innermost phase, if it is of this collective; it is open no more.
-    fn pop(&self, kind: CollectiveKind) -> Result<Request<()>, ErrorKind> {
+    pub(crate) fn pop(&self, kind: CollectiveKind) -> Result<Request<()>, ErrorKind> {
         let called = kind.end_name();
         let Some(stack) = self.0.get() else { return Err(none_is_open(called)) };
         let mut stack = stack.lock().unwrap_or_else(PoisonError::into_inner);
@@ -93,18 +93,4 @@ impl Stack {
 
 fn none_is_open(called: &'static str) -> ErrorKind {
     ErrorKind::Nesting { called, problem: "no phase is open on the communicator".into() }
-}
-
-/// Ends the innermost open phase of a communicator or an intercommunicator, which is one of this
-/// collective: waits until it is complete. (`X_end` of the two-phase collectives of 1997)
-///
-/// # Errors
-/// [`ErrorKind::Nesting`] if no phase is open, if the innermost one is of another collective (both
-/// are named), or if a [`Phases`](crate::Phases) is alive: the phases stay as they are then. What
-/// went wrong with the collective; it is ended then.
-pub fn end<'on>(on: impl Into<CommRef<'on>>, which: CollectiveKind) -> Result<()> {
-    let on = on.into();
-    let communicator = on.communicator();
-    let popped = communicator.nesting().pop(which);
-    popped.map_err(|kind| communicator.error(which.end_name(), kind))?.wait()
 }
