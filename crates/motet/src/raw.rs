@@ -31,6 +31,7 @@ mod buffers;
 mod collective;
 mod data;
 mod end;
+mod forms;
 mod generalized;
 mod inline;
 mod kind;

@@ -16,6 +16,7 @@ use crate::communicator::Communicator;
 use crate::error::{ErrorKind, Result};
 use crate::machine;
 use crate::rank::RankContext;
+use crate::raw::CommRef;
 use crate::settings::Settings;
 use crate::wisdom;
 
@@ -71,6 +72,12 @@ impl Deref for World {
 
     fn deref(&self) -> &Communicator {
         &self.0
+    }
+}
+
+impl<'a> From<&'a World> for CommRef<'a> {
+    fn from(world: &'a World) -> CommRef<'a> {
+        CommRef::Communicator(world)
     }
 }
 
