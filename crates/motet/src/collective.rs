@@ -22,6 +22,7 @@ mod persistent;
 mod prepared;
 mod sparse;
 mod sparse_exchange;
+pub(crate) mod untyped;
 mod w;
 mod wisdom;
 

@@ -154,6 +154,7 @@ mod worlds;
 pub use attributes::{Attributes, Keyval, WeakKeyval};
 #[doc(hidden)]
 pub use collective::IsCopiedByDup;
+pub use collective::untyped::Root;
 pub use collective::{Member, Members, Neighbours, SparseRequest, SplitType, TypedBlock};
 pub use communicator::Communicator;
 pub use communicator_request::CommunicatorRequest;
@@ -187,7 +188,6 @@ pub use persistent::{Persistent, Running, Start, start_all};
 pub use phases::{Phase, Phases};
 pub use point_to_point::Message;
 pub use rank::Waiting;
-pub use raw::Root;
 pub use reduce_local::reduce_local;
 pub use request::Request;
 pub use scope::{MessageScope, Scope};

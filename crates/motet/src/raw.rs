@@ -27,18 +27,12 @@
 //! started, cancelled or freed) is only returned: a C library takes that to the handler of its
 //! own choice, which by the standard is that of `MPI_COMM_SELF`.
 
-mod buffers;
-mod collective;
-mod data;
 mod end;
 mod forms;
 mod generalized;
 mod inline;
-mod kind;
 mod message;
 mod misuse;
-mod overlap;
-mod packed_sides;
 mod partitioned;
 mod renamed;
 mod replay;
@@ -48,12 +42,8 @@ mod sets;
 mod signature;
 mod state;
 mod status;
-mod strict;
-mod translate;
 mod typed;
 
-pub use collective::{Collective, CommRef, Reduction, Root};
-pub use data::{TypedBuffer, VectorBuffer, WBuffer};
 pub use end::end;
 pub(crate) use generalized::Shared;
 pub use generalized::{Callbacks, Stage, grequest_start};
@@ -70,9 +60,12 @@ pub use sets::{
     wait_all, wait_any, wait_some,
 };
 pub use status::Status;
-pub use strict::{check_operator, is_strict};
 
 pub use crate::check::Caller;
+pub use crate::collective::untyped::{
+    Collective, CommRef, Reduction, Root, TypedBuffer, VectorBuffer, WBuffer, check_operator,
+    is_strict,
+};
 pub use crate::collective_kind::CollectiveKind;
 pub use crate::world::{end_calls, init_for};
 pub use motet_fabric::bootstrap::{
@@ -83,7 +76,6 @@ pub use motet_fabric::heap::Memory as CommonMemory;
 pub use motet_fabric::lock::is_kept_out as is_in_operator;
 #[doc(hidden)]
 pub use motet_fabric::poison;
-pub(crate) use translate::exchangew;
 
 use crate::Communicator;
 

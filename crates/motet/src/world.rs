@@ -12,11 +12,11 @@ use motet_fabric::{Failure, How, launcher};
 use motet_plan::select::Wisdom;
 
 use crate::check::Caller;
+use crate::collective::untyped::CommRef;
 use crate::communicator::Communicator;
 use crate::error::{ErrorKind, Result};
 use crate::machine;
 use crate::rank::RankContext;
-use crate::raw::CommRef;
 use crate::settings::Settings;
 use crate::wisdom;
 

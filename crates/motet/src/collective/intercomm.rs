@@ -14,12 +14,12 @@ use motet_plan::call::Blocks;
 use motet_plan::{Block, Operation, Rank};
 
 use super::args::{blocks_make, exact, holds, total};
+use super::untyped::Root;
 use super::{CollectiveArgs, Participants};
 use crate::buffer::RawSlice;
 use crate::error::ErrorKind;
 use crate::group::Group;
 use crate::intercommunicator::Intercommunicator;
-use crate::raw::Root;
 use crate::topology::Neighbour;
 
 type Crossed = Result<InterCall, ErrorKind>;

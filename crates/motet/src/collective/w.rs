@@ -11,6 +11,7 @@ use std::panic::Location;
 use motet_plan::Rank;
 
 use super::blocking::{input, output};
+use super::untyped::{Collective, CommRef, WBuffer, exchangew};
 use super::{Members, PreparedCall};
 use crate::buffer::{Buffers, RawSlice, RecvBuffer, SendBuffer};
 use crate::communicator::Communicator;
@@ -20,7 +21,6 @@ use crate::error::{ErrorKind, Result};
 use crate::info::Info;
 use crate::intercommunicator::Intercommunicator;
 use crate::persistent::Persistent;
-use crate::raw::{Collective, CommRef, WBuffer, exchangew};
 use crate::request::Request;
 
 /// A block of an [`alltoallw`](Communicator::alltoallw) or an

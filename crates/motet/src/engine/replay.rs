@@ -11,8 +11,8 @@
 //! run is that of the plan that would have been found.
 
 use super::{Advance, Engine, Execution, InlineRun, PlanProgram};
+use crate::collective::untyped::Collective;
 use crate::engine::OpKey;
-use crate::raw::Collective;
 
 /// How many calls are kept: a power of two.
 const SLOTS: usize = 16;

@@ -15,13 +15,13 @@ use motet_plan::Block;
 use super::Intercommunicator;
 use crate::Element;
 use crate::buffer::{Buffers, RawSlice, RecvBuffer, SendBuffer};
+use crate::collective::untyped::Root;
 use crate::collective::{InterBuffers, InterCall, PreparedCall, RootRole};
 use crate::error::{ErrorKind, Result};
 use crate::info::Info;
 use crate::kernel::{Kernel, kernel};
 use crate::op::Operator;
 use crate::persistent::Persistent;
-use crate::raw::Root;
 use crate::request::Request;
 
 type Crossed = Result<InterCall, ErrorKind>;

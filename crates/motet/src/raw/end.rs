@@ -1,6 +1,6 @@
 //! The second of two phases.
 
-use super::collective::CommRef;
+use crate::collective::untyped::CommRef;
 use crate::collective_kind::CollectiveKind;
 use crate::error::Result;
 

@@ -4,7 +4,7 @@
 
 use std::panic::Location;
 
-use super::collective::{Collective, CommRef};
+use crate::collective::untyped::{Collective, CommRef};
 use crate::collective_kind::Form;
 use crate::communicator::Communicator;
 use crate::engine::ReplayKey;

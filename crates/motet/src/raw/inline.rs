@@ -9,12 +9,11 @@
 
 use motet_fabric::{Label, Peer, Region, RegionMut, TypeCode};
 
-use super::data::TypedBuffer;
 use super::message::{Incoming, Outgoing, SendMode, tells_type};
-use super::packed_sides::bytes_in_a_row;
 use super::request::Request;
 use super::status::Status;
 use crate::buffer::RawSlice;
+use crate::collective::untyped::{TypedBuffer, bytes_in_a_row};
 use crate::communicator::Communicator;
 use crate::engine::context::ContextKind;
 use crate::engine::{Engine, Envelope, ExactRecv};

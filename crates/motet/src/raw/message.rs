@@ -8,12 +8,10 @@
 
 use motet_fabric::TypeCode;
 
-use super::collective::CommRef;
-use super::data::TypedBuffer;
-use super::packed_sides::{Stage, Unit};
 use super::request::{Past, Request, State};
 use super::status::Status;
 use crate::buffer::RawSlice;
+use crate::collective::untyped::{CommRef, Stage, TypedBuffer, Unit};
 use crate::communicator::Communicator;
 use crate::engine::{Engine, Mode, PackDirection, PackedBuffers, Posting, Transfer};
 use crate::error::{ErrorKind, Result};

@@ -14,9 +14,9 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use motet_fabric::slab::Id;
 
-use super::collective::CommRef;
 use super::message::{Incoming, Outgoing, Ready};
 use super::request::Request;
+use crate::collective::untyped::CommRef;
 use crate::communicator::Communicator;
 use crate::engine::context::ContextKind;
 use crate::engine::{Posting, Transfer};

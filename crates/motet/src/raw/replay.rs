@@ -7,9 +7,9 @@
 
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
-use super::collective::Collective;
 use super::request::Past;
 use crate::collective::StartedCall;
+use crate::collective::untyped::Collective;
 use crate::collective_kind::CollectiveKind;
 use crate::communicator::Communicator;
 use crate::engine::context::ContextKind;

@@ -4,12 +4,11 @@
 
 use motet_fabric::Region;
 
-use super::collective::CommRef;
-use super::data::TypedBuffer;
 use super::message::{Incoming, Outgoing, SendMode, conclude, place};
 use super::request::{Request, State};
 use super::status::Status;
 use crate::buffer::RawSlice;
+use crate::collective::untyped::{CommRef, TypedBuffer};
 use crate::communicator::Communicator;
 use crate::engine::{BufferGuard, Engine, Envelope, Mode, PackDirection, PackedBuffers, Transfer};
 use crate::error::{ErrorKind, Result};

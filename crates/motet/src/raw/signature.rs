@@ -4,8 +4,7 @@
 //! to field: a struct that is copied as a whole, soon after its fields have been written one by
 //! one, costs a processor more time than all that is done here.
 
-use super::collective::{Collective, CommRef, Reduction, Root};
-use super::data::{TypedBuffer, VectorBuffer};
+use crate::collective::untyped::{Collective, CommRef, Reduction, Root, TypedBuffer, VectorBuffer};
 use crate::datatype::Datatype;
 use crate::engine::context::ContextKind;
 use crate::engine::{CallSignature, Lists, ReplayKey};

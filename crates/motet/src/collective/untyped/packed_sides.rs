@@ -19,24 +19,24 @@ use crate::error::ErrorKind;
 
 /// What a plan takes for one element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Unit {
-    pub(super) bytes: usize,
+pub(crate) struct Unit {
+    pub(crate) bytes: usize,
     /// A power of two.
-    pub(super) alignment: usize,
-    pub(super) code: TypeCode,
+    pub(crate) alignment: usize,
+    pub(crate) code: TypeCode,
 }
 
 impl Unit {
-    pub(super) const BYTE: Unit = Unit { bytes: 1, alignment: 1, code: TypeCode::BYTES };
+    pub(crate) const BYTE: Unit = Unit { bytes: 1, alignment: 1, code: TypeCode::BYTES };
 
     /// The code of the elements of a datatype; that of bytes if they differ.
     #[inline]
-    pub(super) fn code_of(datatype: &Datatype) -> TypeCode {
+    pub(crate) fn code_of(datatype: &Datatype) -> TypeCode {
         datatype.element().map_or(TypeCode::BYTES, |basic| code_of(basic.kind, basic.size.into()))
     }
 
     /// The unit of data that is moved.
-    pub(super) fn of<'a>(datatypes: impl IntoIterator<Item = &'a Datatype>) -> Unit {
+    pub(crate) fn of<'a>(datatypes: impl IntoIterator<Item = &'a Datatype>) -> Unit {
         let mut unit = None;
         for datatype in datatypes.into_iter().filter(|datatype| datatype.size() > 0) {
             let Some(basic) = datatype.element() else { return Unit::BYTE };
@@ -59,28 +59,28 @@ struct Items<'a> {
 
 /// One side of a call, as a plan sees it: the whole in units, and the blocks in it.
 #[derive(Debug)]
-pub(super) struct SideBuffers {
-    pub(super) span: RawSlice,
-    pub(super) blocks: Vec<Block>,
+pub(crate) struct SideBuffers {
+    pub(crate) span: RawSlice,
+    pub(crate) blocks: Vec<Block>,
 }
 
 /// Puts the sides of one call in place.
-pub(super) struct Stage {
+pub(crate) struct Stage {
     unit: Unit,
     staging: Option<Box<PackedBuffers>>,
 }
 
 impl Stage {
-    pub(super) fn new(unit: Unit) -> Stage {
+    pub(crate) fn new(unit: Unit) -> Stage {
         Stage { unit, staging: None }
     }
 
-    pub(super) fn unit(&self) -> Unit {
+    pub(crate) fn unit(&self) -> Unit {
         self.unit
     }
 
     /// What the operation must do at its start and its end.
-    pub(super) fn finish(self) -> Option<Box<PackedBuffers>> {
+    pub(crate) fn finish(self) -> Option<Box<PackedBuffers>> {
         self.staging
     }
 
@@ -88,7 +88,7 @@ impl Stage {
     ///
     /// # Safety
     /// The operation holds the memory of the data.
-    pub(super) unsafe fn data(
+    pub(crate) unsafe fn data(
         &mut self,
         which: &'static str,
         data: TypedBuffer<'_>,
@@ -110,7 +110,7 @@ impl Stage {
     /// Data of a datatype without gaps, which is what most calls have, in a few steps. None if
     /// there is anything to be said about it.
     #[inline]
-    pub(super) fn as_it_is(&self, data: TypedBuffer<'_>, copies: usize) -> Option<RawSlice> {
+    pub(crate) fn as_it_is(&self, data: TypedBuffer<'_>, copies: usize) -> Option<RawSlice> {
         let count = data.count.checked_mul(copies)?;
         let (RawSlice { start, len }, item) = bytes_in_a_row(TypedBuffer { count, ..data })?;
         if start.addr() & (self.unit.alignment - 1) != 0 {
@@ -122,7 +122,7 @@ impl Stage {
 
     /// # Safety
     /// As [`Stage::data`].
-    pub(super) unsafe fn blocks(
+    pub(crate) unsafe fn blocks(
         &mut self,
         which: &'static str,
         blocks: VectorBuffer<'_>,
@@ -142,7 +142,7 @@ impl Stage {
 
     /// # Safety
     /// As [`Stage::data`].
-    pub(super) unsafe fn mixed(
+    pub(crate) unsafe fn mixed(
         &mut self,
         which: &'static str,
         blocks: WBuffer<'_>,
@@ -239,7 +239,7 @@ impl Stage {
 /// The bytes of data of a datatype without gaps, and those of an item. None if there are none, or
 /// if there is anything to be said about it.
 #[inline]
-pub(super) fn bytes_in_a_row(data: TypedBuffer<'_>) -> Option<(RawSlice, usize)> {
+pub(crate) fn bytes_in_a_row(data: TypedBuffer<'_>) -> Option<(RawSlice, usize)> {
     let TypedBuffer { address, count, datatype } = data;
     let item = datatype.layout().row()?.get();
     let len = count.checked_mul(item)?;

@@ -235,7 +235,7 @@ impl<'a> Collective<'a> {
     }
 
     /// Who deals out or gathers.
-    pub(super) fn root(&self) -> Option<Root> {
+    pub(crate) fn root(&self) -> Option<Root> {
         match *self {
             Collective::Bcast { root, .. }
             | Collective::Gather { root, .. }

@@ -6,6 +6,9 @@ use motet_plan::{Block, Neighbour};
 
 use super::{NOTHING, Translated, Translation, not_here, root_in, way_out};
 use crate::buffer::RawSlice;
+use crate::collective::untyped::collective::{Collective, Reduction};
+use crate::collective::untyped::data::{TypedBuffer, VectorBuffer};
+use crate::collective::untyped::packed_sides::{SideBuffers, Stage, Unit};
 use crate::collective::{
     CollectiveArgs, InterBuffers, InterCall, RankOf, RootRole, ScanKind, members,
 };
@@ -16,9 +19,6 @@ use crate::group::Group;
 use crate::intercommunicator::Intercommunicator;
 use crate::kernel::{Kernel, kernel_for};
 use crate::op::Op;
-use crate::raw::collective::{Collective, Reduction};
-use crate::raw::data::{TypedBuffer, VectorBuffer};
-use crate::raw::packed_sides::{SideBuffers, Stage, Unit};
 
 /// A reduction on its way.
 struct Reducing<'a> {

@@ -7,15 +7,15 @@ use motet_plan::{Block, Rank};
 
 use super::{NOTHING, Translated, Translation, not_here};
 use crate::buffer::RawSlice;
+use crate::collective::untyped::collective::Collective;
+use crate::collective::untyped::data::{TypedBuffer, VectorBuffer, WBuffer};
+use crate::collective::untyped::overlap;
+use crate::collective::untyped::packed_sides::{SideBuffers, Stage, Unit};
 use crate::collective::{CollectiveArgs, members};
 use crate::communicator::Communicator;
 use crate::engine::PackDirection;
 use crate::error::ErrorKind;
 use crate::group::Group;
-use crate::raw::collective::Collective;
-use crate::raw::data::{TypedBuffer, VectorBuffer, WBuffer};
-use crate::raw::overlap;
-use crate::raw::packed_sides::{SideBuffers, Stage, Unit};
 use crate::topology::{Neighbour, Neighbourhood};
 
 /// Whom the caller has messages with.

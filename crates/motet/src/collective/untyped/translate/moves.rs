@@ -3,12 +3,12 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use super::{NOTHING, Translated, Translation, not_here, root_in, way_out};
+use crate::collective::untyped::collective::{Collective, Root};
+use crate::collective::untyped::data::{TypedBuffer, VectorBuffer, WBuffer};
+use crate::collective::untyped::packed_sides::{Stage, Unit};
 use crate::collective::{CollectiveArgs, RankOf};
 use crate::engine::PackDirection;
 use crate::error::ErrorKind;
-use crate::raw::collective::{Collective, Root};
-use crate::raw::data::{TypedBuffer, VectorBuffer, WBuffer};
-use crate::raw::packed_sides::{Stage, Unit};
 
 /// # Safety
 /// As [`Translation::of`].
@@ -270,8 +270,8 @@ unsafe fn alltoallw(place: RankOf, send: Option<WBuffer<'_>>, receive: WBuffer<'
 fn exchange(
     place: RankOf,
     stage: Stage,
-    input: Option<crate::raw::packed_sides::SideBuffers>,
-    output: crate::raw::packed_sides::SideBuffers,
+    input: Option<crate::collective::untyped::packed_sides::SideBuffers>,
+    output: crate::collective::untyped::packed_sides::SideBuffers,
 ) -> Translated {
     let shape = match &input {
         Some(input) => {

@@ -3,12 +3,12 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use super::{NOTHING, Translated, Translation, not_here, reductions};
+use crate::collective::untyped::collective::Collective;
+use crate::collective::untyped::packed_sides::{Stage, Unit};
 use crate::collective::{InterBuffers, InterCall, RootRole};
 use crate::engine::PackDirection;
 use crate::error::ErrorKind;
 use crate::intercommunicator::Intercommunicator;
-use crate::raw::collective::Collective;
-use crate::raw::packed_sides::{Stage, Unit};
 
 /// # Safety
 /// As [`Translation::of`].
