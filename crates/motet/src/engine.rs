@@ -62,7 +62,7 @@ use p2p::{Pair, Stored};
 pub(crate) use p2p_inline::ExactRecv;
 pub(crate) use persistent::StartOutcome;
 pub(crate) use plan_cache::{CacheHit, CachedPlan, PlanCache, Rule, Selection};
-pub(crate) use replay::{CallSignature, Lists, Replay, ReplayKey};
+pub(crate) use replay::{CallSignature, HasLists, Lists, Replay, ReplayKey};
 pub(crate) use wakers::Postponed;
 
 /// Of so many looks one is thorough.
