@@ -9,8 +9,16 @@ use crate::communicator::Communicator;
 use crate::error::{ErrorKind, Result};
 use crate::op_handle::OpHandle;
 use crate::rank::RankContext;
-use crate::raw::Shared;
 use crate::request::Request;
+
+/// Frees what belongs to an operation.
+pub(crate) type Free = Box<dyn FnOnce() -> Result<()> + Send>;
+
+/// What belongs to an operation and is told of its end.
+pub(crate) trait Ends: Send + Sync {
+    /// The operation is complete. Returns what is to be done once that is known, if anything is.
+    fn complete(&self) -> Option<Free>;
+}
 
 /// Ends a generalized operation, from whatever thread. It keeps its rank in the world: that is left
 /// only when this, too, has been dropped.
@@ -20,11 +28,11 @@ use crate::request::Request;
 pub struct Completer {
     core: Arc<RankContext>,
     id: Id,
-    shared: Option<Arc<Shared>>,
+    shared: Option<Arc<dyn Ends>>,
 }
 
 impl Completer {
-    pub(crate) fn new(core: Arc<RankContext>, id: Id, shared: Option<Arc<Shared>>) -> Completer {
+    pub(crate) fn new(core: Arc<RankContext>, id: Id, shared: Option<Arc<dyn Ends>>) -> Completer {
         Completer { core, id, shared }
     }
 
@@ -38,7 +46,7 @@ impl Completer {
         let Some(mut engine) = self.core.free_engine() else {
             return Err(ErrorKind::WithinOperator.into());
         };
-        let last = self.shared.as_ref().map(|shared| shared.complete());
+        let last = self.shared.as_ref().and_then(|shared| shared.complete());
         engine.end_generalized(self.id);
         drop(engine); // a callback may want it
         last.map_or(Ok(()), |last| last())

@@ -45,7 +45,6 @@ mod status;
 mod typed;
 
 pub use end::end;
-pub(crate) use generalized::Shared;
 pub use generalized::{Callbacks, Stage, grequest_start};
 pub use message::{Incoming, Outgoing, SendMode};
 pub use partitioned::Partitions;
