@@ -12,7 +12,6 @@
 mod admission;
 mod bsend;
 mod buffers;
-mod cache_counters;
 mod cancel;
 mod closing;
 mod completion;
@@ -49,7 +48,6 @@ use crate::hints::Keep;
 pub(crate) use crate::pack::{PackDirection, PackedBlock, PackedBuffers};
 pub use bsend::BufferRoom;
 pub(crate) use bsend::{Room, Rooms, Slot};
-pub use cache_counters::CacheCounters;
 pub(crate) use closing::Closing;
 pub(crate) use completion::End;
 pub(crate) use execution::{
@@ -61,6 +59,7 @@ pub(crate) use p2p::{CANCELLED, Envelope, Mode, NOBODY, Posting, Transfer};
 use p2p::{Pair, Stored};
 pub(crate) use p2p_inline::ExactRecv;
 pub(crate) use persistent::StartOutcome;
+pub use plan_cache::CacheCounters;
 pub(crate) use plan_cache::{CacheHit, CachedPlan, PlanCache, Rule, Selection};
 pub(crate) use replay::{CallSignature, HasLists, Lists, Replay, ReplayKey};
 pub(crate) use wakers::Postponed;
