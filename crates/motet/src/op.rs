@@ -25,6 +25,9 @@ pub(crate) use dynamic::{Domain, Extreme, Take};
 pub use dynamic::{Op, Predefined, ThrowingFunction, UserFunction};
 pub use located::Located;
 
+/// What the names of the types in here begin with.
+pub(crate) const PATH: &str = concat!(module_path!(), "::");
+
 /// Combines two elements into one.
 ///
 /// The built-in operators are [`Sum`], [`Prod`], [`Min`], [`Max`], the logical [`Land`], [`Lor`],
