@@ -16,7 +16,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use crate::Element;
-use crate::element::assert_valid;
+use crate::types::element::assert_valid;
 pub(crate) use give_back::GiveBack;
 pub use items::{Items, ItemsParts, StreamOf};
 

@@ -31,8 +31,8 @@ use std::slice;
 
 use motet_fabric::lock::keep_out;
 
-use crate::datatype::Datatype;
 use crate::op::{Domain, Op, Operator, Take};
+use crate::types::datatype::Datatype;
 use crate::{Element, ErrorKind, ExceptionId};
 
 pub(crate) use stand_in::stand_in;

@@ -108,8 +108,6 @@ mod collective;
 mod collective_kind;
 mod communicator;
 mod communicator_request;
-pub mod datatype;
-mod element;
 mod engine;
 mod error;
 mod error_handler;
@@ -145,6 +143,7 @@ mod sets;
 mod settings;
 mod status;
 mod topology;
+mod types;
 mod wisdom;
 mod world;
 #[cfg(test)]
@@ -158,10 +157,6 @@ pub use collective::untyped::Root;
 pub use collective::{Member, Members, Neighbours, SparseRequest, SplitType, TypedBlock};
 pub use communicator::Communicator;
 pub use communicator_request::CommunicatorRequest;
-pub use datatype::Datatype;
-pub use element::{AnyBytes, Element};
-#[doc(hidden)]
-pub use element::{ElementType, Field, Structure, clear_between};
 pub use engine::{BufferRoom, CacheCounters};
 pub use error::{
     Error, ErrorClass, ErrorCode, ErrorCodes, ErrorKind, ExceptionId, Result, TopologyError,
@@ -206,6 +201,11 @@ pub use topology::{
     IndexedGraph, IndexedGraphCommunicator, LATENCY, Load, MAXCUT, Mapping, MappingReason,
     Neighbour, Neighbourhood, Reach, Reorder, TOTALCUT, Topological, Topology, dims_create,
 };
+pub use types::datatype;
+pub use types::datatype::Datatype;
+pub use types::element::{AnyBytes, Element};
+#[doc(hidden)]
+pub use types::element::{ElementType, Field, Structure, clear_between};
 pub use world::{World, init, launch, threads, threads_with};
 
 /// The program of the README, compiled and run as a test.

@@ -10,7 +10,7 @@ use std::slice;
 use motet_fabric::heap;
 
 use crate::buffer::{RawSlice, RecvBuffer, SendBuffer, StableBuffer};
-use crate::element::assert_valid;
+use crate::types::element::assert_valid;
 use crate::{Communicator, Element};
 
 /// Elements in memory that all ranks of a host map, for the buffers of large messages and

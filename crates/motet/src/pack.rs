@@ -14,8 +14,8 @@
 
 use crate::Element;
 use crate::buffer::RawSlice;
-use crate::datatype::Layout;
 use crate::scratch::Scratch;
+use crate::types::datatype::Layout;
 
 /// Which way the data of a block goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

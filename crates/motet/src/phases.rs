@@ -55,12 +55,12 @@ use crate::collective::{
     pending_collectives, pending_sparse, sparse_collectives,
 };
 use crate::communicator::Communicator;
-use crate::element::AnyBytes;
 use crate::error::Result;
 use crate::kernel::kernel;
 use crate::op::Operator;
 use crate::request::Request;
 use crate::scope::{Scope, remember};
+use crate::types::element::AnyBytes;
 
 /// Where phases begin whose buffers live at least for `'buffers`.
 #[derive(Clone, Copy)]

@@ -4,9 +4,9 @@
 
 use motet_fabric::lock::keep_out;
 
-use crate::datatype::{Datatype, Layout};
 use crate::kernel::{Kernel, Temporary, Unit, kernel, kernel_for};
 use crate::op::{Op, Operator};
+use crate::types::datatype::{Datatype, Layout};
 use crate::{Element, ErrorKind, Result};
 
 /// `inout[i] = input[i] ∘ inout[i]`, without any communication (`MPI_Reduce_local`, MPI 4.1

@@ -16,11 +16,11 @@ use crate::collective::{
     pending_collectives, pending_sparse, sparse_collectives,
 };
 use crate::communicator::Communicator;
-use crate::element::AnyBytes;
 use crate::error::Result;
 use crate::kernel::kernel;
 use crate::op::Operator;
 use crate::request::Request;
+use crate::types::element::AnyBytes;
 pub use messages::MessageScope;
 
 /// Begins nonblocking operations on borrowed buffers; see [`Communicator::scope`].

@@ -6,10 +6,10 @@ use std::fmt;
 
 use super::{RawSlice, RecvBuffer, SendBuffer, StableBuffer};
 use crate::Element;
-use crate::datatype::{Basic, Datatype, DatatypeError, Layout};
-use crate::element::{ElementType, code_of};
 use crate::error::Result;
 use crate::pack::{PackDirection, PackedBlock, PackedBuffers};
+use crate::types::datatype::{Basic, Datatype, DatatypeError, Layout};
+use crate::types::element::{ElementType, code_of};
 
 /// Items of a datatype in a buffer: a column of a matrix, a face of a grid, every other element.
 ///
@@ -130,7 +130,7 @@ fn check<T: Element>(datatype: &Datatype, layout: &Layout) -> Result<(), Datatyp
     let ElementType::Basic(code) = T::TYPE else {
         return of_nothing(layout);
     };
-    let bytes = code_of(crate::datatype::Kind::Unsigned, 1);
+    let bytes = code_of(crate::types::datatype::Kind::Unsigned, 1);
     let is_code = |basic: Basic| code_of(basic.kind, basic.size.into()) == code.raw();
     let alike = datatype.element().is_some_and(is_code);
     let whole = layout.size().is_multiple_of(size_of::<T>().max(1) as u64);

@@ -337,11 +337,11 @@ use super::{
 };
 use crate::buffer::{Buffers, RecvBuffer, SendBuffer};
 use crate::communicator::Communicator;
-use crate::element::{AnyBytes, Element};
 use crate::error::{ErrorKind, Result};
 use crate::kernel::{Kernel, kernel};
 use crate::op::Operator;
 use crate::request::Request;
+use crate::types::element::{AnyBytes, Element};
 
 impl Communicator {
     #[track_caller]

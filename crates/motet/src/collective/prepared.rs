@@ -6,13 +6,13 @@ use motet_fabric::TypeCode;
 
 use super::args::CollectiveArgs;
 use crate::buffer::StreamOf;
-#[cfg(debug_assertions)]
-use crate::element::assert_valid;
-use crate::element::{Element, code_for};
 use crate::engine::{PackDirection, PackedBuffers};
 use crate::group::Group;
 use crate::hints::Hints;
 use crate::kernel::Kernel;
+#[cfg(debug_assertions)]
+use crate::types::element::assert_valid;
+use crate::types::element::{Element, code_for};
 
 /// A collective call, ready to be run.
 pub(crate) struct PreparedCall {

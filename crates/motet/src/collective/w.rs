@@ -15,13 +15,13 @@ use super::untyped::{Collective, CommRef, WBuffer, exchangew};
 use super::{Members, PreparedCall};
 use crate::buffer::{Buffers, RawSlice, RecvBuffer, SendBuffer};
 use crate::communicator::Communicator;
-use crate::datatype::{Datatype, DatatypeError};
-use crate::element::AnyBytes;
 use crate::error::{ErrorKind, Result};
 use crate::info::Info;
 use crate::intercommunicator::Intercommunicator;
 use crate::persistent::Persistent;
 use crate::request::Request;
+use crate::types::datatype::{Datatype, DatatypeError};
+use crate::types::element::AnyBytes;
 
 /// A block of an [`alltoallw`](Communicator::alltoallw) or an
 /// [`exchangew`](Communicator::exchangew): where it lies, and what it is made of.

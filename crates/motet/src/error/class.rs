@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::datatype::DatatypeError;
+use crate::types::datatype::DatatypeError;
 
 /// Declares the classes, with what the standard calls them and what they mean.
 macro_rules! classes {

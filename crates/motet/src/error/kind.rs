@@ -5,11 +5,11 @@ use motet_plan::CallError;
 use motet_plan::select::SelectError;
 
 use super::{ErrorClass, ErrorCode, TopologyError};
-use crate::datatype::DatatypeError;
-use crate::element::name_of;
 use crate::group::GroupError;
 use crate::info::InfoError;
 use crate::status::BSEND_OVERHEAD;
+use crate::types::datatype::DatatypeError;
+use crate::types::element::name_of;
 
 /// An exception that has left a callback, by a number that whoever stopped it has given it. What
 /// it is and what becomes of it is that one's affair.

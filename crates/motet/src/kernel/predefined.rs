@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 
 use super::software::{Half, Quad};
 use super::{Kernel, kernel as typed, looped};
-use crate::datatype::{Basic, Kind};
 use crate::op::{self, Predefined};
+use crate::types::datatype::{Basic, Kind};
 
 /// `long double` of C.
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]

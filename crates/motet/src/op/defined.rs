@@ -1,7 +1,7 @@
 //! Which elements the predefined operators are defined for (MPI 4.1, 6.9.2 and 6.9.4).
 
 use super::Predefined;
-use crate::datatype::{Basic, Combiner, Datatype, Kind, Named};
+use crate::types::datatype::{Basic, Combiner, Datatype, Kind, Named};
 
 /// The groups in which the standard sorts its predefined datatypes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::defined::Shape;
-use crate::datatype::{Basic, Datatype};
+use crate::types::datatype::{Basic, Datatype};
 use crate::{ErrorKind, ExceptionId};
 
 /// A function of the user: `inout[i] = input[i] ∘ inout[i]` for so many items of a datatype, with

@@ -4,8 +4,8 @@
 
 use super::{Maxloc, Minloc, Operator};
 use crate::Element;
-use crate::datatype::{Datatype, Typed};
-use crate::element::{ElementType, Field, Structure};
+use crate::types::datatype::{Datatype, Typed};
+use crate::types::element::{ElementType, Field, Structure};
 
 /// A value and its index: the element of [`Minloc`] and [`Maxloc`]. The value can be compared, and
 /// the index is ordered.

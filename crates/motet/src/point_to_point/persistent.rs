@@ -6,11 +6,11 @@
 use super::{Mode, outgoing, staging_of};
 use crate::buffer::{GiveBack, RecvBuffer, SendBuffer, StableBuffer};
 use crate::communicator::Communicator;
-use crate::element::code_for;
 use crate::engine::{Engine, PackedBuffers, Posting, Transfer};
 use crate::error::Result;
 use crate::persistent::Persistent;
 use crate::status::{Source, Tag, TagFilter};
+use crate::types::element::code_for;
 
 impl Communicator {
     /// Persistent [`send`](Communicator::send): each start sends what is in the buffer then.

@@ -5,9 +5,9 @@
 //! one, costs a processor more time than all that is done here.
 
 use crate::collective::untyped::{Collective, CommRef, Reduction, Root, TypedBuffer, VectorBuffer};
-use crate::datatype::Datatype;
 use crate::engine::context::ContextKind;
 use crate::engine::{CallSignature, HasLists, Lists, ReplayKey};
+use crate::types::datatype::Datatype;
 
 /// What one side of a call is: where it lies, how long it is, and of which datatype.
 #[derive(Clone, Copy)]

@@ -9,7 +9,7 @@ use super::Layout;
 use crate::buffer::RawSlice;
 use crate::collective::{CollectiveArgs, PreparedCall, blocking::output, input};
 use crate::communicator::Communicator;
-use crate::element::code_for;
+use crate::types::element::code_for;
 use crate::worlds::{Random, on_ranks_with};
 use crate::{Result, Settings};
 

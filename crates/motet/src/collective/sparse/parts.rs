@@ -11,10 +11,10 @@ use crate::collective::PreparedCall;
 use crate::collective::blocking::{input, output};
 use crate::collective::w::{Peers, TypedBlock, TypedBlocks};
 use crate::communicator::Communicator;
-use crate::element::AnyBytes;
 use crate::error::{ErrorKind, Result};
 use crate::info::Info;
 use crate::persistent::Persistent;
+use crate::types::element::AnyBytes;
 
 /// Destinations and sources, each with a part for each of them.
 type Ends = [(Vec<Rank>, Vec<TypedBlock>); 2];

@@ -12,8 +12,8 @@ use super::overlap::{AddressRange, BufferRole, Byte, find, pieces};
 use crate::buffer::RawSlice;
 use crate::check::Strictness;
 use crate::collective::RankOf;
-use crate::datatype::Datatype;
 use crate::error::ErrorKind;
+use crate::types::datatype::Datatype;
 
 /// How many blocks a call has for others and from others.
 #[derive(Clone, Copy, Debug)]

@@ -8,12 +8,12 @@ use super::translate::Translation;
 use crate::collective::{Members, PreparedCall};
 use crate::collective_kind::Form;
 use crate::communicator::Communicator;
-use crate::datatype::Datatype;
 use crate::error::Result;
 use crate::group::Group;
 use crate::intercommunicator::Intercommunicator;
 use crate::op::Op;
 use crate::topology::Topological;
+use crate::types::datatype::Datatype;
 
 /// Who deals out or gathers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Data at an address, as a datatype describes it.
 
-use crate::datatype::Datatype;
+use crate::types::datatype::Datatype;
 
 /// Items of one datatype, one after the other: address, count, datatype.
 #[derive(Clone, Copy, Debug)]

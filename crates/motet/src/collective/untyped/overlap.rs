@@ -5,8 +5,8 @@
 //! are compared first, and the runs of bytes only where these overlap.
 
 use super::data::WBuffer;
-use crate::datatype::{Datatype, Piece};
 use crate::error::ErrorKind;
+use crate::types::datatype::{Datatype, Piece};
 
 /// Whose bytes they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

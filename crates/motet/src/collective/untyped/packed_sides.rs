@@ -12,10 +12,10 @@ use motet_plan::order::sort_by_number;
 
 use super::data::{TypedBuffer, VectorBuffer, WBuffer};
 use crate::buffer::RawSlice;
-use crate::datatype::{Datatype, DatatypeError, Layout};
-use crate::element::code_of;
 use crate::engine::{PackDirection, PackedBlock, PackedBuffers};
 use crate::error::ErrorKind;
+use crate::types::datatype::{Datatype, DatatypeError, Layout};
+use crate::types::element::code_of;
 
 /// What a plan takes for one element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

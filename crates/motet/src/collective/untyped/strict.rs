@@ -4,9 +4,9 @@ use super::buffers::{self, Around};
 use super::collective::{Collective, Reduction};
 use crate::check::Strictness;
 use crate::communicator::Communicator;
-use crate::datatype::Datatype;
 use crate::error::{ErrorKind, Result};
 use crate::op::Op;
+use crate::types::datatype::Datatype;
 
 /// Whether calls on a communicator refuse all that the standard forbids, as they do in check mode.
 pub fn is_strict(communicator: &Communicator) -> bool {

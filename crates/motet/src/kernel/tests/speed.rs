@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use super::*;
-use crate::datatype::Named;
+use crate::types::datatype::Named;
 
 /// Bytes of an operand that lies in the nearest cache with the others, and in the next one.
 const LENGTHS: [usize; 2] = [8 << 10, 256 << 10];

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use motet_fabric::{TypeCode, structures};
 use motet_plan::order::sort_by_number;
 
-use crate::datatype::Kind;
+use crate::types::datatype::Kind;
 
 /// A type that may be sent, received and reduced as it is: all primitive integers and floats,
 /// `bool`, (feature `complex`) complex numbers, arrays of these, and structures that
