@@ -4,11 +4,11 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::base::error::{Error, ErrorKind};
 use crate::check::{CallDescription, CheckConfig, Kind, PendingCall};
 use crate::communicator::Communicator;
 use crate::engine::OpKey;
 use crate::engine::context::{ContextKind, split_context};
-use crate::error::{Error, ErrorKind};
 use crate::op_handle::CommContext;
 
 /// A communicator whose calls are told to its other ranks. Dropped with it.

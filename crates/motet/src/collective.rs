@@ -32,17 +32,17 @@ use motet_fabric::TypeCode;
 use motet_fabric::slab::Id;
 use motet_plan::{Call, Rank};
 
+use crate::base::collective_kind::{CollectiveKind, Form};
+use crate::base::error::{ErrorKind, Result};
+use crate::base::group::Group;
+use crate::base::hints::{Hints, Keep, Overlap};
+use crate::base::info::Info;
 use crate::buffer::{Buffers, GiveBack, RawSlice};
-use crate::collective_kind::{CollectiveKind, Form};
 use crate::communicator::Communicator;
 use crate::engine::{
     Binding, CacheHit, Closing, Engine, Execution, OpKey, PackedBuffers, Replay, ReplayKey, Rule,
     Selection,
 };
-use crate::error::{ErrorKind, Result};
-use crate::group::Group;
-use crate::hints::{Hints, Keep, Overlap};
-use crate::info::Info;
 use crate::kernel::Kernel;
 use crate::op_handle::OpHandle;
 use crate::persistent::Persistent;

@@ -7,13 +7,13 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use motet_plan::Division;
 
 use crate::attributes::Attributes;
+use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::group::{Comparison, Group};
+use crate::base::info::{DETERMINISTIC, Info};
 use crate::checked_comm::CheckedComm;
 use crate::engine::context::{ContextKind, context};
 use crate::engine::{OpKey, Selection, Slot};
-use crate::error::{Error, ErrorKind, Result};
 use crate::error_handler::ErrorHandler;
-use crate::group::{Comparison, Group};
-use crate::info::{DETERMINISTIC, Info};
 use crate::learned::CommWisdom;
 use crate::nesting::Nesting;
 use crate::op_handle::{CallOrigin, CommContext};

@@ -5,8 +5,8 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use crate::base::error::Result;
 use crate::communicator::Communicator;
-use crate::error::Result;
 use crate::request::Request;
 use crate::sets::{InFlight, Pending};
 

@@ -41,10 +41,10 @@ use motet_fabric::slab::{Id, Slab};
 use motet_fabric::{Completion, Endpoint, Received, TransferError};
 use motet_plan::Call;
 
+use crate::base::error::ErrorKind;
+use crate::base::hints::Keep;
 pub(crate) use crate::buffer::BufferGuard;
 use crate::check::CheckState;
-use crate::error::ErrorKind;
-use crate::hints::Keep;
 pub(crate) use crate::pack::{PackDirection, PackedBlock, PackedBuffers};
 pub use bsend::BufferRoom;
 pub(crate) use bsend::{Room, Rooms, Slot};

@@ -15,9 +15,9 @@ use std::time::Duration;
 use motet_fabric::segment::Abort;
 use motet_fabric::{TransferError, bootstrap, complain};
 
+use crate::base::error::{Error, ErrorClass, ErrorKind};
+use crate::base::group::Group;
 use crate::communicator::Communicator;
-use crate::error::{Error, ErrorClass, ErrorKind};
-use crate::group::Group;
 use crate::op_handle::CommContext;
 use crate::rank::RankContext;
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use motet_fabric::slab::Id;
 
+use crate::base::error::{ErrorKind, Result};
 use crate::communicator::Communicator;
-use crate::error::{ErrorKind, Result};
 use crate::op_handle::OpHandle;
 use crate::rank::RankContext;
 use crate::request::Request;

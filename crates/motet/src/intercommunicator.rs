@@ -16,12 +16,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::attributes::{Attributes, Keyval};
+use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::group::{Comparison, Group, GroupError};
+use crate::base::info::Info;
 use crate::communicator::Communicator;
 use crate::communicator_request::CommunicatorRequest;
-use crate::error::{Error, ErrorKind, Result};
 use crate::error_handler::ErrorHandler;
-use crate::group::{Comparison, Group, GroupError};
-use crate::info::Info;
 use crate::op_handle::CommContext;
 pub use create::MergeOrder;
 

@@ -27,9 +27,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use motet_plan::select::Wisdom;
 use motet_plan::{Algorithm, Call, Collective};
 
+use crate::base::hints::Overlap;
 use crate::communicator::Communicator;
 use crate::engine::CacheCounters;
-use crate::hints::Overlap;
 
 /// Choices kept by one communicator. The inits that would learn more learn in vain: which are
 /// forgotten would have to be the same on all ranks.

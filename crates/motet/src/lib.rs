@@ -101,21 +101,17 @@
 extern crate self as motet;
 
 mod attributes;
+mod base;
 pub mod buffer;
 mod check;
 mod checked_comm;
 mod collective;
-mod collective_kind;
 mod communicator;
 mod communicator_request;
 mod engine;
-mod error;
 mod error_handler;
 mod explain;
 mod generalized;
-mod group;
-mod hints;
-mod info;
 mod intercommunicator;
 mod kernel;
 mod learned;
@@ -141,7 +137,6 @@ mod scope;
 mod scratch;
 mod sets;
 mod settings;
-mod status;
 mod topology;
 mod types;
 mod wisdom;
@@ -151,6 +146,17 @@ mod world;
 mod worlds;
 
 pub use attributes::{Attributes, Keyval, WeakKeyval};
+pub use base::error::{
+    Error, ErrorClass, ErrorCode, ErrorCodes, ErrorKind, ExceptionId, Result, TopologyError,
+};
+pub use base::group::{Comparison, Group, GroupError, RankRange};
+pub use base::info::{
+    BLOCKING, DETERMINISTIC, ENFORCE, Info, InfoError, MAX_INFO_KEY, MAX_INFO_VALUE, NONBLOCKING,
+    PREVIOUS, REUSE,
+};
+pub use base::status::{
+    ANY_SOURCE, ANY_TAG, BSEND_OVERHEAD, PROC_NULL, Source, Status, TAG_UB, Tag, TagFilter,
+};
 #[doc(hidden)]
 pub use collective::IsCopiedByDup;
 pub use collective::untyped::Root;
@@ -158,16 +164,8 @@ pub use collective::{Member, Members, Neighbours, SparseRequest, SplitType, Type
 pub use communicator::Communicator;
 pub use communicator_request::CommunicatorRequest;
 pub use engine::{BufferRoom, CacheCounters};
-pub use error::{
-    Error, ErrorClass, ErrorCode, ErrorCodes, ErrorKind, ExceptionId, Result, TopologyError,
-};
 pub use error_handler::{ErrorHandler, ErrorSite, UserErrorHandler};
 pub use generalized::Completer;
-pub use group::{Comparison, Group, GroupError, RankRange};
-pub use info::{
-    BLOCKING, DETERMINISTIC, ENFORCE, Info, InfoError, MAX_INFO_KEY, MAX_INFO_VALUE, NONBLOCKING,
-    PREVIOUS, REUSE,
-};
 pub use intercommunicator::{Intercommunicator, MergeOrder};
 pub use memory::Memory;
 pub use motet_fabric::{Failure, How};
@@ -192,9 +190,6 @@ pub use sets::{Pending, test_all, test_any, test_some, wait_all, wait_any, wait_
 pub use settings::{
     ALGORITHM, CHANNELS, CHECK, HANG_SECONDS, MACHINE, MAX_PENDING, PROGRESS, RANKS_PER_NODE,
     RANKS_PER_SEGMENT, SAVE_WISDOM, SINGLE_COPY, Settings, WAIT, WISDOM,
-};
-pub use status::{
-    ANY_SOURCE, ANY_TAG, BSEND_OVERHEAD, PROC_NULL, Source, Status, TAG_UB, Tag, TagFilter,
 };
 pub use topology::{
     Adjacent, BANDWIDTH, Cartesian, CartesianCommunicator, Edge, Graph, GraphCommunicator,

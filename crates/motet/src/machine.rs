@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use motet_fabric::{bootstrap, file as files, trusted};
 use motet_plan::Machine;
 
-use crate::error::{ErrorKind, Result};
+use crate::base::error::{ErrorKind, Result};
 use crate::settings::MACHINE;
 
 /// The value for the default prices.

@@ -4,8 +4,8 @@
 use std::panic::Location;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use crate::collective_kind::CollectiveKind;
-use crate::error::ErrorKind;
+use crate::base::collective_kind::CollectiveKind;
+use crate::base::error::ErrorKind;
 use crate::request::Request;
 
 /// The state of nesting on a communicator; nothing until the first phase.

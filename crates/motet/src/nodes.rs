@@ -3,9 +3,9 @@
 use motet_fabric::Peer;
 use motet_plan::Division;
 
+use crate::base::error::{ErrorKind, Result};
+use crate::base::group::Group;
 use crate::communicator::Communicator;
-use crate::error::{ErrorKind, Result};
-use crate::group::Group;
 use crate::rank::Nodes;
 
 impl Communicator {

@@ -8,12 +8,12 @@ use motet_fabric::Received;
 use motet_fabric::lock::is_kept_out;
 use motet_fabric::slab::Id;
 
+use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::group::Group;
+use crate::base::status::{Status, Tag};
 use crate::engine::{BufferGuard, CANCELLED, End, Engine, NOBODY, NOTHING, Outcome, StartOutcome};
-use crate::error::{Error, ErrorKind, Result};
 use crate::error_handler::{ErrorContext, ErrorHandler};
-use crate::group::Group;
 use crate::rank::{EngineGuard, RankContext};
-use crate::status::{Status, Tag};
 
 /// What the operations of one communicator have in common.
 pub(crate) struct CommContext {

@@ -16,13 +16,13 @@ use std::task::{Context, Poll};
 
 use motet_fabric::slab::Id;
 
+use crate::base::error::{ErrorKind, Result};
+use crate::base::status::Status;
 use crate::buffer::{
     Buffers, HeldBuffers, OwnInput, RecvBuffer, SendBuffer, StableBuffer, elements, elements_mut,
 };
-use crate::error::{ErrorKind, Result};
 use crate::op_handle::{CallOrigin, OpHandle};
 use crate::sets::{InFlight, Pending};
-use crate::status::Status;
 pub use together::{Start, start_all};
 
 /// A persistent operation. It owns its buffers; between runs they can be read and written.

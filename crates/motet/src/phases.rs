@@ -49,13 +49,13 @@ use std::task::{Context, Poll};
 use motet_fabric::slab::Id;
 use motet_plan::Block;
 
+use crate::base::error::Result;
 use crate::buffer::{Buffers, RecvBuffer, SendBuffer, StableBuffer};
 use crate::collective::{
     CollectiveArgs, Peers, PreparedCall, ScanKind, TypedBlock, TypedBlocks, collective,
     pending_collectives, pending_sparse, sparse_collectives,
 };
 use crate::communicator::Communicator;
-use crate::error::Result;
 use crate::kernel::kernel;
 use crate::op::Operator;
 use crate::request::Request;

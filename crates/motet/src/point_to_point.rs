@@ -17,14 +17,14 @@ use motet_fabric::{
 };
 
 use crate::Element;
+use crate::base::error::{ErrorKind, Result};
+use crate::base::status::{PROC_NULL, Source, Status, TAG_UB, Tag, TagFilter};
 use crate::buffer::{RawSlice, StreamOf};
 use crate::communicator::Communicator;
 pub(crate) use crate::engine::Mode;
 use crate::engine::context::ContextKind;
 use crate::engine::{Engine, Envelope, NOBODY, PackDirection, PackedBuffers, Rooms, Transfer};
-use crate::error::{ErrorKind, Result};
 use crate::op_handle::OpHandle;
-use crate::status::{PROC_NULL, Source, Status, TAG_UB, Tag, TagFilter};
 use crate::types::element::{assert_valid, code_for};
 pub use matched::Message;
 pub(crate) use matched::Placed;

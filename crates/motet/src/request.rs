@@ -10,11 +10,11 @@ use std::task::{Context, Poll};
 
 use motet_fabric::slab::Id;
 
+use crate::base::error::Result;
+use crate::base::status::Status;
 use crate::buffer::{HeldBuffers, StableBuffer};
-use crate::error::Result;
 use crate::op_handle::OpHandle;
 use crate::sets::{InFlight, Pending};
-use crate::status::Status;
 
 /// A nonblocking operation under way. It holds the buffers, and gives them back when it is
 /// complete: by [`wait`](Request::wait), or as a future by `.await`.

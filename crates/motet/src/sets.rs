@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use motet_fabric::lock::is_kept_out;
 
-use crate::error::{ErrorKind, Result};
+use crate::base::error::{ErrorKind, Result};
 use crate::op_handle::OpHandle;
 
 /// An operation under way, of whatever kind. The requests of this library implement it; other types

@@ -9,8 +9,8 @@ use motet_fabric::{Options, bootstrap, trusted};
 use motet_plan::Tuning;
 use motet_plan::select::Wisdom;
 
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::check::{Caller, CheckConfig};
-use crate::error::{Error, ErrorKind, Result};
 use crate::machine;
 use crate::rank::{Nodes, ProgressConfig, Waiting};
 use crate::wisdom::Source;

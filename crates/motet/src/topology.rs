@@ -18,10 +18,10 @@ use std::ops::Deref;
 
 use motet_plan::Block;
 
+use crate::base::error::{ErrorKind, Result, TopologyError};
+use crate::base::info::Info;
 use crate::communicator::Communicator;
 use crate::communicator_request::CommunicatorRequest;
-use crate::error::{ErrorKind, Result, TopologyError};
-use crate::info::Info;
 pub use cartesian::{Cartesian, CartesianCommunicator, Reorder};
 pub use dims::dims_create;
 pub use graph::{Adjacent, Edge, Graph, GraphCommunicator};

@@ -11,10 +11,10 @@ use motet_fabric::bootstrap::{self, Seat};
 use motet_fabric::{Failure, How, launcher};
 use motet_plan::select::Wisdom;
 
+use crate::base::error::{ErrorKind, Result};
 use crate::check::Caller;
 use crate::collective::untyped::CommRef;
 use crate::communicator::Communicator;
-use crate::error::{ErrorKind, Result};
 use crate::machine;
 use crate::rank::RankContext;
 use crate::settings::Settings;

@@ -17,9 +17,9 @@ use motet_plan::call::Blocks;
 use motet_plan::order::sort_by_number;
 use motet_plan::{Block, Operation, Rank};
 
+use crate::base::group::Group;
+use crate::base::hints::Hints;
 use crate::engine::Selection;
-use crate::group::Group;
-use crate::hints::Hints;
 use crate::types::element::{name_of, number_of};
 
 /// A fingerprint that agrees with every other.

@@ -6,7 +6,7 @@ use motet_fabric::{Peer, printable};
 
 use super::account::{ANY, CallDescription};
 use super::record::{Kind, Record};
-use crate::group::Group;
+use crate::base::group::Group;
 
 /// One communicator, seen by one rank.
 pub(crate) struct CallLog {

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use motet_plan::call::Blocks;
 use motet_plan::{Block, Operation, Rank};
 
+use crate::base::error::ErrorKind;
 use crate::buffer::RawSlice;
 use crate::communicator::Communicator;
-use crate::error::ErrorKind;
 use crate::topology::Neighbour;
 
 type ArgsResult = Result<CollectiveArgs, ErrorKind>;

@@ -9,9 +9,9 @@ use motet_plan::Block;
 
 use super::{CollectiveArgs, PreparedCall};
 use crate::Element;
+use crate::base::error::{ErrorKind, Result};
 use crate::buffer::{RawSlice, SendBuffer, StableBuffer};
 use crate::communicator::Communicator;
-use crate::error::{ErrorKind, Result};
 use crate::kernel::{Kernel, kernel};
 use crate::op::Operator;
 

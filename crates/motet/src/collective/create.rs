@@ -10,13 +10,13 @@
 use motet_plan::Block;
 
 use super::CollectiveArgs;
+use crate::base::error::{Error, Result};
+use crate::base::group::{Group, GroupError};
+use crate::base::status::Tag;
 use crate::buffer::SendBuffer;
 use crate::communicator::{Communicator, Sequence};
 use crate::engine::context::{ContextKind, context};
-use crate::error::{Error, Result};
-use crate::group::{Group, GroupError};
 use crate::op_handle::CommContext;
-use crate::status::Tag;
 
 /// What the ranks have in common that [`Communicator::split_type`] brings together.
 /// (MPI 4.1 §7.4.2)

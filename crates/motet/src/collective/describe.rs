@@ -3,10 +3,10 @@
 use std::panic::Location;
 
 use super::{Participants, PreparedCall};
+use crate::base::group::Group;
 use crate::check::{CallDescription, Elements, Reducing, Within, operator_name};
 use crate::communicator::Communicator;
 use crate::engine::Selection;
-use crate::group::Group;
 
 impl Communicator {
     /// What a call says about itself, if somebody is to hear it.

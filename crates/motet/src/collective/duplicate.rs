@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use super::CollectiveArgs;
 use crate::attributes::Attributes;
+use crate::base::error::Result;
+use crate::base::info::Info;
 use crate::buffer::SendBuffer;
 use crate::communicator::Communicator;
 use crate::communicator_request::CommunicatorRequest;
-use crate::error::Result;
-use crate::info::Info;
 use crate::learned::CommWisdom;
 use crate::op_handle::CommContext;
 use crate::request::Request;

@@ -24,10 +24,10 @@ use motet_plan::{Algorithm, Call, Collective, algo};
 use super::enforce::{Agreed, Statement};
 use super::measure::{MOST_BYTES, Measured};
 use super::{BindingArgs, PreparedCall};
+use crate::base::error::{Error, Result};
+use crate::base::hints::{Hints, Keep, Look};
 use crate::communicator::Communicator;
 use crate::engine::{CacheHit, Execution, LinkTime, OpKey, PackedBuffers, Rule, Selection};
-use crate::error::{Error, Result};
-use crate::hints::{Hints, Keep, Look};
 use crate::learned::{Key, Lesson};
 
 /// What an exchange over several nodes becomes.

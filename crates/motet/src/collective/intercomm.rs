@@ -16,9 +16,9 @@ use motet_plan::{Block, Operation, Rank};
 use super::args::{blocks_make, exact, holds, total};
 use super::untyped::Root;
 use super::{CollectiveArgs, Participants};
+use crate::base::error::ErrorKind;
+use crate::base::group::Group;
 use crate::buffer::RawSlice;
-use crate::error::ErrorKind;
-use crate::group::Group;
 use crate::intercommunicator::Intercommunicator;
 use crate::topology::Neighbour;
 

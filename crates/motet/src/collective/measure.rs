@@ -26,12 +26,12 @@ use motet_plan::Algorithm;
 
 use super::BindingArgs;
 use super::init::Init;
+use crate::base::error::Result;
+use crate::base::hints::Keep;
 use crate::buffer::RawSlice;
 use crate::communicator::Communicator;
 use crate::engine::{Binding, Closing, LinkTime, PackedBuffers, Rule};
-use crate::error::Result;
 use crate::explain::duration;
-use crate::hints::Keep;
 use crate::kernel::stand_in;
 use crate::persistent::Persistent;
 

@@ -13,10 +13,10 @@ use super::CollectiveArgs;
 use super::args::{blocks_make, exact};
 use super::blocking::{input, output};
 use crate::Element;
+use crate::base::error::{ErrorKind, Result};
+use crate::base::info::Info;
 use crate::buffer::{Buffers, RawSlice, RecvBuffer, SendBuffer};
 use crate::communicator::Communicator;
-use crate::error::{ErrorKind, Result};
-use crate::info::Info;
 use crate::persistent::Persistent;
 
 type Shaped = Result<CollectiveArgs, ErrorKind>;

@@ -25,8 +25,8 @@ use motet_plan::{
     Call, Demands, Edge, EdgeDemand, Neighbour, NodeKnowledge, NodePeer, Operation, Rank, nodes,
 };
 
+use crate::base::error::Result;
 use crate::communicator::Communicator;
-use crate::error::Result;
 use crate::op::Max;
 
 /// Words that tell of one entry of a list.

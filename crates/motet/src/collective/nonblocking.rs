@@ -335,9 +335,9 @@ use super::{
     CollectiveArgs, Peers, PreparedCall, TypedBlock, TypedBlocks, pending_sparse,
     sparse_collectives,
 };
+use crate::base::error::{ErrorKind, Result};
 use crate::buffer::{Buffers, RecvBuffer, SendBuffer};
 use crate::communicator::Communicator;
-use crate::error::{ErrorKind, Result};
 use crate::kernel::{Kernel, kernel};
 use crate::op::Operator;
 use crate::request::Request;

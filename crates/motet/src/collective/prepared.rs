@@ -5,10 +5,10 @@
 use motet_fabric::TypeCode;
 
 use super::args::CollectiveArgs;
+use crate::base::group::Group;
+use crate::base::hints::Hints;
 use crate::buffer::StreamOf;
 use crate::engine::{PackDirection, PackedBuffers};
-use crate::group::Group;
-use crate::hints::Hints;
 use crate::kernel::Kernel;
 #[cfg(debug_assertions)]
 use crate::types::element::assert_valid;

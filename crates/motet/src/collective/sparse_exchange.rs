@@ -17,10 +17,10 @@ use motet_fabric::{Peer, Region, RegionMut, TypeCode};
 use motet_plan::order::sort_by_number;
 
 use super::{CollectiveArgs, PreparedCall};
+use crate::base::error::{ErrorKind, Result};
 use crate::communicator::Communicator;
 use crate::engine::context::ContextKind;
 use crate::engine::{Arrivals, Dynamic, OpKey, Selection};
-use crate::error::{ErrorKind, Result};
 use crate::op_handle::{CommContext, OpHandle};
 use crate::sets::{InFlight, Pending};
 use crate::types::element::{Element, assert_valid, clear_padding, code_for};

@@ -5,8 +5,8 @@ use std::path::Path;
 use motet_plan::select::Wisdom;
 
 use super::{CollectiveArgs, output};
+use crate::base::error::{ErrorKind, Result};
 use crate::communicator::Communicator;
-use crate::error::{ErrorKind, Result};
 use crate::wisdom::merge_into;
 
 impl Communicator {

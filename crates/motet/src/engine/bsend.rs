@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use motet_fabric::Region;
 
-use crate::error::ErrorKind;
-use crate::status::BSEND_OVERHEAD;
+use crate::base::error::ErrorKind;
+use crate::base::status::BSEND_OVERHEAD;
 
 /// How much a buffer for buffered sends holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

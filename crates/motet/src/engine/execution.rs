@@ -23,7 +23,7 @@ use motet_plan::{Action, Buffer, Call, Exec, Rank, Slice, StepId};
 
 use super::buffers::Memory;
 use super::plan_cache::CachedPlan;
-use crate::group::Group;
+use crate::base::group::Group;
 use crate::kernel::Kernel;
 pub(crate) use binding::Binding;
 use failing::Fault;

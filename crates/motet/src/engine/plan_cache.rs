@@ -17,8 +17,8 @@ use motet_plan::{
 
 use super::quick_hash::Quick;
 use super::{Closing, Execution};
-use crate::error::ErrorKind;
-use crate::hints::Keep;
+use crate::base::error::ErrorKind;
+use crate::base::hints::Keep;
 
 /// By which rule the algorithm of a call is chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -11,11 +11,11 @@ use motet_fabric::slab::Id;
 use motet_fabric::{Completion, Label, Peer, Region, Selector, Token, TransferError, TypeCode};
 
 use super::{Engine, Envelope, Mode, OpKey, Outcome, State, Transfer, Work};
+use crate::base::group::Group;
 use crate::check::{
     Awaited, CallDescription, CheckState, Kind, PendingCall, Record, Tell, Verdict, report,
 };
 use crate::engine::context::{ContextKind, split_context};
-use crate::group::Group;
 
 /// The operation of the receive that awaits records: no operation has this id.
 pub(super) const RECORDS: u64 = 0;

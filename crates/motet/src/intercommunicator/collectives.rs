@@ -14,11 +14,11 @@ use motet_plan::Block;
 
 use super::Intercommunicator;
 use crate::Element;
+use crate::base::error::{ErrorKind, Result};
+use crate::base::info::Info;
 use crate::buffer::{Buffers, RawSlice, RecvBuffer, SendBuffer};
 use crate::collective::untyped::Root;
 use crate::collective::{InterBuffers, InterCall, PreparedCall, RootRole};
-use crate::error::{ErrorKind, Result};
-use crate::info::Info;
 use crate::kernel::{Kernel, kernel};
 use crate::op::Operator;
 use crate::persistent::Persistent;

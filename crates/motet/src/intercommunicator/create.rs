@@ -14,14 +14,14 @@ use motet_plan::Block;
 use motet_plan::order::sort_by_number;
 
 use super::{Groups, Intercommunicator};
+use crate::base::error::{ErrorKind, Result};
+use crate::base::group::{Group, GroupError};
+use crate::base::status::Tag;
 use crate::collective::untyped::CommRef;
 use crate::communicator::{Communicator, Sequence};
 use crate::engine::context::{ContextKind, context};
-use crate::error::{ErrorKind, Result};
 use crate::error_handler::ErrorHandler;
-use crate::group::{Group, GroupError};
 use crate::op_handle::CommContext;
-use crate::status::Tag;
 
 const CREATE: &str = "intercomm_create";
 

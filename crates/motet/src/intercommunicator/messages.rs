@@ -4,13 +4,13 @@
 
 use super::Intercommunicator;
 use crate::Element;
+use crate::base::error::Result;
+use crate::base::status::{Source, Status, Tag, TagFilter};
 use crate::buffer::{RecvBuffer, SendBuffer};
 use crate::engine::BufferRoom;
-use crate::error::Result;
 use crate::persistent::Persistent;
 use crate::point_to_point::Message;
 use crate::request::Request;
-use crate::status::{Source, Status, Tag, TagFilter};
 
 impl Intercommunicator {
     /// Sends a message; see [`Communicator::send`](crate::Communicator::send). (`MPI_Send`)

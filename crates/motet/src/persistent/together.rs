@@ -1,8 +1,8 @@
 //! Several persistent operations that are started by one call. (MPI 5.0 §3.9, `MPI_Startall`)
 
 use super::{Persistent, Running};
+use crate::base::error::Result;
 use crate::buffer::StableBuffer;
-use crate::error::Result;
 
 /// Persistent operations that can be started together: one, a `Vec` of one kind, or a tuple of
 /// several kinds. The order in which they are started has no meaning, and may differ between ranks.

@@ -5,9 +5,9 @@
 
 use motet_fabric::{Failure, TransferError};
 
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::communicator::Communicator;
 use crate::engine::{BufferRoom, Room, Slot};
-use crate::error::{Error, ErrorKind, Result};
 use crate::op_handle::OpHandle;
 use crate::rank::RankContext;
 use crate::request::Request;

@@ -5,13 +5,13 @@
 use motet_fabric::Region;
 
 use super::{Mode, outgoing, staging_of};
+use crate::base::error::Result;
+use crate::base::status::{Source, Tag, TagFilter};
 use crate::buffer::{GiveBack, RecvBuffer, SendBuffer, elements};
 use crate::communicator::Communicator;
 use crate::engine::{BufferGuard, Engine, Envelope, Transfer};
-use crate::error::Result;
 use crate::op_handle::OpHandle;
 use crate::request::Request;
-use crate::status::{Source, Tag, TagFilter};
 use crate::types::element::{Element, clear_padding, code_for};
 
 impl Communicator {

@@ -4,12 +4,12 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use super::{Mode, outgoing, staging_of};
+use crate::base::error::Result;
+use crate::base::status::{Source, Tag, TagFilter};
 use crate::buffer::{GiveBack, RecvBuffer, SendBuffer, StableBuffer};
 use crate::communicator::Communicator;
 use crate::engine::{Engine, PackedBuffers, Posting, Transfer};
-use crate::error::Result;
 use crate::persistent::Persistent;
-use crate::status::{Source, Tag, TagFilter};
 use crate::types::element::code_for;
 
 impl Communicator {

@@ -27,8 +27,8 @@ use std::time::{Duration, Instant};
 
 use super::wait::LONGEST_SLEEP;
 use super::{RankContext, Shared, Waiting};
+use crate::base::error::ErrorKind;
 use crate::engine::Engine;
-use crate::error::ErrorKind;
 
 /// With a core to itself, the helper looks for so long before it sleeps, for messages or for a
 /// call: longer than it takes to wake it.

@@ -1,8 +1,8 @@
 //! The second of two phases.
 
+use crate::base::collective_kind::CollectiveKind;
+use crate::base::error::Result;
 use crate::collective::untyped::CommRef;
-use crate::collective_kind::CollectiveKind;
-use crate::error::Result;
 
 /// Ends the innermost open phase of a communicator or an intercommunicator, which is one of this
 /// collective: waits until it is complete. (`X_end` of the two-phase collectives of 1997)

@@ -4,13 +4,13 @@
 
 use std::panic::Location;
 
+use crate::base::collective_kind::Form;
+use crate::base::error::Result;
+use crate::base::group::Group;
+use crate::base::info::Info;
 use crate::collective::untyped::{Collective, CommRef};
-use crate::collective_kind::Form;
 use crate::communicator::Communicator;
 use crate::engine::ReplayKey;
-use crate::error::Result;
-use crate::group::Group;
-use crate::info::Info;
 use crate::persistent::Persistent;
 use crate::raw;
 use crate::request::Request;

@@ -5,8 +5,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::{fmt, mem};
 
 use super::{Request, Status};
+use crate::base::error::Result;
 use crate::communicator::Communicator;
-use crate::error::Result;
 use crate::generalized::{Ends, Free};
 use crate::op_handle::OpHandle;
 

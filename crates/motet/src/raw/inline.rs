@@ -12,14 +12,14 @@ use motet_fabric::{Label, Peer, Region, RegionMut, TypeCode};
 use super::message::{Incoming, Outgoing, SendMode, tells_type};
 use super::request::Request;
 use super::status::Status;
+use crate::base::error::Result;
+use crate::base::status::{Source, TAG_UB, Tag, TagFilter};
 use crate::buffer::RawSlice;
 use crate::collective::untyped::{TypedBuffer, bytes_in_a_row};
 use crate::communicator::Communicator;
 use crate::engine::context::ContextKind;
 use crate::engine::{Engine, Envelope, ExactRecv};
-use crate::error::Result;
 use crate::op_handle::OpHandle;
-use crate::status::{Source, TAG_UB, Tag, TagFilter};
 
 impl Outgoing<'_> {
     /// Sends it, if that can be done at once. Says whether it has been done.

@@ -10,14 +10,14 @@ use motet_fabric::TypeCode;
 
 use super::request::{Past, Request, State};
 use super::status::Status;
+use crate::base::error::{ErrorKind, Result};
+use crate::base::status::{Source, Tag, TagFilter};
 use crate::buffer::RawSlice;
 use crate::collective::untyped::{CommRef, Stage, TypedBuffer, Unit};
 use crate::communicator::Communicator;
 use crate::engine::{Engine, Mode, PackDirection, PackedBuffers, Posting, Transfer};
-use crate::error::{ErrorKind, Result};
 use crate::op_handle::OpHandle;
 use crate::point_to_point::{Message, Placed};
-use crate::status::{Source, Tag, TagFilter};
 
 /// When a send is complete. (MPI 4.1 §3.4)
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

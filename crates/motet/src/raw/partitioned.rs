@@ -16,14 +16,14 @@ use motet_fabric::slab::Id;
 
 use super::message::{Incoming, Outgoing, Ready};
 use super::request::Request;
+use crate::base::error::{ErrorKind, Result};
+use crate::base::status::{Source, TagFilter};
 use crate::collective::untyped::CommRef;
 use crate::communicator::Communicator;
 use crate::engine::context::ContextKind;
 use crate::engine::{Posting, Transfer};
-use crate::error::{ErrorKind, Result};
 use crate::op_handle::CallOrigin;
 use crate::partitioned_sequence::PartitionDirection;
-use crate::status::{Source, TagFilter};
 
 const SEND: &str = "psend_init";
 const RECEIVE: &str = "precv_init";

@@ -8,13 +8,13 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use super::request::Past;
+use crate::base::collective_kind::CollectiveKind;
+use crate::base::error::Result;
 use crate::collective::StartedCall;
 use crate::collective::untyped::Collective;
-use crate::collective_kind::CollectiveKind;
 use crate::communicator::Communicator;
 use crate::engine::context::ContextKind;
 use crate::engine::{CallSignature, ReplayKey};
-use crate::error::Result;
 use crate::raw;
 
 /// Bits of [`CallKey::what`].

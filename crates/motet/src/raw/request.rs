@@ -13,8 +13,8 @@ use super::misuse::{
 pub use super::state::Past;
 pub(crate) use super::state::State;
 use super::{Partitions, Status};
+use crate::base::error::{Error, ErrorKind, Result};
 use crate::engine::{BufferGuard, CANCELLED, Engine};
-use crate::error::{Error, ErrorKind, Result};
 use crate::generalized::Completer;
 use crate::op_handle::{CallOrigin, OpHandle};
 use crate::rank::RankContext;

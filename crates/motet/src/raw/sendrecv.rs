@@ -7,13 +7,13 @@ use motet_fabric::Region;
 use super::message::{Incoming, Outgoing, SendMode, conclude, place};
 use super::request::{Request, State};
 use super::status::Status;
+use crate::base::error::{ErrorKind, Result};
+use crate::base::status::{Source, Tag, TagFilter};
 use crate::buffer::RawSlice;
 use crate::collective::untyped::{CommRef, TypedBuffer};
 use crate::communicator::Communicator;
 use crate::engine::{BufferGuard, Engine, Envelope, Mode, PackDirection, PackedBuffers, Transfer};
-use crate::error::{ErrorKind, Result};
 use crate::op_handle::OpHandle;
-use crate::status::{Source, Tag, TagFilter};
 
 const BUFFER: &str = "buffer";
 

@@ -7,8 +7,8 @@ use motet_fabric::slab::Id;
 
 use super::request::Inner;
 use super::{Request, Status};
+use crate::base::error::{Error, ErrorKind, ExceptionId, Result};
 use crate::engine::Engine;
-use crate::error::{Error, ErrorKind, ExceptionId, Result};
 use crate::rank::RankContext;
 use crate::sets::refuse_operator;
 

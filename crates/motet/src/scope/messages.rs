@@ -7,12 +7,12 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::{Rest, Scope};
+use crate::base::error::Result;
+use crate::base::status::{Source, Tag, TagFilter};
 use crate::buffer::{RecvBuffer, SendBuffer};
-use crate::error::Result;
 use crate::intercommunicator::Intercommunicator;
 use crate::point_to_point::{Message, Mode};
 use crate::request::Request;
-use crate::status::{Source, Tag, TagFilter};
 
 impl<'env> Scope<'_, 'env> {
     /// Nonblocking [`send`](crate::Communicator::send). (`MPI_Isend`)

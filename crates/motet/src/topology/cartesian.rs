@@ -1,8 +1,8 @@
 //! Grids. (MPI 4.1 §8.5)
 
 use super::{EdgePairing, Neighbourhood, Topological, Topology};
+use crate::base::error::{Result, TopologyError};
 use crate::communicator::Communicator;
-use crate::error::{Result, TopologyError};
 
 /// A grid: the size of each dimension, and whether it is closed to a ring. A rank's place follows
 /// from its number alone, in row-major order: the last coordinate runs fastest.

@@ -1,6 +1,6 @@
 //! Sizes for a balanced grid.
 
-use crate::error::TopologyError;
+use crate::base::error::TopologyError;
 
 /// Arranges ranks in a grid: each size 0 in `dims` is replaced, the others stay. The new sizes do
 /// not increase from one dimension to the next, and are as close to each other as divisibility

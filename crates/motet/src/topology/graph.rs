@@ -1,8 +1,8 @@
 //! Graphs, of which each rank knows its own edges. (MPI 4.1 §8.5.4)
 
 use super::{EdgePairing, Neighbourhood, Topological};
+use crate::base::error::{ErrorKind, Result};
 use crate::communicator::Communicator;
-use crate::error::{ErrorKind, Result};
 
 /// The other end of an edge: made of a rank, of `None` (`MPI_PROC_NULL`), or of a rank and a
 /// weight.

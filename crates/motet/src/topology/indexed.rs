@@ -1,8 +1,8 @@
 //! Graphs, of which each rank knows all edges. (MPI 4.1 §8.5.3)
 
 use super::{EdgePairing, Neighbourhood, Reorder, Topological};
+use crate::base::error::{Result, TopologyError};
 use crate::communicator::Communicator;
-use crate::error::{Result, TopologyError};
 
 /// A graph as the first edition of the standard had it: all ranks name the same edges of all
 /// nodes. A program with many ranks does better with [`Graph`](super::Graph).

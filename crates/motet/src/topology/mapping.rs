@@ -12,9 +12,9 @@ use motet_plan::mapping::{Cut, Edge, Objective, map};
 
 use super::sparse::{Edges, Load};
 use super::{GraphCommunicator, Reorder};
+use crate::base::error::Result;
+use crate::base::info::Info;
 use crate::communicator::Communicator;
-use crate::error::Result;
-use crate::info::Info;
 use crate::op::Max;
 
 /// The hint that the number of messages between nodes is to be small. (The proposal of 2008,

@@ -2,9 +2,9 @@
 
 use super::cartesian::one_each;
 use super::{Cartesian, CartesianCommunicator, Topology};
+use crate::base::error::{ErrorKind, Result, TopologyError};
+use crate::base::group::Group;
 use crate::communicator::Communicator;
-use crate::error::{ErrorKind, Result, TopologyError};
-use crate::group::Group;
 
 /// What it means on a grid to be at a distance.
 ///

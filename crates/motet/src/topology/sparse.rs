@@ -5,10 +5,10 @@ use super::mapping::Arranged;
 use super::{
     Adjacent, EdgePairing, Graph, GraphCommunicator, Neighbourhood, Reorder, Topological, Topology,
 };
+use crate::base::error::{ErrorKind, Result};
+use crate::base::group::{Group, GroupError};
+use crate::base::info::Info;
 use crate::communicator::Communicator;
-use crate::error::{ErrorKind, Result};
-use crate::group::{Group, GroupError};
-use crate::info::Info;
 
 /// How much a rank sends to a neighbour, in a span of time of the program's choice; made of the
 /// two numbers.

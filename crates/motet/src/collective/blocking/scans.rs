@@ -2,9 +2,9 @@
 
 use super::{input, output};
 use crate::Element;
+use crate::base::error::Result;
 use crate::collective::args::{CollectiveArgs, ScanKind};
 use crate::communicator::Communicator;
-use crate::error::Result;
 use crate::kernel::kernel;
 use crate::op::Operator;
 

@@ -4,12 +4,12 @@ use motet_plan::Block;
 
 use super::{Neighbours, sparse_collectives};
 use crate::Element;
+use crate::base::error::Result;
+use crate::base::info::Info;
 use crate::buffer::{Buffers, RecvBuffer, SendBuffer};
 use crate::collective::CollectiveArgs;
 use crate::collective::blocking::{input, output};
 use crate::communicator::Communicator;
-use crate::error::Result;
-use crate::info::Info;
 use crate::kernel::kernel;
 use crate::op::Operator;
 use crate::persistent::Persistent;

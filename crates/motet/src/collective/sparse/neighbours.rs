@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use motet_fabric::Peer;
 use motet_plan::{Block, Rank};
 
+use crate::base::error::ErrorKind;
+use crate::base::group::{Group, GroupError};
 use crate::collective::TypedBlock;
 use crate::collective::args::{RankSet, exact};
 use crate::communicator::Communicator;
-use crate::error::ErrorKind;
-use crate::group::{Group, GroupError};
 use crate::topology::Neighbour;
 
 /// The ranks that the caller sends to, or those that it receives from, in the order of their

@@ -6,13 +6,13 @@ use std::panic::Location;
 use motet_plan::Rank;
 
 use super::Neighbours;
+use crate::base::error::{ErrorKind, Result};
+use crate::base::info::Info;
 use crate::buffer::{Buffers, RawSlice};
 use crate::collective::PreparedCall;
 use crate::collective::blocking::{input, output};
 use crate::collective::w::{Peers, TypedBlock, TypedBlocks};
 use crate::communicator::Communicator;
-use crate::error::{ErrorKind, Result};
-use crate::info::Info;
 use crate::persistent::Persistent;
 use crate::types::element::AnyBytes;
 

@@ -3,10 +3,10 @@
 use motet_plan::{Block, Operation, Rank};
 
 use super::Neighbours;
+use crate::base::error::ErrorKind;
 use crate::buffer::RawSlice;
 use crate::collective::args::{CollectiveArgs, blocks_make, exact, holds};
 use crate::communicator::Communicator;
-use crate::error::ErrorKind;
 
 type Shaped = Result<CollectiveArgs, ErrorKind>;
 

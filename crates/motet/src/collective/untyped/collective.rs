@@ -5,11 +5,11 @@
 use super::buffers::Around;
 use super::data::{TypedBuffer, VectorBuffer, WBuffer};
 use super::translate::Translation;
+use crate::base::collective_kind::Form;
+use crate::base::error::Result;
+use crate::base::group::Group;
 use crate::collective::{Members, PreparedCall};
-use crate::collective_kind::Form;
 use crate::communicator::Communicator;
-use crate::error::Result;
-use crate::group::Group;
 use crate::intercommunicator::Intercommunicator;
 use crate::op::Op;
 use crate::topology::Topological;

@@ -1,7 +1,7 @@
 //! Which collective a call is of.
 
 use super::collective::Collective;
-use crate::collective_kind::{CollectiveKind, Form, collective_kinds};
+use crate::base::collective_kind::{CollectiveKind, Form, collective_kinds};
 
 macro_rules! kinds {
     ($($variant:ident = $($name:literal)*;)*) => {

@@ -5,7 +5,7 @@
 //! are compared first, and the runs of bytes only where these overlap.
 
 use super::data::WBuffer;
-use crate::error::ErrorKind;
+use crate::base::error::ErrorKind;
 use crate::types::datatype::{Datatype, Piece};
 
 /// Whose bytes they are.

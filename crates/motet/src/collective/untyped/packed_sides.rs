@@ -11,9 +11,9 @@ use motet_plan::Block;
 use motet_plan::order::sort_by_number;
 
 use super::data::{TypedBuffer, VectorBuffer, WBuffer};
+use crate::base::error::ErrorKind;
 use crate::buffer::RawSlice;
 use crate::engine::{PackDirection, PackedBlock, PackedBuffers};
-use crate::error::ErrorKind;
 use crate::types::datatype::{Datatype, DatatypeError, Layout};
 use crate::types::element::code_of;
 

@@ -2,9 +2,9 @@
 
 use super::buffers::{self, Around};
 use super::collective::{Collective, Reduction};
+use crate::base::error::{ErrorKind, Result};
 use crate::check::Strictness;
 use crate::communicator::Communicator;
-use crate::error::{ErrorKind, Result};
 use crate::op::Op;
 use crate::types::datatype::Datatype;
 

@@ -15,13 +15,13 @@ use super::collective::{Collective, CommRef, Root};
 use super::data::WBuffer;
 use super::packed_sides::{Stage, Unit};
 use super::strict;
+use crate::base::error::ErrorKind;
+use crate::base::hints::Hints;
 use crate::buffer::RawSlice;
 use crate::check::Strictness;
 use crate::collective::{CollectiveArgs, InterCall, Members, Participants, PreparedCall, RankOf};
 use crate::communicator::Communicator;
 use crate::engine::PackDirection;
-use crate::error::ErrorKind;
-use crate::hints::Hints;
 use crate::kernel::Kernel;
 
 type Translated = Result<Translation, ErrorKind>;

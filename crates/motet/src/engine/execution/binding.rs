@@ -3,8 +3,8 @@
 use motet_fabric::TypeCode;
 
 use super::{Execution, OpKey};
+use crate::base::group::Group;
 use crate::buffer::RawSlice;
-use crate::group::Group;
 use crate::kernel::Kernel;
 
 /// What a run works on, with whom, and under which number.

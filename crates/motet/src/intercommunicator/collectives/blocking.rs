@@ -4,10 +4,10 @@ use motet_plan::Block;
 
 use super::{Intercommunicator, sides};
 use crate::Element;
+use crate::base::error::Result;
 use crate::buffer::RawSlice;
 use crate::collective::untyped::Root;
 use crate::collective::{InterBuffers, InterCall, input, output};
-use crate::error::Result;
 use crate::kernel::kernel;
 use crate::op::Operator;
 

@@ -3,11 +3,11 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use super::{NOTHING, Translated, Translation, not_here, reductions};
+use crate::base::error::ErrorKind;
 use crate::collective::untyped::collective::Collective;
 use crate::collective::untyped::packed_sides::{Stage, Unit};
 use crate::collective::{InterBuffers, InterCall, RootRole};
 use crate::engine::PackDirection;
-use crate::error::ErrorKind;
 use crate::intercommunicator::Intercommunicator;
 
 /// # Safety

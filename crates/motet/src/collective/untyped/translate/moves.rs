@@ -3,12 +3,12 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use super::{NOTHING, Translated, Translation, not_here, root_in, way_out};
+use crate::base::error::ErrorKind;
 use crate::collective::untyped::collective::{Collective, Root};
 use crate::collective::untyped::data::{TypedBuffer, VectorBuffer, WBuffer};
 use crate::collective::untyped::packed_sides::{Stage, Unit};
 use crate::collective::{CollectiveArgs, RankOf};
 use crate::engine::PackDirection;
-use crate::error::ErrorKind;
 
 /// # Safety
 /// As [`Translation::of`].

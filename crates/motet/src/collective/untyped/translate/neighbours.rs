@@ -6,6 +6,8 @@
 use motet_plan::{Block, Rank};
 
 use super::{NOTHING, Translated, Translation, not_here};
+use crate::base::error::ErrorKind;
+use crate::base::group::Group;
 use crate::buffer::RawSlice;
 use crate::collective::untyped::collective::Collective;
 use crate::collective::untyped::data::{TypedBuffer, VectorBuffer, WBuffer};
@@ -14,8 +16,6 @@ use crate::collective::untyped::packed_sides::{SideBuffers, Stage, Unit};
 use crate::collective::{CollectiveArgs, members};
 use crate::communicator::Communicator;
 use crate::engine::PackDirection;
-use crate::error::ErrorKind;
-use crate::group::Group;
 use crate::topology::{Neighbour, Neighbourhood};
 
 /// Whom the caller has messages with.

@@ -5,6 +5,8 @@
 use motet_plan::{Block, Neighbour};
 
 use super::{NOTHING, Translated, Translation, not_here, root_in, way_out};
+use crate::base::error::ErrorKind;
+use crate::base::group::Group;
 use crate::buffer::RawSlice;
 use crate::collective::untyped::collective::{Collective, Reduction};
 use crate::collective::untyped::data::{TypedBuffer, VectorBuffer};
@@ -14,8 +16,6 @@ use crate::collective::{
 };
 use crate::communicator::Communicator;
 use crate::engine::PackDirection;
-use crate::error::ErrorKind;
-use crate::group::Group;
 use crate::intercommunicator::Intercommunicator;
 use crate::kernel::{Kernel, kernel_for};
 use crate::op::Op;

@@ -19,7 +19,7 @@ pub use codes::{ErrorCode, ErrorCodes};
 pub use kind::{ErrorKind, ExceptionId};
 pub use topology::TopologyError;
 
-use crate::status::Status;
+use crate::base::status::Status;
 
 /// Results of this library.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

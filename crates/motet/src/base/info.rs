@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use motet_fabric::printable;
 
-use crate::error::{ErrorKind, Result};
+use crate::base::error::{ErrorKind, Result};
 
 /// The most bytes of a key, and one for the end that C needs. (`MPI_MAX_INFO_KEY`)
 pub const MAX_INFO_KEY: usize = 256;

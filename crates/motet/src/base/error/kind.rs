@@ -5,9 +5,9 @@ use motet_plan::CallError;
 use motet_plan::select::SelectError;
 
 use super::{ErrorClass, ErrorCode, TopologyError};
-use crate::group::GroupError;
-use crate::info::InfoError;
-use crate::status::BSEND_OVERHEAD;
+use crate::base::group::GroupError;
+use crate::base::info::InfoError;
+use crate::base::status::BSEND_OVERHEAD;
 use crate::types::datatype::DatatypeError;
 use crate::types::element::name_of;
 

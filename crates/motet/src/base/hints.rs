@@ -6,7 +6,7 @@
 //! give different hints; ours must be equal on all ranks of the call, as all ranks must choose the
 //! same algorithm, and check mode reports ranks that differ.
 
-use crate::info::{BLOCKING, DETERMINISTIC, ENFORCE, Info, NONBLOCKING, PREVIOUS, REUSE};
+use crate::base::info::{BLOCKING, DETERMINISTIC, ENFORCE, Info, NONBLOCKING, PREVIOUS, REUSE};
 
 /// The hints of one persistent operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
