@@ -37,13 +37,13 @@ use crate::base::error::{ErrorKind, Result};
 use crate::base::group::Group;
 use crate::base::hints::{Hints, Keep, Overlap};
 use crate::base::info::Info;
-use crate::buffer::{Buffers, GiveBack, RawSlice};
 use crate::communicator::Communicator;
+use crate::data::buffer::{Buffers, GiveBack, RawSlice};
+use crate::data::kernel::Kernel;
 use crate::engine::{
     Binding, CacheHit, Closing, Engine, Execution, OpKey, PackedBuffers, Replay, ReplayKey, Rule,
     Selection,
 };
-use crate::kernel::Kernel;
 use crate::op_handle::OpHandle;
 use crate::persistent::Persistent;
 use crate::request::Request;

@@ -43,9 +43,9 @@ use motet_plan::Call;
 
 use crate::base::error::ErrorKind;
 use crate::base::hints::Keep;
-pub(crate) use crate::buffer::BufferGuard;
 use crate::check::CheckState;
-pub(crate) use crate::pack::{PackDirection, PackedBlock, PackedBuffers};
+pub(crate) use crate::data::buffer::BufferGuard;
+pub(crate) use crate::data::pack::{PackDirection, PackedBlock, PackedBuffers};
 pub use bsend::BufferRoom;
 pub(crate) use bsend::{Room, Rooms, Slot};
 pub(crate) use closing::Closing;

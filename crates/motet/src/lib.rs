@@ -102,39 +102,34 @@ extern crate self as motet;
 
 mod attributes;
 mod base;
-pub mod buffer;
 mod check;
 mod checked_comm;
 mod collective;
 mod communicator;
 mod communicator_request;
+mod data;
 mod engine;
 mod error_handler;
 mod explain;
 mod generalized;
 mod intercommunicator;
-mod kernel;
 mod learned;
 #[doc(hidden)]
 pub mod machine;
 mod memory;
 mod nesting;
 mod nodes;
-pub mod op;
 mod op_handle;
-mod pack;
 mod partitioned_sequence;
 mod persistent;
 mod phases;
 mod point_to_point;
 mod rank;
 pub mod raw;
-mod reduce_local;
 mod request;
 #[cfg(test)]
 mod scale;
 mod scope;
-mod scratch;
 mod sets;
 mod settings;
 mod topology;
@@ -163,6 +158,13 @@ pub use collective::untyped::Root;
 pub use collective::{Member, Members, Neighbours, SparseRequest, SplitType, TypedBlock};
 pub use communicator::Communicator;
 pub use communicator_request::CommunicatorRequest;
+pub use data::buffer;
+pub use data::op;
+pub use data::op::{
+    Band, Bor, Bxor, Land, Located, Lor, Lxor, Max, Maxloc, Min, Minloc, NoOp, Op, Operator, Prod,
+    Replace, Sum,
+};
+pub use data::reduce_local::reduce_local;
 pub use engine::{BufferRoom, CacheCounters};
 pub use error_handler::{ErrorHandler, ErrorSite, UserErrorHandler};
 pub use generalized::Completer;
@@ -173,15 +175,10 @@ pub use motet_fabric::{Failure, How};
 pub use motet_fabric::{complain, printable};
 pub use motet_plan::Block;
 pub use motet_plan::mapping::{Cut, Objective};
-pub use op::{
-    Band, Bor, Bxor, Land, Located, Lor, Lxor, Max, Maxloc, Min, Minloc, NoOp, Op, Operator, Prod,
-    Replace, Sum,
-};
 pub use persistent::{Persistent, Running, Start, start_all};
 pub use phases::{Phase, Phases};
 pub use point_to_point::Message;
 pub use rank::Waiting;
-pub use reduce_local::reduce_local;
 pub use request::Request;
 pub use scope::{MessageScope, Scope};
 #[doc(hidden)]

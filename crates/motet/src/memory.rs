@@ -9,7 +9,7 @@ use std::slice;
 
 use motet_fabric::heap;
 
-use crate::buffer::{RawSlice, RecvBuffer, SendBuffer, StableBuffer};
+use crate::data::buffer::{RawSlice, RecvBuffer, SendBuffer, StableBuffer};
 use crate::types::element::assert_valid;
 use crate::{Communicator, Element};
 

@@ -18,7 +18,7 @@ use motet_fabric::slab::Id;
 
 use crate::base::error::{ErrorKind, Result};
 use crate::base::status::Status;
-use crate::buffer::{
+use crate::data::buffer::{
     Buffers, HeldBuffers, OwnInput, RecvBuffer, SendBuffer, StableBuffer, elements, elements_mut,
 };
 use crate::op_handle::{CallOrigin, OpHandle};

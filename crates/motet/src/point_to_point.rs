@@ -19,8 +19,8 @@ use motet_fabric::{
 use crate::Element;
 use crate::base::error::{ErrorKind, Result};
 use crate::base::status::{PROC_NULL, Source, Status, TAG_UB, Tag, TagFilter};
-use crate::buffer::{RawSlice, StreamOf};
 use crate::communicator::Communicator;
+use crate::data::buffer::{RawSlice, StreamOf};
 pub(crate) use crate::engine::Mode;
 use crate::engine::context::ContextKind;
 use crate::engine::{Engine, Envelope, NOBODY, PackDirection, PackedBuffers, Rooms, Transfer};

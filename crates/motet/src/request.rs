@@ -12,7 +12,7 @@ use motet_fabric::slab::Id;
 
 use crate::base::error::Result;
 use crate::base::status::Status;
-use crate::buffer::{HeldBuffers, StableBuffer};
+use crate::data::buffer::{HeldBuffers, StableBuffer};
 use crate::op_handle::OpHandle;
 use crate::sets::{InFlight, Pending};
 

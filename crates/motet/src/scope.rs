@@ -11,14 +11,14 @@ use motet_fabric::slab::Id;
 use motet_plan::Block;
 
 use crate::base::error::Result;
-use crate::buffer::{Buffers, RecvBuffer, SendBuffer, StableBuffer};
 use crate::collective::{
     CollectiveArgs, Peers, PreparedCall, ScanKind, TypedBlock, TypedBlocks, collective,
     pending_collectives, pending_sparse, sparse_collectives,
 };
 use crate::communicator::Communicator;
-use crate::kernel::kernel;
-use crate::op::Operator;
+use crate::data::buffer::{Buffers, RecvBuffer, SendBuffer, StableBuffer};
+use crate::data::kernel::kernel;
+use crate::data::op::Operator;
 use crate::request::Request;
 use crate::types::element::AnyBytes;
 pub use messages::MessageScope;

@@ -261,7 +261,7 @@ pub(crate) fn operator_name(of_type: &'static str) -> &'static str {
     if of_type.contains("{{closure}}") {
         return "a closure";
     }
-    of_type.strip_prefix(crate::op::PATH).unwrap_or(of_type)
+    of_type.strip_prefix(crate::data::op::PATH).unwrap_or(of_type)
 }
 
 fn commutes(operation: &Operation) -> Option<bool> {

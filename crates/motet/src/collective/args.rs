@@ -7,8 +7,8 @@ use motet_plan::call::Blocks;
 use motet_plan::{Block, Operation, Rank};
 
 use crate::base::error::ErrorKind;
-use crate::buffer::RawSlice;
 use crate::communicator::Communicator;
+use crate::data::buffer::RawSlice;
 use crate::topology::Neighbour;
 
 type ArgsResult = Result<CollectiveArgs, ErrorKind>;

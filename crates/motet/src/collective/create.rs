@@ -13,8 +13,8 @@ use super::CollectiveArgs;
 use crate::base::error::{Error, Result};
 use crate::base::group::{Group, GroupError};
 use crate::base::status::Tag;
-use crate::buffer::SendBuffer;
 use crate::communicator::{Communicator, Sequence};
+use crate::data::buffer::SendBuffer;
 use crate::engine::context::{ContextKind, context};
 use crate::op_handle::CommContext;
 

@@ -21,8 +21,8 @@ use super::{CollectiveArgs, blocking::output};
 use crate::base::error::{ErrorKind, Result};
 use crate::check::CallDescription;
 use crate::communicator::Communicator;
-use crate::kernel::kernel;
-use crate::op::{Min, Operator, Sum};
+use crate::data::kernel::kernel;
+use crate::data::op::{Min, Operator, Sum};
 
 /// Says nothing about a fact.
 const ANY: u64 = u64::MAX;

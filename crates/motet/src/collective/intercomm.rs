@@ -18,7 +18,7 @@ use super::untyped::Root;
 use super::{CollectiveArgs, Participants};
 use crate::base::error::ErrorKind;
 use crate::base::group::Group;
-use crate::buffer::RawSlice;
+use crate::data::buffer::RawSlice;
 use crate::intercommunicator::Intercommunicator;
 use crate::topology::Neighbour;
 

@@ -28,11 +28,11 @@ use super::BindingArgs;
 use super::init::Init;
 use crate::base::error::Result;
 use crate::base::hints::Keep;
-use crate::buffer::RawSlice;
 use crate::communicator::Communicator;
+use crate::data::buffer::RawSlice;
+use crate::data::kernel::stand_in;
 use crate::engine::{Binding, Closing, LinkTime, PackedBuffers, Rule};
 use crate::explain::duration;
-use crate::kernel::stand_in;
 use crate::persistent::Persistent;
 
 /// The most memory for the buffers of one candidate. Calls that need more are not measured: there,

@@ -22,10 +22,10 @@ use crate::Element;
 use crate::base::error::{ErrorKind, Result};
 use crate::base::group::{Group, GroupError};
 use crate::base::info::Info;
-use crate::buffer::{Buffers, RecvBuffer, SendBuffer};
 use crate::communicator::Communicator;
-use crate::kernel::{Kernel, kernel};
-use crate::op::Operator;
+use crate::data::buffer::{Buffers, RecvBuffer, SendBuffer};
+use crate::data::kernel::{Kernel, kernel};
+use crate::data::op::Operator;
 use crate::persistent::Persistent;
 
 /// The members of a group, all of them ranks of one communicator: persistent collectives are

@@ -15,8 +15,8 @@ use super::blocking::{input, output};
 use crate::Element;
 use crate::base::error::{ErrorKind, Result};
 use crate::base::info::Info;
-use crate::buffer::{Buffers, RawSlice, RecvBuffer, SendBuffer};
 use crate::communicator::Communicator;
+use crate::data::buffer::{Buffers, RawSlice, RecvBuffer, SendBuffer};
 use crate::persistent::Persistent;
 
 type Shaped = Result<CollectiveArgs, ErrorKind>;

@@ -27,7 +27,7 @@ use motet_plan::{
 
 use crate::base::error::Result;
 use crate::communicator::Communicator;
-use crate::op::Max;
+use crate::data::op::Max;
 
 /// Words that tell of one entry of a list.
 const ENTRY: usize = 3;

@@ -336,10 +336,10 @@ use super::{
     sparse_collectives,
 };
 use crate::base::error::{ErrorKind, Result};
-use crate::buffer::{Buffers, RecvBuffer, SendBuffer};
 use crate::communicator::Communicator;
-use crate::kernel::{Kernel, kernel};
-use crate::op::Operator;
+use crate::data::buffer::{Buffers, RecvBuffer, SendBuffer};
+use crate::data::kernel::{Kernel, kernel};
+use crate::data::op::Operator;
 use crate::request::Request;
 use crate::types::element::{AnyBytes, Element};
 

@@ -282,10 +282,10 @@ use super::{CollectiveArgs, PreparedCall, TypedBlocks};
 use crate::Element;
 use crate::base::error::{ErrorKind, Result};
 use crate::base::info::Info;
-use crate::buffer::{Buffers, RecvBuffer, SendBuffer};
 use crate::communicator::Communicator;
-use crate::kernel::{Kernel, kernel};
-use crate::op::Operator;
+use crate::data::buffer::{Buffers, RecvBuffer, SendBuffer};
+use crate::data::kernel::{Kernel, kernel};
+use crate::data::op::Operator;
 use crate::persistent::Persistent;
 
 /// Among all ranks, and with a root that is an argument.

@@ -7,9 +7,9 @@ use motet_fabric::TypeCode;
 use super::args::CollectiveArgs;
 use crate::base::group::Group;
 use crate::base::hints::Hints;
-use crate::buffer::StreamOf;
+use crate::data::buffer::StreamOf;
+use crate::data::kernel::Kernel;
 use crate::engine::{PackDirection, PackedBuffers};
-use crate::kernel::Kernel;
 #[cfg(debug_assertions)]
 use crate::types::element::assert_valid;
 use crate::types::element::{Element, code_for};

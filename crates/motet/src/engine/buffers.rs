@@ -6,9 +6,9 @@ use motet_fabric::{Region, RegionMut};
 use motet_plan::{Buffer, Slice};
 
 use crate::ExceptionId;
-use crate::buffer::RawSlice;
-use crate::kernel::Kernel;
-use crate::scratch::Scratch;
+use crate::data::buffer::RawSlice;
+use crate::data::kernel::Kernel;
+use crate::data::scratch::Scratch;
 
 /// The three buffers of a run.
 ///

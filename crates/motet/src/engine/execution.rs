@@ -24,7 +24,7 @@ use motet_plan::{Action, Buffer, Call, Exec, Rank, Slice, StepId};
 use super::buffers::Memory;
 use super::plan_cache::CachedPlan;
 use crate::base::group::Group;
-use crate::kernel::Kernel;
+use crate::data::kernel::Kernel;
 pub(crate) use binding::Binding;
 use failing::Fault;
 pub(in crate::engine) use failing::tells_lengths_apart;

@@ -16,11 +16,11 @@ use super::Intercommunicator;
 use crate::Element;
 use crate::base::error::{ErrorKind, Result};
 use crate::base::info::Info;
-use crate::buffer::{Buffers, RawSlice, RecvBuffer, SendBuffer};
 use crate::collective::untyped::Root;
 use crate::collective::{InterBuffers, InterCall, PreparedCall, RootRole};
-use crate::kernel::{Kernel, kernel};
-use crate::op::Operator;
+use crate::data::buffer::{Buffers, RawSlice, RecvBuffer, SendBuffer};
+use crate::data::kernel::{Kernel, kernel};
+use crate::data::op::Operator;
 use crate::persistent::Persistent;
 use crate::request::Request;
 

@@ -6,7 +6,7 @@ use super::Intercommunicator;
 use crate::Element;
 use crate::base::error::Result;
 use crate::base::status::{Source, Status, Tag, TagFilter};
-use crate::buffer::{RecvBuffer, SendBuffer};
+use crate::data::buffer::{RecvBuffer, SendBuffer};
 use crate::engine::BufferRoom;
 use crate::persistent::Persistent;
 use crate::point_to_point::Message;

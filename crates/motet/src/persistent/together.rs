@@ -2,7 +2,7 @@
 
 use super::{Persistent, Running};
 use crate::base::error::Result;
-use crate::buffer::StableBuffer;
+use crate::data::buffer::StableBuffer;
 
 /// Persistent operations that can be started together: one, a `Vec` of one kind, or a tuple of
 /// several kinds. The order in which they are started has no meaning, and may differ between ranks.

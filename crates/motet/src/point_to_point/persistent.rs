@@ -6,8 +6,8 @@
 use super::{Mode, outgoing, staging_of};
 use crate::base::error::Result;
 use crate::base::status::{Source, Tag, TagFilter};
-use crate::buffer::{GiveBack, RecvBuffer, SendBuffer, StableBuffer};
 use crate::communicator::Communicator;
+use crate::data::buffer::{GiveBack, RecvBuffer, SendBuffer, StableBuffer};
 use crate::engine::{Engine, PackedBuffers, Posting, Transfer};
 use crate::persistent::Persistent;
 use crate::types::element::code_for;

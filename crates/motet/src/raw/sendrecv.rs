@@ -9,9 +9,9 @@ use super::request::{Request, State};
 use super::status::Status;
 use crate::base::error::{ErrorKind, Result};
 use crate::base::status::{Source, Tag, TagFilter};
-use crate::buffer::RawSlice;
 use crate::collective::untyped::{CommRef, TypedBuffer};
 use crate::communicator::Communicator;
+use crate::data::buffer::RawSlice;
 use crate::engine::{BufferGuard, Engine, Envelope, Mode, PackDirection, PackedBuffers, Transfer};
 use crate::op_handle::OpHandle;
 

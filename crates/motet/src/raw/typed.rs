@@ -3,8 +3,8 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use super::{Request, State};
-use crate::buffer::{HeldBuffers, StableBuffer};
 use crate::communicator_request::CommunicatorRequest;
+use crate::data::buffer::{HeldBuffers, StableBuffer};
 use crate::persistent::{Persistent, Running};
 use crate::request;
 use crate::sets::Pending;

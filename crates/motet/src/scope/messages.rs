@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::{Rest, Scope};
 use crate::base::error::Result;
 use crate::base::status::{Source, Tag, TagFilter};
-use crate::buffer::{RecvBuffer, SendBuffer};
+use crate::data::buffer::{RecvBuffer, SendBuffer};
 use crate::intercommunicator::Intercommunicator;
 use crate::point_to_point::{Message, Mode};
 use crate::request::Request;

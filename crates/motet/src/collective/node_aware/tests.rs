@@ -6,9 +6,9 @@ use std::sync::Arc;
 use motet_plan::{Action, Call, Collective, Division, Neighbour, Operation, Rank, algo};
 
 use super::Layout;
-use crate::buffer::RawSlice;
 use crate::collective::{CollectiveArgs, PreparedCall, blocking::output, input};
 use crate::communicator::Communicator;
+use crate::data::buffer::RawSlice;
 use crate::types::element::code_for;
 use crate::worlds::{Random, on_ranks_with};
 use crate::{Result, Settings};

@@ -6,12 +6,12 @@ use super::{Neighbours, sparse_collectives};
 use crate::Element;
 use crate::base::error::Result;
 use crate::base::info::Info;
-use crate::buffer::{Buffers, RecvBuffer, SendBuffer};
 use crate::collective::CollectiveArgs;
 use crate::collective::blocking::{input, output};
 use crate::communicator::Communicator;
-use crate::kernel::kernel;
-use crate::op::Operator;
+use crate::data::buffer::{Buffers, RecvBuffer, SendBuffer};
+use crate::data::kernel::kernel;
+use crate::data::op::Operator;
 use crate::persistent::Persistent;
 
 /// The blocking forms.

@@ -8,11 +8,11 @@ use motet_plan::Rank;
 use super::Neighbours;
 use crate::base::error::{ErrorKind, Result};
 use crate::base::info::Info;
-use crate::buffer::{Buffers, RawSlice};
 use crate::collective::PreparedCall;
 use crate::collective::blocking::{input, output};
 use crate::collective::w::{Peers, TypedBlock, TypedBlocks};
 use crate::communicator::Communicator;
+use crate::data::buffer::{Buffers, RawSlice};
 use crate::persistent::Persistent;
 use crate::types::element::AnyBytes;
 

@@ -10,8 +10,8 @@ use crate::base::error::Result;
 use crate::base::group::Group;
 use crate::collective::{Members, PreparedCall};
 use crate::communicator::Communicator;
+use crate::data::op::Op;
 use crate::intercommunicator::Intercommunicator;
-use crate::op::Op;
 use crate::topology::Topological;
 use crate::types::datatype::Datatype;
 

@@ -12,7 +12,7 @@ use motet_plan::order::sort_by_number;
 
 use super::data::{TypedBuffer, VectorBuffer, WBuffer};
 use crate::base::error::ErrorKind;
-use crate::buffer::RawSlice;
+use crate::data::buffer::RawSlice;
 use crate::engine::{PackDirection, PackedBlock, PackedBuffers};
 use crate::types::datatype::{Datatype, DatatypeError, Layout};
 use crate::types::element::code_of;

@@ -5,7 +5,7 @@ use super::collective::{Collective, Reduction};
 use crate::base::error::{ErrorKind, Result};
 use crate::check::Strictness;
 use crate::communicator::Communicator;
-use crate::op::Op;
+use crate::data::op::Op;
 use crate::types::datatype::Datatype;
 
 /// Whether calls on a communicator refuse all that the standard forbids, as they do in check mode.

@@ -5,11 +5,11 @@ use motet_plan::Block;
 use super::{Intercommunicator, sides};
 use crate::Element;
 use crate::base::error::Result;
-use crate::buffer::RawSlice;
 use crate::collective::untyped::Root;
 use crate::collective::{InterBuffers, InterCall, input, output};
-use crate::kernel::kernel;
-use crate::op::Operator;
+use crate::data::buffer::RawSlice;
+use crate::data::kernel::kernel;
+use crate::data::op::Operator;
 
 /// Where borrowed data lies; the caller's borrow outlives the call.
 fn borrowed<T: Element>(send: &[T], receive: &mut [T]) -> InterBuffers {

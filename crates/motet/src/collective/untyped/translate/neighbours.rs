@@ -8,13 +8,13 @@ use motet_plan::{Block, Rank};
 use super::{NOTHING, Translated, Translation, not_here};
 use crate::base::error::ErrorKind;
 use crate::base::group::Group;
-use crate::buffer::RawSlice;
 use crate::collective::untyped::collective::Collective;
 use crate::collective::untyped::data::{TypedBuffer, VectorBuffer, WBuffer};
 use crate::collective::untyped::overlap;
 use crate::collective::untyped::packed_sides::{SideBuffers, Stage, Unit};
 use crate::collective::{CollectiveArgs, members};
 use crate::communicator::Communicator;
+use crate::data::buffer::RawSlice;
 use crate::engine::PackDirection;
 use crate::topology::{Neighbour, Neighbourhood};
 

@@ -7,7 +7,6 @@ use motet_plan::{Block, Neighbour};
 use super::{NOTHING, Translated, Translation, not_here, root_in, way_out};
 use crate::base::error::ErrorKind;
 use crate::base::group::Group;
-use crate::buffer::RawSlice;
 use crate::collective::untyped::collective::{Collective, Reduction};
 use crate::collective::untyped::data::{TypedBuffer, VectorBuffer};
 use crate::collective::untyped::packed_sides::{SideBuffers, Stage, Unit};
@@ -15,10 +14,11 @@ use crate::collective::{
     CollectiveArgs, InterBuffers, InterCall, RankOf, RootRole, ScanKind, members,
 };
 use crate::communicator::Communicator;
+use crate::data::buffer::RawSlice;
+use crate::data::kernel::{Kernel, kernel_for};
+use crate::data::op::Op;
 use crate::engine::PackDirection;
 use crate::intercommunicator::Intercommunicator;
-use crate::kernel::{Kernel, kernel_for};
-use crate::op::Op;
 
 /// A reduction on its way.
 struct Reducing<'a> {

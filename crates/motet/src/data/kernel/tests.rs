@@ -7,7 +7,7 @@ mod speed;
 mod user;
 
 use super::*;
-use crate::op::{Sum, ordered};
+use crate::data::op::{Sum, ordered};
 
 /// Where the result of a reduction goes.
 #[derive(Clone, Copy, Debug, PartialEq)]

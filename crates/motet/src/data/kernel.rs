@@ -31,7 +31,7 @@ use std::slice;
 
 use motet_fabric::lock::keep_out;
 
-use crate::op::{Domain, Op, Operator, Take};
+use crate::data::op::{Domain, Op, Operator, Take};
 use crate::types::datatype::Datatype;
 use crate::{Element, ErrorKind, ExceptionId};
 

@@ -4,8 +4,8 @@
 
 use motet_fabric::lock::keep_out;
 
-use crate::kernel::{Kernel, Temporary, Unit, kernel, kernel_for};
-use crate::op::{Op, Operator};
+use crate::data::kernel::{Kernel, Temporary, Unit, kernel, kernel_for};
+use crate::data::op::{Op, Operator};
 use crate::types::datatype::{Datatype, Layout};
 use crate::{Element, ErrorKind, Result};
 

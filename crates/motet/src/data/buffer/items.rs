@@ -7,7 +7,7 @@ use std::fmt;
 use super::{RawSlice, RecvBuffer, SendBuffer, StableBuffer};
 use crate::Element;
 use crate::base::error::Result;
-use crate::pack::{PackDirection, PackedBlock, PackedBuffers};
+use crate::data::pack::{PackDirection, PackedBlock, PackedBuffers};
 use crate::types::datatype::{Basic, Datatype, DatatypeError, Layout};
 use crate::types::element::{ElementType, code_of};
 

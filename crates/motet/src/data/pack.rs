@@ -13,8 +13,8 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use crate::Element;
-use crate::buffer::RawSlice;
-use crate::scratch::Scratch;
+use crate::data::buffer::RawSlice;
+use crate::data::scratch::Scratch;
 use crate::types::datatype::Layout;
 
 /// Which way the data of a block goes.

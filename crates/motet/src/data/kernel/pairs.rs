@@ -8,7 +8,7 @@
 use super::predefined::{LongDouble, Real};
 use super::software::{Half, Quad};
 use super::{Kernel, Unit};
-use crate::op::Extreme;
+use crate::data::op::Extreme;
 use crate::types::datatype::{Basic, Kind};
 use std::cmp::Ordering;
 use std::marker::PhantomData;

@@ -3,8 +3,8 @@
 use std::cmp::Ordering;
 
 use super::Random;
-use crate::kernel::predefined::Real;
-use crate::kernel::software::{Extended, Format, Half, Quad, Software, software};
+use crate::data::kernel::predefined::Real;
+use crate::data::kernel::software::{Extended, Format, Half, Quad, Software, software};
 
 software! {
     /// What `f32` is.

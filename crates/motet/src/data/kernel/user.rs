@@ -13,7 +13,7 @@ use motet_fabric::lock::keep_out;
 
 use super::{Kernel, Temporary, Unit};
 use crate::ExceptionId;
-use crate::op::Combine;
+use crate::data::op::Combine;
 use crate::types::datatype::{Datatype, Layout};
 
 /// Bytes that one temporary takes, unless a single item takes more: few enough to stay in the

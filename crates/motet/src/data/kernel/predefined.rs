@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::software::{Half, Quad};
 use super::{Kernel, kernel as typed, looped};
-use crate::op::{self, Predefined};
+use crate::data::op::{self, Predefined};
 use crate::types::datatype::{Basic, Kind};
 
 /// `long double` of C.
