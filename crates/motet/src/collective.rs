@@ -37,16 +37,16 @@ use crate::base::error::{ErrorKind, Result};
 use crate::base::group::Group;
 use crate::base::hints::{Hints, Keep, Overlap};
 use crate::base::info::Info;
-use crate::communicator::Communicator;
+use crate::comm::communicator::Communicator;
+use crate::comm::op_handle::OpHandle;
+use crate::comm::persistent::Persistent;
+use crate::comm::request::Request;
 use crate::data::buffer::{Buffers, GiveBack, RawSlice};
 use crate::data::kernel::Kernel;
 use crate::engine::{
     Binding, CacheHit, Closing, Engine, Execution, OpKey, PackedBuffers, Replay, ReplayKey, Rule,
     Selection,
 };
-use crate::op_handle::OpHandle;
-use crate::persistent::Persistent;
-use crate::request::Request;
 pub(crate) use args::{CollectiveArgs, RankOf, ScanKind};
 pub(crate) use blocking::{input, output};
 pub use create::SplitType;

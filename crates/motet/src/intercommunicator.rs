@@ -15,14 +15,14 @@ mod messages;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::attributes::{Attributes, Keyval};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::group::{Comparison, Group, GroupError};
 use crate::base::info::Info;
-use crate::communicator::Communicator;
-use crate::communicator_request::CommunicatorRequest;
-use crate::error_handler::ErrorHandler;
-use crate::op_handle::CommContext;
+use crate::comm::attributes::{Attributes, Keyval};
+use crate::comm::communicator::Communicator;
+use crate::comm::communicator_request::CommunicatorRequest;
+use crate::comm::error_handler::ErrorHandler;
+use crate::comm::op_handle::CommContext;
 pub use create::MergeOrder;
 
 /// Two groups of ranks, of which the caller is in one, its *local* group; what it sends goes to the

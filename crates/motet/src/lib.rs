@@ -100,39 +100,23 @@
 #[cfg(test)]
 extern crate self as motet;
 
-mod attributes;
 mod base;
 mod check;
-mod checked_comm;
 mod collective;
-mod communicator;
-mod communicator_request;
+mod comm;
 mod data;
 mod engine;
-mod error_handler;
-mod explain;
-mod generalized;
 mod intercommunicator;
-mod learned;
 #[doc(hidden)]
 pub mod machine;
-mod memory;
-mod nesting;
-mod nodes;
-mod op_handle;
-mod partitioned_sequence;
-mod persistent;
 mod phases;
 mod point_to_point;
 mod rank;
 pub mod raw;
-mod request;
 #[cfg(test)]
 mod scale;
 mod scope;
-mod sets;
 mod settings;
-mod topology;
 mod types;
 mod wisdom;
 mod world;
@@ -140,7 +124,6 @@ mod world;
 #[path = "../tests/worlds/mod.rs"]
 mod worlds;
 
-pub use attributes::{Attributes, Keyval, WeakKeyval};
 pub use base::error::{
     Error, ErrorClass, ErrorCode, ErrorCodes, ErrorKind, ExceptionId, Result, TopologyError,
 };
@@ -156,8 +139,22 @@ pub use base::status::{
 pub use collective::IsCopiedByDup;
 pub use collective::untyped::Root;
 pub use collective::{Member, Members, Neighbours, SparseRequest, SplitType, TypedBlock};
-pub use communicator::Communicator;
-pub use communicator_request::CommunicatorRequest;
+pub use comm::attributes::{Attributes, Keyval, WeakKeyval};
+pub use comm::communicator::Communicator;
+pub use comm::communicator_request::CommunicatorRequest;
+pub use comm::error_handler::{ErrorHandler, ErrorSite, UserErrorHandler};
+pub use comm::generalized::Completer;
+pub use comm::memory::Memory;
+pub use comm::persistent::{Persistent, Running, Start, start_all};
+pub use comm::request::Request;
+#[doc(hidden)]
+pub use comm::sets::InFlight;
+pub use comm::sets::{Pending, test_all, test_any, test_some, wait_all, wait_any, wait_some};
+pub use comm::topology::{
+    Adjacent, BANDWIDTH, Cartesian, CartesianCommunicator, Edge, Graph, GraphCommunicator,
+    IndexedGraph, IndexedGraphCommunicator, LATENCY, Load, MAXCUT, Mapping, MappingReason,
+    Neighbour, Neighbourhood, Reach, Reorder, TOTALCUT, Topological, Topology, dims_create,
+};
 pub use data::buffer;
 pub use data::op;
 pub use data::op::{
@@ -166,32 +163,19 @@ pub use data::op::{
 };
 pub use data::reduce_local::reduce_local;
 pub use engine::{BufferRoom, CacheCounters};
-pub use error_handler::{ErrorHandler, ErrorSite, UserErrorHandler};
-pub use generalized::Completer;
 pub use intercommunicator::{Intercommunicator, MergeOrder};
-pub use memory::Memory;
 pub use motet_fabric::{Failure, How};
 #[doc(hidden)]
 pub use motet_fabric::{complain, printable};
 pub use motet_plan::Block;
 pub use motet_plan::mapping::{Cut, Objective};
-pub use persistent::{Persistent, Running, Start, start_all};
 pub use phases::{Phase, Phases};
 pub use point_to_point::Message;
 pub use rank::Waiting;
-pub use request::Request;
 pub use scope::{MessageScope, Scope};
-#[doc(hidden)]
-pub use sets::InFlight;
-pub use sets::{Pending, test_all, test_any, test_some, wait_all, wait_any, wait_some};
 pub use settings::{
     ALGORITHM, CHANNELS, CHECK, HANG_SECONDS, MACHINE, MAX_PENDING, PROGRESS, RANKS_PER_NODE,
     RANKS_PER_SEGMENT, SAVE_WISDOM, SINGLE_COPY, Settings, WAIT, WISDOM,
-};
-pub use topology::{
-    Adjacent, BANDWIDTH, Cartesian, CartesianCommunicator, Edge, Graph, GraphCommunicator,
-    IndexedGraph, IndexedGraphCommunicator, LATENCY, Load, MAXCUT, Mapping, MappingReason,
-    Neighbour, Neighbourhood, Reach, Reorder, TOTALCUT, Topological, Topology, dims_create,
 };
 pub use types::datatype;
 pub use types::datatype::Datatype;

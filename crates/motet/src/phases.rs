@@ -54,11 +54,11 @@ use crate::collective::{
     CollectiveArgs, Peers, PreparedCall, ScanKind, TypedBlock, TypedBlocks, collective,
     pending_collectives, pending_sparse, sparse_collectives,
 };
-use crate::communicator::Communicator;
+use crate::comm::communicator::Communicator;
+use crate::comm::request::Request;
 use crate::data::buffer::{Buffers, RecvBuffer, SendBuffer, StableBuffer};
 use crate::data::kernel::kernel;
 use crate::data::op::Operator;
-use crate::request::Request;
 use crate::scope::{Scope, remember};
 use crate::types::element::AnyBytes;
 

@@ -19,12 +19,12 @@ use motet_fabric::{
 use crate::Element;
 use crate::base::error::{ErrorKind, Result};
 use crate::base::status::{PROC_NULL, Source, Status, TAG_UB, Tag, TagFilter};
-use crate::communicator::Communicator;
+use crate::comm::communicator::Communicator;
+use crate::comm::op_handle::OpHandle;
 use crate::data::buffer::{RawSlice, StreamOf};
 pub(crate) use crate::engine::Mode;
 use crate::engine::context::ContextKind;
 use crate::engine::{Engine, Envelope, NOBODY, PackDirection, PackedBuffers, Rooms, Transfer};
-use crate::op_handle::OpHandle;
 use crate::types::element::{assert_valid, code_for};
 pub use matched::Message;
 pub(crate) use matched::Placed;
@@ -291,7 +291,7 @@ impl Communicator {
         self.with_room(call, |engine| unsafe { engine.start_transfer(transfer, staging) })
     }
 
-    /// See [`CommContext::with_room`](crate::op_handle::CommContext::with_room).
+    /// See [`CommContext::with_room`](crate::comm::op_handle::CommContext::with_room).
     pub(crate) fn with_room<T>(
         &self,
         call: &'static str,

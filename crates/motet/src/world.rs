@@ -14,7 +14,7 @@ use motet_plan::select::Wisdom;
 use crate::base::error::{ErrorKind, Result};
 use crate::check::Caller;
 use crate::collective::untyped::CommRef;
-use crate::communicator::Communicator;
+use crate::comm::communicator::Communicator;
 use crate::machine;
 use crate::rank::RankContext;
 use crate::settings::Settings;

@@ -7,9 +7,9 @@ use motet_plan::call::Blocks;
 use motet_plan::{Block, Operation, Rank};
 
 use crate::base::error::ErrorKind;
-use crate::communicator::Communicator;
+use crate::comm::communicator::Communicator;
+use crate::comm::topology::Neighbour;
 use crate::data::buffer::RawSlice;
-use crate::topology::Neighbour;
 
 type ArgsResult = Result<CollectiveArgs, ErrorKind>;
 

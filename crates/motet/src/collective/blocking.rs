@@ -10,7 +10,7 @@ use motet_plan::Block;
 use super::{CollectiveArgs, PreparedCall};
 use crate::Element;
 use crate::base::error::{ErrorKind, Result};
-use crate::communicator::Communicator;
+use crate::comm::communicator::Communicator;
 use crate::data::buffer::{RawSlice, SendBuffer, StableBuffer};
 use crate::data::kernel::{Kernel, kernel};
 use crate::data::op::Operator;

@@ -13,10 +13,10 @@ use super::CollectiveArgs;
 use crate::base::error::{Error, Result};
 use crate::base::group::{Group, GroupError};
 use crate::base::status::Tag;
-use crate::communicator::{Communicator, Sequence};
+use crate::comm::communicator::{Communicator, Sequence};
+use crate::comm::op_handle::CommContext;
 use crate::data::buffer::SendBuffer;
 use crate::engine::context::{ContextKind, context};
-use crate::op_handle::CommContext;
 
 /// What the ranks have in common that [`Communicator::split_type`] brings together.
 /// (MPI 4.1 §7.4.2)

@@ -5,7 +5,7 @@ use std::panic::Location;
 use super::{Participants, PreparedCall};
 use crate::base::group::Group;
 use crate::check::{CallDescription, Elements, Reducing, Within, operator_name};
-use crate::communicator::Communicator;
+use crate::comm::communicator::Communicator;
 use crate::engine::Selection;
 
 impl Communicator {

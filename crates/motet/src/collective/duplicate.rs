@@ -7,16 +7,16 @@
 use std::sync::Arc;
 
 use super::CollectiveArgs;
-use crate::attributes::Attributes;
 use crate::base::error::Result;
 use crate::base::info::Info;
-use crate::communicator::Communicator;
-use crate::communicator_request::CommunicatorRequest;
+use crate::comm::attributes::Attributes;
+use crate::comm::communicator::Communicator;
+use crate::comm::communicator_request::CommunicatorRequest;
+use crate::comm::learned::CommWisdom;
+use crate::comm::op_handle::CommContext;
+use crate::comm::request::Request;
+use crate::comm::topology::Placed;
 use crate::data::buffer::SendBuffer;
-use crate::learned::CommWisdom;
-use crate::op_handle::CommContext;
-use crate::request::Request;
-use crate::topology::Placed;
 
 /// Says what to call instead of `clone`.
 #[doc(hidden)]

@@ -20,7 +20,7 @@
 use super::{CollectiveArgs, blocking::output};
 use crate::base::error::{ErrorKind, Result};
 use crate::check::CallDescription;
-use crate::communicator::Communicator;
+use crate::comm::communicator::Communicator;
 use crate::data::kernel::kernel;
 use crate::data::op::{Min, Operator, Sum};
 

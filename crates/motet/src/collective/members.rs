@@ -22,11 +22,11 @@ use crate::Element;
 use crate::base::error::{ErrorKind, Result};
 use crate::base::group::{Group, GroupError};
 use crate::base::info::Info;
-use crate::communicator::Communicator;
+use crate::comm::communicator::Communicator;
+use crate::comm::persistent::Persistent;
 use crate::data::buffer::{Buffers, RecvBuffer, SendBuffer};
 use crate::data::kernel::{Kernel, kernel};
 use crate::data::op::Operator;
-use crate::persistent::Persistent;
 
 /// The members of a group, all of them ranks of one communicator: persistent collectives are
 /// among these. (2008 proposal §2.1)

@@ -15,9 +15,9 @@ use super::blocking::{input, output};
 use crate::Element;
 use crate::base::error::{ErrorKind, Result};
 use crate::base::info::Info;
-use crate::communicator::Communicator;
+use crate::comm::communicator::Communicator;
+use crate::comm::persistent::Persistent;
 use crate::data::buffer::{Buffers, RawSlice, RecvBuffer, SendBuffer};
-use crate::persistent::Persistent;
 
 type Shaped = Result<CollectiveArgs, ErrorKind>;
 

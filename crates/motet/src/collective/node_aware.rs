@@ -26,7 +26,7 @@ use motet_plan::{
 };
 
 use crate::base::error::Result;
-use crate::communicator::Communicator;
+use crate::comm::communicator::Communicator;
 use crate::data::op::Max;
 
 /// Words that tell of one entry of a list.

@@ -336,11 +336,11 @@ use super::{
     sparse_collectives,
 };
 use crate::base::error::{ErrorKind, Result};
-use crate::communicator::Communicator;
+use crate::comm::communicator::Communicator;
+use crate::comm::request::Request;
 use crate::data::buffer::{Buffers, RecvBuffer, SendBuffer};
 use crate::data::kernel::{Kernel, kernel};
 use crate::data::op::Operator;
-use crate::request::Request;
 use crate::types::element::{AnyBytes, Element};
 
 impl Communicator {

@@ -282,11 +282,11 @@ use super::{CollectiveArgs, PreparedCall, TypedBlocks};
 use crate::Element;
 use crate::base::error::{ErrorKind, Result};
 use crate::base::info::Info;
-use crate::communicator::Communicator;
+use crate::comm::communicator::Communicator;
+use crate::comm::persistent::Persistent;
 use crate::data::buffer::{Buffers, RecvBuffer, SendBuffer};
 use crate::data::kernel::{Kernel, kernel};
 use crate::data::op::Operator;
-use crate::persistent::Persistent;
 
 /// Among all ranks, and with a root that is an argument.
 impl Communicator {

@@ -18,11 +18,11 @@ use motet_plan::order::sort_by_number;
 
 use super::{CollectiveArgs, PreparedCall};
 use crate::base::error::{ErrorKind, Result};
-use crate::communicator::Communicator;
+use crate::comm::communicator::Communicator;
+use crate::comm::op_handle::{CommContext, OpHandle};
+use crate::comm::sets::{InFlight, Pending};
 use crate::engine::context::ContextKind;
 use crate::engine::{Arrivals, Dynamic, OpKey, Selection};
-use crate::op_handle::{CommContext, OpHandle};
-use crate::sets::{InFlight, Pending};
 use crate::types::element::{Element, assert_valid, clear_padding, code_for};
 
 const BLOCKING: &str = "sparse_exchange";

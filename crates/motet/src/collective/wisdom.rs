@@ -6,7 +6,7 @@ use motet_plan::select::Wisdom;
 
 use super::{CollectiveArgs, output};
 use crate::base::error::{ErrorKind, Result};
-use crate::communicator::Communicator;
+use crate::comm::communicator::Communicator;
 use crate::wisdom::merge_into;
 
 impl Communicator {

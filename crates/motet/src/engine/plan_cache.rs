@@ -2,7 +2,7 @@
 //!
 //! All of this is the rank's own affair: whether it finds a plan here has no influence on which
 //! algorithm is taken, so ranks need not find the same. What is learned, and does have that
-//! influence, is kept elsewhere ([`crate::learned`]).
+//! influence, is kept elsewhere ([`crate::comm::learned`]).
 
 use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasherDefault;

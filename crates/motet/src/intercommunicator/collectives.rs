@@ -18,11 +18,11 @@ use crate::base::error::{ErrorKind, Result};
 use crate::base::info::Info;
 use crate::collective::untyped::Root;
 use crate::collective::{InterBuffers, InterCall, PreparedCall, RootRole};
+use crate::comm::persistent::Persistent;
+use crate::comm::request::Request;
 use crate::data::buffer::{Buffers, RawSlice, RecvBuffer, SendBuffer};
 use crate::data::kernel::{Kernel, kernel};
 use crate::data::op::Operator;
-use crate::persistent::Persistent;
-use crate::request::Request;
 
 type Crossed = Result<InterCall, ErrorKind>;
 

@@ -18,10 +18,10 @@ use crate::base::error::{ErrorKind, Result};
 use crate::base::group::{Group, GroupError};
 use crate::base::status::Tag;
 use crate::collective::untyped::CommRef;
-use crate::communicator::{Communicator, Sequence};
+use crate::comm::communicator::{Communicator, Sequence};
+use crate::comm::error_handler::ErrorHandler;
+use crate::comm::op_handle::CommContext;
 use crate::engine::context::{ContextKind, context};
-use crate::error_handler::ErrorHandler;
-use crate::op_handle::CommContext;
 
 const CREATE: &str = "intercomm_create";
 

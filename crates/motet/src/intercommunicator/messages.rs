@@ -6,11 +6,11 @@ use super::Intercommunicator;
 use crate::Element;
 use crate::base::error::Result;
 use crate::base::status::{Source, Status, Tag, TagFilter};
+use crate::comm::persistent::Persistent;
+use crate::comm::request::Request;
 use crate::data::buffer::{RecvBuffer, SendBuffer};
 use crate::engine::BufferRoom;
-use crate::persistent::Persistent;
 use crate::point_to_point::Message;
-use crate::request::Request;
 
 impl Intercommunicator {
     /// Sends a message; see [`Communicator::send`](crate::Communicator::send). (`MPI_Send`)

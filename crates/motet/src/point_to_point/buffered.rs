@@ -6,11 +6,11 @@
 use motet_fabric::{Failure, TransferError};
 
 use crate::base::error::{Error, ErrorKind, Result};
-use crate::communicator::Communicator;
+use crate::comm::communicator::Communicator;
+use crate::comm::op_handle::OpHandle;
+use crate::comm::request::Request;
 use crate::engine::{BufferRoom, Room, Slot};
-use crate::op_handle::OpHandle;
 use crate::rank::RankContext;
-use crate::request::Request;
 
 impl Communicator {
     /// Gives the buffered sends of this communicator a buffer of their own. Without one they use

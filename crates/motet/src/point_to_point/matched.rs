@@ -13,12 +13,12 @@ use super::staging_of;
 use crate::Element;
 use crate::base::error::{ErrorKind, Result};
 use crate::base::status::{Source, Status, TagFilter};
-use crate::communicator::Communicator;
+use crate::comm::communicator::Communicator;
+use crate::comm::op_handle::{CallOrigin, CommContext, OpHandle};
+use crate::comm::request::Request;
 use crate::data::buffer::{GiveBack, RawSlice, RecvBuffer};
 use crate::engine::{NOBODY, PackedBuffers, Transfer};
-use crate::op_handle::{CallOrigin, CommContext, OpHandle};
 use crate::rank::RankContext;
-use crate::request::Request;
 use crate::types::element::{assert_valid, code_for};
 
 /// A message that has come and that belongs to whoever holds this: no other receive or probe, of

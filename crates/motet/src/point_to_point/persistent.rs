@@ -6,10 +6,10 @@
 use super::{Mode, outgoing, staging_of};
 use crate::base::error::Result;
 use crate::base::status::{Source, Tag, TagFilter};
-use crate::communicator::Communicator;
+use crate::comm::communicator::Communicator;
+use crate::comm::persistent::Persistent;
 use crate::data::buffer::{GiveBack, RecvBuffer, SendBuffer, StableBuffer};
 use crate::engine::{Engine, PackedBuffers, Posting, Transfer};
-use crate::persistent::Persistent;
 use crate::types::element::code_for;
 
 impl Communicator {

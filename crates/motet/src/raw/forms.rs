@@ -9,11 +9,11 @@ use crate::base::error::Result;
 use crate::base::group::Group;
 use crate::base::info::Info;
 use crate::collective::untyped::{Collective, CommRef};
-use crate::communicator::Communicator;
+use crate::comm::communicator::Communicator;
+use crate::comm::persistent::Persistent;
+use crate::comm::request::Request;
 use crate::engine::ReplayKey;
-use crate::persistent::Persistent;
 use crate::raw;
-use crate::request::Request;
 
 impl Collective<'_> {
     /// The blocking form.

@@ -6,9 +6,9 @@ use std::{fmt, mem};
 
 use super::{Request, Status};
 use crate::base::error::Result;
-use crate::communicator::Communicator;
-use crate::generalized::{Ends, Free};
-use crate::op_handle::OpHandle;
+use crate::comm::communicator::Communicator;
+use crate::comm::generalized::{Ends, Free};
+use crate::comm::op_handle::OpHandle;
 
 /// How far a generalized operation is when it is asked to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,11 +15,11 @@ use super::status::Status;
 use crate::base::error::Result;
 use crate::base::status::{Source, TAG_UB, Tag, TagFilter};
 use crate::collective::untyped::{TypedBuffer, bytes_in_a_row};
-use crate::communicator::Communicator;
+use crate::comm::communicator::Communicator;
+use crate::comm::op_handle::OpHandle;
 use crate::data::buffer::RawSlice;
 use crate::engine::context::ContextKind;
 use crate::engine::{Engine, Envelope, ExactRecv};
-use crate::op_handle::OpHandle;
 
 impl Outgoing<'_> {
     /// Sends it, if that can be done at once. Says whether it has been done.

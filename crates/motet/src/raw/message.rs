@@ -13,10 +13,10 @@ use super::status::Status;
 use crate::base::error::{ErrorKind, Result};
 use crate::base::status::{Source, Tag, TagFilter};
 use crate::collective::untyped::{CommRef, Stage, TypedBuffer, Unit};
-use crate::communicator::Communicator;
+use crate::comm::communicator::Communicator;
+use crate::comm::op_handle::OpHandle;
 use crate::data::buffer::RawSlice;
 use crate::engine::{Engine, Mode, PackDirection, PackedBuffers, Posting, Transfer};
-use crate::op_handle::OpHandle;
 use crate::point_to_point::{Message, Placed};
 
 /// When a send is complete. (MPI 4.1 §3.4)

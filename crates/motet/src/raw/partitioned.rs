@@ -19,11 +19,11 @@ use super::request::Request;
 use crate::base::error::{ErrorKind, Result};
 use crate::base::status::{Source, TagFilter};
 use crate::collective::untyped::CommRef;
-use crate::communicator::Communicator;
+use crate::comm::communicator::Communicator;
+use crate::comm::op_handle::CallOrigin;
+use crate::comm::partitioned_sequence::PartitionDirection;
 use crate::engine::context::ContextKind;
 use crate::engine::{Posting, Transfer};
-use crate::op_handle::CallOrigin;
-use crate::partitioned_sequence::PartitionDirection;
 
 const SEND: &str = "psend_init";
 const RECEIVE: &str = "precv_init";

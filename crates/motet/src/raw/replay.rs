@@ -12,7 +12,7 @@ use crate::base::collective_kind::CollectiveKind;
 use crate::base::error::Result;
 use crate::collective::StartedCall;
 use crate::collective::untyped::Collective;
-use crate::communicator::Communicator;
+use crate::comm::communicator::Communicator;
 use crate::engine::context::ContextKind;
 use crate::engine::{CallSignature, ReplayKey};
 use crate::raw;

@@ -10,10 +10,10 @@ use super::status::Status;
 use crate::base::error::{ErrorKind, Result};
 use crate::base::status::{Source, Tag, TagFilter};
 use crate::collective::untyped::{CommRef, TypedBuffer};
-use crate::communicator::Communicator;
+use crate::comm::communicator::Communicator;
+use crate::comm::op_handle::OpHandle;
 use crate::data::buffer::RawSlice;
 use crate::engine::{BufferGuard, Engine, Envelope, Mode, PackDirection, PackedBuffers, Transfer};
-use crate::op_handle::OpHandle;
 
 const BUFFER: &str = "buffer";
 

@@ -4,8 +4,8 @@ use motet_fabric::Received;
 
 use crate::base::error::{ErrorCode, ErrorKind, Result};
 use crate::base::status::{self, ANY_SOURCE, ANY_TAG, PROC_NULL, Source, Tag, TagFilter};
+use crate::comm::op_handle::CommContext;
 use crate::engine::{CANCELLED, NOBODY};
-use crate::op_handle::CommContext;
 use crate::types::datatype::{Datatype, DatatypeError};
 
 /// What an operation came to. (MPI 4.1 §3.2.5)

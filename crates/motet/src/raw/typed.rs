@@ -3,11 +3,11 @@
 #![allow(unsafe_code)] // one of the files that ARCHITECTURE.md names
 
 use super::{Request, State};
-use crate::communicator_request::CommunicatorRequest;
+use crate::comm::communicator_request::CommunicatorRequest;
+use crate::comm::persistent::{Persistent, Running};
+use crate::comm::request;
+use crate::comm::sets::Pending;
 use crate::data::buffer::{HeldBuffers, StableBuffer};
-use crate::persistent::{Persistent, Running};
-use crate::request;
-use crate::sets::Pending;
 
 impl<B: StableBuffer + 'static> From<request::Request<B>> for Request {
     fn from(mut request: request::Request<B>) -> Request {

@@ -9,10 +9,10 @@ use std::sync::Arc;
 use super::{Rest, Scope};
 use crate::base::error::Result;
 use crate::base::status::{Source, Tag, TagFilter};
+use crate::comm::request::Request;
 use crate::data::buffer::{RecvBuffer, SendBuffer};
 use crate::intercommunicator::Intercommunicator;
 use crate::point_to_point::{Message, Mode};
-use crate::request::Request;
 
 impl<'env> Scope<'_, 'env> {
     /// Nonblocking [`send`](crate::Communicator::send). (`MPI_Isend`)

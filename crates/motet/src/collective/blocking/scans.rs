@@ -4,7 +4,7 @@ use super::{input, output};
 use crate::Element;
 use crate::base::error::Result;
 use crate::collective::args::{CollectiveArgs, ScanKind};
-use crate::communicator::Communicator;
+use crate::comm::communicator::Communicator;
 use crate::data::kernel::kernel;
 use crate::data::op::Operator;
 

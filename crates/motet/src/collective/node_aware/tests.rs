@@ -7,7 +7,7 @@ use motet_plan::{Action, Call, Collective, Division, Neighbour, Operation, Rank,
 
 use super::Layout;
 use crate::collective::{CollectiveArgs, PreparedCall, blocking::output, input};
-use crate::communicator::Communicator;
+use crate::comm::communicator::Communicator;
 use crate::data::buffer::RawSlice;
 use crate::types::element::code_for;
 use crate::worlds::{Random, on_ranks_with};

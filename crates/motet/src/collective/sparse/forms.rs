@@ -8,11 +8,11 @@ use crate::base::error::Result;
 use crate::base::info::Info;
 use crate::collective::CollectiveArgs;
 use crate::collective::blocking::{input, output};
-use crate::communicator::Communicator;
+use crate::comm::communicator::Communicator;
+use crate::comm::persistent::Persistent;
 use crate::data::buffer::{Buffers, RecvBuffer, SendBuffer};
 use crate::data::kernel::kernel;
 use crate::data::op::Operator;
-use crate::persistent::Persistent;
 
 /// The blocking forms.
 macro_rules! blocking_sparse {

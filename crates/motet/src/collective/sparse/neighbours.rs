@@ -9,8 +9,8 @@ use crate::base::error::ErrorKind;
 use crate::base::group::{Group, GroupError};
 use crate::collective::TypedBlock;
 use crate::collective::args::{RankSet, exact};
-use crate::communicator::Communicator;
-use crate::topology::Neighbour;
+use crate::comm::communicator::Communicator;
+use crate::comm::topology::Neighbour;
 
 /// The ranks that the caller sends to, or those that it receives from, in the order of their
 /// blocks: made of a list of ranks of the communicator, or of a [`Group`].

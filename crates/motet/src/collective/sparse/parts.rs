@@ -11,9 +11,9 @@ use crate::base::info::Info;
 use crate::collective::PreparedCall;
 use crate::collective::blocking::{input, output};
 use crate::collective::w::{Peers, TypedBlock, TypedBlocks};
-use crate::communicator::Communicator;
+use crate::comm::communicator::Communicator;
+use crate::comm::persistent::Persistent;
 use crate::data::buffer::{Buffers, RawSlice};
-use crate::persistent::Persistent;
 use crate::types::element::AnyBytes;
 
 /// Destinations and sources, each with a part for each of them.

@@ -9,10 +9,10 @@ use crate::base::collective_kind::Form;
 use crate::base::error::Result;
 use crate::base::group::Group;
 use crate::collective::{Members, PreparedCall};
-use crate::communicator::Communicator;
+use crate::comm::communicator::Communicator;
+use crate::comm::topology::Topological;
 use crate::data::op::Op;
 use crate::intercommunicator::Intercommunicator;
-use crate::topology::Topological;
 use crate::types::datatype::Datatype;
 
 /// Who deals out or gathers.

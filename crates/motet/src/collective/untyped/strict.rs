@@ -4,7 +4,7 @@ use super::buffers::{self, Around};
 use super::collective::{Collective, Reduction};
 use crate::base::error::{ErrorKind, Result};
 use crate::check::Strictness;
-use crate::communicator::Communicator;
+use crate::comm::communicator::Communicator;
 use crate::data::op::Op;
 use crate::types::datatype::Datatype;
 

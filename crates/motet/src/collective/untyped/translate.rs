@@ -19,7 +19,7 @@ use crate::base::error::ErrorKind;
 use crate::base::hints::Hints;
 use crate::check::Strictness;
 use crate::collective::{CollectiveArgs, InterCall, Members, Participants, PreparedCall, RankOf};
-use crate::communicator::Communicator;
+use crate::comm::communicator::Communicator;
 use crate::data::buffer::RawSlice;
 use crate::data::kernel::Kernel;
 use crate::engine::PackDirection;

@@ -13,10 +13,10 @@ use crate::collective::untyped::data::{TypedBuffer, VectorBuffer, WBuffer};
 use crate::collective::untyped::overlap;
 use crate::collective::untyped::packed_sides::{SideBuffers, Stage, Unit};
 use crate::collective::{CollectiveArgs, members};
-use crate::communicator::Communicator;
+use crate::comm::communicator::Communicator;
+use crate::comm::topology::{Neighbour, Neighbourhood};
 use crate::data::buffer::RawSlice;
 use crate::engine::PackDirection;
-use crate::topology::{Neighbour, Neighbourhood};
 
 /// Whom the caller has messages with.
 pub(super) enum Edges<'a> {

@@ -13,7 +13,7 @@ use crate::collective::untyped::packed_sides::{SideBuffers, Stage, Unit};
 use crate::collective::{
     CollectiveArgs, InterBuffers, InterCall, RankOf, RootRole, ScanKind, members,
 };
-use crate::communicator::Communicator;
+use crate::comm::communicator::Communicator;
 use crate::data::buffer::RawSlice;
 use crate::data::kernel::{Kernel, kernel_for};
 use crate::data::op::Op;

@@ -17,8 +17,8 @@ use motet_fabric::{TransferError, bootstrap, complain};
 
 use crate::base::error::{Error, ErrorClass, ErrorKind};
 use crate::base::group::Group;
-use crate::communicator::Communicator;
-use crate::op_handle::CommContext;
+use crate::comm::communicator::Communicator;
+use crate::comm::op_handle::CommContext;
 use crate::rank::RankContext;
 
 /// How long a process waits to be ended, when another rank has ended the job. It is longer than

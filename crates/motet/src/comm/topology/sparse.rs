@@ -8,7 +8,7 @@ use super::{
 use crate::base::error::{ErrorKind, Result};
 use crate::base::group::{Group, GroupError};
 use crate::base::info::Info;
-use crate::communicator::Communicator;
+use crate::comm::communicator::Communicator;
 
 /// How much a rank sends to a neighbour, in a span of time of the program's choice; made of the
 /// two numbers.

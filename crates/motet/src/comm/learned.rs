@@ -28,7 +28,7 @@ use motet_plan::select::Wisdom;
 use motet_plan::{Algorithm, Call, Collective};
 
 use crate::base::hints::Overlap;
-use crate::communicator::Communicator;
+use crate::comm::communicator::Communicator;
 use crate::engine::CacheCounters;
 
 /// Choices kept by one communicator. The inits that would learn more learn in vain: which are

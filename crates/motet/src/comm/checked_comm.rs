@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::base::error::{Error, ErrorKind};
 use crate::check::{CallDescription, CheckConfig, Kind, PendingCall};
-use crate::communicator::Communicator;
+use crate::comm::communicator::Communicator;
+use crate::comm::op_handle::CommContext;
 use crate::engine::OpKey;
 use crate::engine::context::{ContextKind, split_context};
-use crate::op_handle::CommContext;
 
 /// A communicator whose calls are told to its other ranks. Dropped with it.
 pub(crate) struct CheckedComm {

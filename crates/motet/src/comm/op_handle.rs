@@ -11,8 +11,8 @@ use motet_fabric::slab::Id;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::group::Group;
 use crate::base::status::{Status, Tag};
+use crate::comm::error_handler::{ErrorContext, ErrorHandler};
 use crate::engine::{BufferGuard, CANCELLED, End, Engine, NOBODY, NOTHING, Outcome, StartOutcome};
-use crate::error_handler::{ErrorContext, ErrorHandler};
 use crate::rank::{EngineGuard, RankContext};
 
 /// What the operations of one communicator have in common.

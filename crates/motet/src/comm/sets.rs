@@ -11,7 +11,7 @@ use std::sync::Arc;
 use motet_fabric::lock::is_kept_out;
 
 use crate::base::error::{ErrorKind, Result};
-use crate::op_handle::OpHandle;
+use crate::comm::op_handle::OpHandle;
 
 /// An operation under way, of whatever kind. The requests of this library implement it; other types
 /// can pass on what a request of theirs says.

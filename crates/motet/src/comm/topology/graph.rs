@@ -2,7 +2,7 @@
 
 use super::{EdgePairing, Neighbourhood, Topological};
 use crate::base::error::{ErrorKind, Result};
-use crate::communicator::Communicator;
+use crate::comm::communicator::Communicator;
 
 /// The other end of an edge: made of a rank, of `None` (`MPI_PROC_NULL`), or of a rank and a
 /// weight.

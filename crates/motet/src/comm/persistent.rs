@@ -18,11 +18,11 @@ use motet_fabric::slab::Id;
 
 use crate::base::error::{ErrorKind, Result};
 use crate::base::status::Status;
+use crate::comm::op_handle::{CallOrigin, OpHandle};
+use crate::comm::sets::{InFlight, Pending};
 use crate::data::buffer::{
     Buffers, HeldBuffers, OwnInput, RecvBuffer, SendBuffer, StableBuffer, elements, elements_mut,
 };
-use crate::op_handle::{CallOrigin, OpHandle};
-use crate::sets::{InFlight, Pending};
 pub use together::{Start, start_all};
 
 /// A persistent operation. It owns its buffers; between runs they can be read and written.

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::base::collective_kind::CollectiveKind;
 use crate::base::error::ErrorKind;
-use crate::request::Request;
+use crate::comm::request::Request;
 
 /// The state of nesting on a communicator; nothing until the first phase.
 #[derive(Default)]

@@ -2,7 +2,7 @@
 
 use super::{EdgePairing, Neighbourhood, Topological, Topology};
 use crate::base::error::{Result, TopologyError};
-use crate::communicator::Communicator;
+use crate::comm::communicator::Communicator;
 
 /// A grid: the size of each dimension, and whether it is closed to a ring. A rank's place follows
 /// from its number alone, in row-major order: the last coordinate runs fastest.

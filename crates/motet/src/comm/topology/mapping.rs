@@ -14,7 +14,7 @@ use super::sparse::{Edges, Load};
 use super::{GraphCommunicator, Reorder};
 use crate::base::error::Result;
 use crate::base::info::Info;
-use crate::communicator::Communicator;
+use crate::comm::communicator::Communicator;
 use crate::data::op::Max;
 
 /// The hint that the number of messages between nodes is to be small. (The proposal of 2008,

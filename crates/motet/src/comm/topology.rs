@@ -20,8 +20,8 @@ use motet_plan::Block;
 
 use crate::base::error::{ErrorKind, Result, TopologyError};
 use crate::base::info::Info;
-use crate::communicator::Communicator;
-use crate::communicator_request::CommunicatorRequest;
+use crate::comm::communicator::Communicator;
+use crate::comm::communicator_request::CommunicatorRequest;
 pub use cartesian::{Cartesian, CartesianCommunicator, Reorder};
 pub use dims::dims_create;
 pub use graph::{Adjacent, Edge, Graph, GraphCommunicator};

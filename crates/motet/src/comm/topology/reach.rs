@@ -4,7 +4,7 @@ use super::cartesian::one_each;
 use super::{Cartesian, CartesianCommunicator, Topology};
 use crate::base::error::{ErrorKind, Result, TopologyError};
 use crate::base::group::Group;
-use crate::communicator::Communicator;
+use crate::comm::communicator::Communicator;
 
 /// What it means on a grid to be at a distance.
 ///

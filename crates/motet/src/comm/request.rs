@@ -12,9 +12,9 @@ use motet_fabric::slab::Id;
 
 use crate::base::error::Result;
 use crate::base::status::Status;
+use crate::comm::op_handle::OpHandle;
+use crate::comm::sets::{InFlight, Pending};
 use crate::data::buffer::{HeldBuffers, StableBuffer};
-use crate::op_handle::OpHandle;
-use crate::sets::{InFlight, Pending};
 
 /// A nonblocking operation under way. It holds the buffers, and gives them back when it is
 /// complete: by [`wait`](Request::wait), or as a future by `.await`.

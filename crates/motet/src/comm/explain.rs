@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use motet_plan::plan::Load;
 
+use crate::comm::op_handle::OpHandle;
 use crate::engine::{CachedPlan, TransportSummary};
-use crate::op_handle::OpHandle;
 
 impl OpHandle {
     /// What runs and why, in a few lines.

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use motet_fabric::slab::Id;
 
 use crate::base::error::{ErrorKind, Result};
-use crate::communicator::Communicator;
-use crate::op_handle::OpHandle;
+use crate::comm::communicator::Communicator;
+use crate::comm::op_handle::OpHandle;
+use crate::comm::request::Request;
 use crate::rank::RankContext;
-use crate::request::Request;
 
 /// Frees what belongs to an operation.
 pub(crate) type Free = Box<dyn FnOnce() -> Result<()> + Send>;

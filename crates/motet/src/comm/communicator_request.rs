@@ -6,9 +6,9 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use crate::base::error::Result;
-use crate::communicator::Communicator;
-use crate::request::Request;
-use crate::sets::{InFlight, Pending};
+use crate::comm::communicator::Communicator;
+use crate::comm::request::Request;
+use crate::comm::sets::{InFlight, Pending};
 
 type Finish<C> = Box<dyn FnOnce(u64) -> C + Send>;
 

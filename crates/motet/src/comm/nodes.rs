@@ -5,7 +5,7 @@ use motet_plan::Division;
 
 use crate::base::error::{ErrorKind, Result};
 use crate::base::group::Group;
-use crate::communicator::Communicator;
+use crate::comm::communicator::Communicator;
 use crate::rank::Nodes;
 
 impl Communicator {

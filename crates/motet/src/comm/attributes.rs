@@ -10,7 +10,7 @@ use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use crate::base::error::Result;
-use crate::communicator::Communicator;
+use crate::comm::communicator::Communicator;
 
 type Value = Arc<dyn Any + Send + Sync>;
 type CopyValue<O> = Box<dyn Fn(&O, &Value) -> Result<Option<Value>> + Send + Sync>;

@@ -6,20 +6,20 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use motet_plan::Division;
 
-use crate::attributes::Attributes;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::group::{Comparison, Group};
 use crate::base::info::{DETERMINISTIC, Info};
-use crate::checked_comm::CheckedComm;
+use crate::comm::attributes::Attributes;
+use crate::comm::checked_comm::CheckedComm;
+use crate::comm::error_handler::ErrorHandler;
+use crate::comm::learned::CommWisdom;
+use crate::comm::nesting::Nesting;
+use crate::comm::op_handle::{CallOrigin, CommContext};
+use crate::comm::partitioned_sequence::PartitionedSequence;
+use crate::comm::topology::Placed;
 use crate::engine::context::{ContextKind, context};
 use crate::engine::{OpKey, Selection, Slot};
-use crate::error_handler::ErrorHandler;
-use crate::learned::CommWisdom;
-use crate::nesting::Nesting;
-use crate::op_handle::{CallOrigin, CommContext};
-use crate::partitioned_sequence::PartitionedSequence;
 use crate::rank::RankContext;
-use crate::topology::Placed;
 
 /// Numbers for operations that all ranks begin in one order: all count alike.
 pub(crate) struct Sequence {

@@ -2,7 +2,7 @@
 
 use super::{EdgePairing, Neighbourhood, Reorder, Topological};
 use crate::base::error::{Result, TopologyError};
-use crate::communicator::Communicator;
+use crate::comm::communicator::Communicator;
 
 /// A graph as the first edition of the standard had it: all ranks name the same edges of all
 /// nodes. A program with many ranks does better with [`Graph`](super::Graph).
