@@ -109,13 +109,12 @@ mod engine;
 mod intercommunicator;
 #[doc(hidden)]
 pub mod machine;
-mod phases;
+mod nested;
 mod point_to_point;
 mod rank;
 pub mod raw;
 #[cfg(test)]
 mod scale;
-mod scope;
 mod settings;
 mod types;
 mod wisdom;
@@ -169,10 +168,10 @@ pub use motet_fabric::{Failure, How};
 pub use motet_fabric::{complain, printable};
 pub use motet_plan::Block;
 pub use motet_plan::mapping::{Cut, Objective};
-pub use phases::{Phase, Phases};
+pub use nested::phases::{Phase, Phases};
+pub use nested::scope::{MessageScope, Scope};
 pub use point_to_point::Message;
 pub use rank::Waiting;
-pub use scope::{MessageScope, Scope};
 pub use settings::{
     ALGORITHM, CHANNELS, CHECK, HANG_SECONDS, MACHINE, MAX_PENDING, PROGRESS, RANKS_PER_NODE,
     RANKS_PER_SEGMENT, SAVE_WISDOM, SINGLE_COPY, Settings, WAIT, WISDOM,

@@ -59,7 +59,7 @@ use crate::comm::request::Request;
 use crate::data::buffer::{Buffers, RecvBuffer, SendBuffer, StableBuffer};
 use crate::data::kernel::kernel;
 use crate::data::op::Operator;
-use crate::scope::{Scope, remember};
+use crate::nested::scope::{Scope, remember};
 use crate::types::element::AnyBytes;
 
 /// Where phases begin whose buffers live at least for `'buffers`.
