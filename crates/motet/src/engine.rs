@@ -13,6 +13,7 @@ mod admission;
 mod bsend;
 mod buffers;
 mod cancel;
+pub(crate) mod check;
 mod closing;
 mod completion;
 pub(crate) mod context;
@@ -43,9 +44,9 @@ use motet_plan::Call;
 
 use crate::base::error::ErrorKind;
 use crate::base::hints::Keep;
-use crate::check::CheckState;
 pub(crate) use crate::data::buffer::BufferGuard;
 pub(crate) use crate::data::pack::{PackDirection, PackedBlock, PackedBuffers};
+use crate::engine::check::CheckState;
 pub use bsend::BufferRoom;
 pub(crate) use bsend::{Room, Rooms, Slot};
 pub(crate) use closing::Closing;

@@ -101,7 +101,6 @@
 extern crate self as motet;
 
 mod base;
-mod check;
 mod collective;
 mod comm;
 mod data;

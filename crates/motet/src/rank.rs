@@ -36,7 +36,7 @@ use motet_fabric::slab::Id;
 use motet_fabric::{Endpoint, Failure, How, Peer, SharedSegment, TransferError, forking};
 use motet_plan::Tuning;
 
-use crate::check::{CheckConfig, CheckState};
+use crate::engine::check::{CheckConfig, CheckState};
 use crate::engine::{
     Advance, End, Engine, Execution, InlineRun, OpKey, Outcome, PackedBuffers, PlanCache,
     Postponed, Replay, ReplayKey, Slot,

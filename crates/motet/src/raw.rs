@@ -61,11 +61,11 @@ pub use sets::{
 pub use status::Status;
 
 pub use crate::base::collective_kind::CollectiveKind;
-pub use crate::check::Caller;
 pub use crate::collective::untyped::{
     Collective, CommRef, Reduction, Root, TypedBuffer, VectorBuffer, WBuffer, check_operator,
     is_strict,
 };
+pub use crate::engine::check::Caller;
 pub use crate::world::{end_calls, init_for};
 pub use motet_fabric::bootstrap::{
     abort as tell_launcher_to_abort, begins_abort as begins_abort_without_world,

@@ -10,7 +10,7 @@ use motet_plan::Tuning;
 use motet_plan::select::Wisdom;
 
 use crate::base::error::{Error, ErrorKind, Result};
-use crate::check::{Caller, CheckConfig};
+use crate::engine::check::{Caller, CheckConfig};
 use crate::machine;
 use crate::rank::{Nodes, ProgressConfig, Waiting};
 use crate::wisdom::Source;

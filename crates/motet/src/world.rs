@@ -12,9 +12,9 @@ use motet_fabric::{Failure, How, launcher};
 use motet_plan::select::Wisdom;
 
 use crate::base::error::{ErrorKind, Result};
-use crate::check::Caller;
 use crate::collective::untyped::CommRef;
 use crate::comm::communicator::Communicator;
+use crate::engine::check::Caller;
 use crate::machine;
 use crate::rank::RankContext;
 use crate::settings::Settings;

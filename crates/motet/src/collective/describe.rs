@@ -4,9 +4,9 @@ use std::panic::Location;
 
 use super::{Participants, PreparedCall};
 use crate::base::group::Group;
-use crate::check::{CallDescription, Elements, Reducing, Within, operator_name};
 use crate::comm::communicator::Communicator;
 use crate::engine::Selection;
+use crate::engine::check::{CallDescription, Elements, Reducing, Within, operator_name};
 
 impl Communicator {
     /// What a call says about itself, if somebody is to hear it.

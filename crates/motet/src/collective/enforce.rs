@@ -19,10 +19,10 @@
 
 use super::{CollectiveArgs, blocking::output};
 use crate::base::error::{ErrorKind, Result};
-use crate::check::CallDescription;
 use crate::comm::communicator::Communicator;
 use crate::data::kernel::kernel;
 use crate::data::op::{Min, Operator, Sum};
+use crate::engine::check::CallDescription;
 
 /// Says nothing about a fact.
 const ANY: u64 = u64::MAX;

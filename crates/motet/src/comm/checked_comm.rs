@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::base::error::{Error, ErrorKind};
-use crate::check::{CallDescription, CheckConfig, Kind, PendingCall};
 use crate::comm::communicator::Communicator;
 use crate::comm::op_handle::CommContext;
 use crate::engine::OpKey;
+use crate::engine::check::{CallDescription, CheckConfig, Kind, PendingCall};
 use crate::engine::context::{ContextKind, split_context};
 
 /// A communicator whose calls are told to its other ranks. Dropped with it.

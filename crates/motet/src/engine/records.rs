@@ -12,7 +12,7 @@ use motet_fabric::{Completion, Label, Peer, Region, Selector, Token, TransferErr
 
 use super::{Engine, Envelope, Mode, OpKey, Outcome, State, Transfer, Work};
 use crate::base::group::Group;
-use crate::check::{
+use crate::engine::check::{
     Awaited, CallDescription, CheckState, Kind, PendingCall, Record, Tell, Verdict, report,
 };
 use crate::engine::context::{ContextKind, split_context};

@@ -10,9 +10,9 @@ use super::collective::{Collective, CommRef, Reduction, Root};
 use super::data::{TypedBuffer, VectorBuffer, WBuffer};
 use super::overlap::{AddressRange, BufferRole, Byte, find, pieces};
 use crate::base::error::ErrorKind;
-use crate::check::Strictness;
 use crate::collective::RankOf;
 use crate::data::buffer::RawSlice;
+use crate::engine::check::Strictness;
 use crate::types::datatype::Datatype;
 
 /// How many blocks a call has for others and from others.

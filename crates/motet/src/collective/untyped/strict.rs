@@ -3,9 +3,9 @@
 use super::buffers::{self, Around};
 use super::collective::{Collective, Reduction};
 use crate::base::error::{ErrorKind, Result};
-use crate::check::Strictness;
 use crate::comm::communicator::Communicator;
 use crate::data::op::Op;
+use crate::engine::check::Strictness;
 use crate::types::datatype::Datatype;
 
 /// Whether calls on a communicator refuse all that the standard forbids, as they do in check mode.

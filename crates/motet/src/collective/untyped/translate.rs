@@ -17,12 +17,12 @@ use super::packed_sides::{Stage, Unit};
 use super::strict;
 use crate::base::error::ErrorKind;
 use crate::base::hints::Hints;
-use crate::check::Strictness;
 use crate::collective::{CollectiveArgs, InterCall, Members, Participants, PreparedCall, RankOf};
 use crate::comm::communicator::Communicator;
 use crate::data::buffer::RawSlice;
 use crate::data::kernel::Kernel;
 use crate::engine::PackDirection;
+use crate::engine::check::Strictness;
 
 type Translated = Result<Translation, ErrorKind>;
 
