@@ -106,17 +106,13 @@ mod comm;
 mod data;
 mod engine;
 mod intercommunicator;
-#[doc(hidden)]
-pub mod machine;
 mod nested;
 mod point_to_point;
 mod rank;
 pub mod raw;
 #[cfg(test)]
 mod scale;
-mod settings;
 mod types;
-mod wisdom;
 mod world;
 #[cfg(test)]
 #[path = "../tests/worlds/mod.rs"]
@@ -171,7 +167,9 @@ pub use nested::phases::{Phase, Phases};
 pub use nested::scope::{MessageScope, Scope};
 pub use point_to_point::Message;
 pub use rank::Waiting;
-pub use settings::{
+#[doc(hidden)]
+pub use rank::machine;
+pub use rank::settings::{
     ALGORITHM, CHANNELS, CHECK, HANG_SECONDS, MACHINE, MAX_PENDING, PROGRESS, RANKS_PER_NODE,
     RANKS_PER_SEGMENT, SAVE_WISDOM, SINGLE_COPY, Settings, WAIT, WISDOM,
 };

@@ -16,11 +16,14 @@ mod finalize;
 mod flush_thread;
 mod granularity;
 mod kept_out;
+pub mod machine;
 mod nodes;
 mod polling;
 mod process;
 mod progress;
+pub(crate) mod settings;
 mod wait;
+pub(crate) mod wisdom;
 
 use std::io;
 use std::ops::{Deref, DerefMut};
@@ -41,8 +44,8 @@ use crate::engine::{
     Advance, End, Engine, Execution, InlineRun, OpKey, Outcome, PackedBuffers, PlanCache,
     Postponed, Replay, ReplayKey, Slot,
 };
-use crate::settings::Settings;
-use crate::wisdom::WisdomLog;
+use crate::rank::settings::Settings;
+use crate::rank::wisdom::WisdomLog;
 use flush_thread::FlushThread;
 use kept_out::called_from_operator;
 pub(crate) use nodes::Nodes;

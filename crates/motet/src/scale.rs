@@ -17,7 +17,7 @@ use crate::comm::communicator::Communicator;
 use crate::comm::error_handler::ErrorHandler;
 use crate::comm::op_handle::CommContext;
 use crate::rank::RankContext;
-use crate::settings::Settings;
+use crate::rank::settings::Settings;
 use crate::{Group, Info, Neighbour, Result};
 
 /// What an operation of a rank may take beside the user's buffers.

@@ -15,10 +15,10 @@ use crate::base::error::{ErrorKind, Result};
 use crate::collective::untyped::CommRef;
 use crate::comm::communicator::Communicator;
 use crate::engine::check::Caller;
-use crate::machine;
 use crate::rank::RankContext;
-use crate::settings::Settings;
-use crate::wisdom;
+use crate::rank::machine;
+use crate::rank::settings::Settings;
+use crate::rank::wisdom;
 
 /// The communicator of all ranks of a program.
 ///

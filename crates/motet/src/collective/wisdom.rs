@@ -1,4 +1,4 @@
-//! What ranks have learned, brought together by collectives: see [`crate::wisdom`].
+//! What ranks have learned, brought together by collectives: see [`crate::rank::wisdom`].
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use motet_plan::select::Wisdom;
 use super::{CollectiveArgs, output};
 use crate::base::error::{ErrorKind, Result};
 use crate::comm::communicator::Communicator;
-use crate::wisdom::merge_into;
+use crate::rank::wisdom::merge_into;
 
 impl Communicator {
     /// What enforced inits of this rank have learned so far, on any communicator, one line for each

@@ -17,7 +17,7 @@ use motet_fabric::{bootstrap, file as files, trusted};
 use motet_plan::Machine;
 
 use crate::base::error::{ErrorKind, Result};
-use crate::settings::MACHINE;
+use crate::rank::settings::MACHINE;
 
 /// The value for the default prices.
 const OFF: &str = "off";

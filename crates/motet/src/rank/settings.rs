@@ -11,9 +11,9 @@ use motet_plan::select::Wisdom;
 
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::engine::check::{Caller, CheckConfig};
-use crate::machine;
+use crate::rank::machine;
+use crate::rank::wisdom::Source;
 use crate::rank::{Nodes, ProgressConfig, Waiting};
-use crate::wisdom::Source;
 
 /// The variable that names algorithms to be used, as in `allreduce=ring,bcast=binomial`.
 pub const ALGORITHM: &str = "MOTET_ALGORITHM";
