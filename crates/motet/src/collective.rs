@@ -13,6 +13,7 @@ mod duplicate;
 mod enforce;
 mod init;
 mod intercomm;
+pub(crate) mod intercommunicator;
 mod measure;
 mod members;
 mod neighbourhood;

@@ -105,7 +105,6 @@ mod collective;
 mod comm;
 mod data;
 mod engine;
-mod intercommunicator;
 mod nested;
 mod point_to_point;
 mod rank;
@@ -131,6 +130,7 @@ pub use base::status::{
 };
 #[doc(hidden)]
 pub use collective::IsCopiedByDup;
+pub use collective::intercommunicator::{Intercommunicator, MergeOrder};
 pub use collective::untyped::Root;
 pub use collective::{Member, Members, Neighbours, SparseRequest, SplitType, TypedBlock};
 pub use comm::attributes::{Attributes, Keyval, WeakKeyval};
@@ -157,7 +157,6 @@ pub use data::op::{
 };
 pub use data::reduce_local::reduce_local;
 pub use engine::{BufferRoom, CacheCounters};
-pub use intercommunicator::{Intercommunicator, MergeOrder};
 pub use motet_fabric::{Failure, How};
 #[doc(hidden)]
 pub use motet_fabric::{complain, printable};

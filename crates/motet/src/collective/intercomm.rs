@@ -18,9 +18,9 @@ use super::untyped::Root;
 use super::{CollectiveArgs, Participants};
 use crate::base::error::ErrorKind;
 use crate::base::group::Group;
+use crate::collective::intercommunicator::Intercommunicator;
 use crate::comm::topology::Neighbour;
 use crate::data::buffer::RawSlice;
-use crate::intercommunicator::Intercommunicator;
 
 type Crossed = Result<InterCall, ErrorKind>;
 

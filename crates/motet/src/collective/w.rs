@@ -15,11 +15,11 @@ use super::untyped::{Collective, CommRef, WBuffer, exchangew};
 use super::{Members, PreparedCall};
 use crate::base::error::{ErrorKind, Result};
 use crate::base::info::Info;
+use crate::collective::intercommunicator::Intercommunicator;
 use crate::comm::communicator::Communicator;
 use crate::comm::persistent::Persistent;
 use crate::comm::request::Request;
 use crate::data::buffer::{Buffers, RawSlice, RecvBuffer, SendBuffer};
-use crate::intercommunicator::Intercommunicator;
 use crate::types::datatype::{Datatype, DatatypeError};
 use crate::types::element::AnyBytes;
 

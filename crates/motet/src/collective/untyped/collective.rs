@@ -8,11 +8,11 @@ use super::translate::Translation;
 use crate::base::collective_kind::Form;
 use crate::base::error::Result;
 use crate::base::group::Group;
+use crate::collective::intercommunicator::Intercommunicator;
 use crate::collective::{Members, PreparedCall};
 use crate::comm::communicator::Communicator;
 use crate::comm::topology::Topological;
 use crate::data::op::Op;
-use crate::intercommunicator::Intercommunicator;
 use crate::types::datatype::Datatype;
 
 /// Who deals out or gathers.

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use super::{Rest, Scope};
 use crate::base::error::Result;
 use crate::base::status::{Source, Tag, TagFilter};
+use crate::collective::intercommunicator::Intercommunicator;
 use crate::comm::request::Request;
 use crate::data::buffer::{RecvBuffer, SendBuffer};
-use crate::intercommunicator::Intercommunicator;
 use crate::point_to_point::{Message, Mode};
 
 impl<'env> Scope<'_, 'env> {

@@ -4,11 +4,11 @@
 
 use super::{NOTHING, Translated, Translation, not_here, reductions};
 use crate::base::error::ErrorKind;
+use crate::collective::intercommunicator::Intercommunicator;
 use crate::collective::untyped::collective::Collective;
 use crate::collective::untyped::packed_sides::{Stage, Unit};
 use crate::collective::{InterBuffers, InterCall, RootRole};
 use crate::engine::PackDirection;
-use crate::intercommunicator::Intercommunicator;
 
 /// # Safety
 /// As [`Translation::of`].

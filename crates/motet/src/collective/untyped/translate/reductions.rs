@@ -7,6 +7,7 @@ use motet_plan::{Block, Neighbour};
 use super::{NOTHING, Translated, Translation, not_here, root_in, way_out};
 use crate::base::error::ErrorKind;
 use crate::base::group::Group;
+use crate::collective::intercommunicator::Intercommunicator;
 use crate::collective::untyped::collective::{Collective, Reduction};
 use crate::collective::untyped::data::{TypedBuffer, VectorBuffer};
 use crate::collective::untyped::packed_sides::{SideBuffers, Stage, Unit};
@@ -18,7 +19,6 @@ use crate::data::buffer::RawSlice;
 use crate::data::kernel::{Kernel, kernel_for};
 use crate::data::op::Op;
 use crate::engine::PackDirection;
-use crate::intercommunicator::Intercommunicator;
 
 /// A reduction on its way.
 struct Reducing<'a> {
