@@ -23,6 +23,7 @@ mod persistent;
 mod prepared;
 mod sparse;
 mod sparse_exchange;
+mod topology;
 pub(crate) mod untyped;
 mod w;
 mod wisdom;

@@ -11,7 +11,6 @@ mod graph;
 mod indexed;
 mod mapping;
 mod reach;
-mod sparse;
 
 use std::fmt;
 use std::ops::Deref;
@@ -19,20 +18,17 @@ use std::ops::Deref;
 use motet_plan::Block;
 
 use crate::base::error::{ErrorKind, Result, TopologyError};
-use crate::base::info::Info;
 use crate::comm::communicator::Communicator;
-use crate::comm::communicator_request::CommunicatorRequest;
 pub use cartesian::{Cartesian, CartesianCommunicator, Reorder};
 pub use dims::dims_create;
 pub use graph::{Adjacent, Edge, Graph, GraphCommunicator};
 pub use indexed::{IndexedGraph, IndexedGraphCommunicator};
-pub use mapping::{BANDWIDTH, LATENCY, MAXCUT, Mapping, MappingReason, TOTALCUT};
+pub use mapping::{BANDWIDTH, LATENCY, Load, MAXCUT, Mapping, MappingReason, TOTALCUT};
 pub use reach::Reach;
-pub use sparse::Load;
 
 /// How the messages of the two ends of an edge meet, where several edges join one pair of ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum EdgePairing {
+pub(crate) enum EdgePairing {
     /// What leaves in the positive direction comes in from the negative one: slot `s` of the
     /// sender meets slot `s ^ 1` of the receiver, whichever ranks these are.
     Opposite,
@@ -56,9 +52,9 @@ pub struct Neighbour {
 /// touched. (MPI 4.1 §8.6)
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Neighbourhood {
-    sources: Vec<Option<usize>>,
-    destinations: Vec<Option<usize>>,
-    matching: EdgePairing,
+    pub(crate) sources: Vec<Option<usize>>,
+    pub(crate) destinations: Vec<Option<usize>>,
+    pub(crate) matching: EdgePairing,
 }
 
 impl Neighbourhood {
@@ -161,7 +157,7 @@ impl Communicator {
     }
 
     /// What it has instead of the topology that a call needs.
-    fn missing(&self, needed: &'static str) -> TopologyError {
+    pub(crate) fn missing(&self, needed: &'static str) -> TopologyError {
         let found = self.topology().map_or("no", Topology::name);
         TopologyError::Missing { found, needed }
     }
@@ -170,8 +166,8 @@ impl Communicator {
 /// A communicator with a topology of which the type tells the kind: a [`CartesianCommunicator`], a
 /// [`GraphCommunicator`] or an [`IndexedGraphCommunicator`]. It is a [`Communicator`] in all else.
 pub struct Topological<T> {
-    communicator: Communicator,
-    topology: T,
+    pub(crate) communicator: Communicator,
+    pub(crate) topology: T,
 }
 
 impl<T> Topological<T> {
@@ -192,11 +188,15 @@ impl<T> Topological<T> {
 }
 
 impl<T: Clone + Into<Topology>> Topological<T> {
-    fn with(communicator: Communicator, topology: T, neighbourhood: Neighbourhood) -> Self {
+    pub(crate) fn with(
+        communicator: Communicator,
+        topology: T,
+        neighbourhood: Neighbourhood,
+    ) -> Self {
         Topological::mapped(communicator, topology, neighbourhood, None)
     }
 
-    fn mapped(
+    pub(crate) fn mapped(
         communicator: Communicator,
         topology: T,
         neighbourhood: Neighbourhood,
@@ -204,56 +204,6 @@ impl<T: Clone + Into<Topology>> Topological<T> {
     ) -> Self {
         let placed = Placed { topology: topology.clone().into(), neighbourhood, mapping };
         Topological { communicator: communicator.place(placed), topology }
-    }
-}
-
-impl<T: Clone + Send + 'static> Topological<T> {
-    /// A communicator of the same ranks with the same topology and a context of its own; see
-    /// [`Communicator::dup`]. Collective. (`MPI_Comm_dup`)
-    ///
-    /// # Errors
-    /// As [`Communicator::dup`].
-    #[track_caller]
-    pub fn dup(&self) -> Result<Topological<T>> {
-        self.duplicate("dup", &Info::new())?.wait()
-    }
-
-    /// As [`dup`](Topological::dup), with hints. (`MPI_Comm_dup_with_info`)
-    ///
-    /// # Errors
-    /// As [`Communicator::dup`].
-    #[track_caller]
-    pub fn dup_with_info(&self, info: &Info) -> Result<Topological<T>> {
-        self.duplicate("dup_with_info", info)?.wait()
-    }
-
-    /// Nonblocking [`dup`](Topological::dup). (`MPI_Comm_idup`)
-    ///
-    /// # Errors
-    /// As [`Communicator::idup`].
-    #[track_caller]
-    pub fn idup(&self) -> Result<CommunicatorRequest<Topological<T>>> {
-        self.duplicate("idup", &Info::new())
-    }
-
-    /// Nonblocking [`dup_with_info`](Topological::dup_with_info). (`MPI_Comm_idup_with_info`)
-    ///
-    /// # Errors
-    /// As [`Communicator::idup`].
-    #[track_caller]
-    pub fn idup_with_info(&self, info: &Info) -> Result<CommunicatorRequest<Topological<T>>> {
-        self.duplicate("idup_with_info", info)
-    }
-
-    #[track_caller]
-    fn duplicate(
-        &self,
-        call: &'static str,
-        info: &Info,
-    ) -> Result<CommunicatorRequest<Topological<T>>> {
-        let topology = self.topology.clone();
-        let request = self.communicator.duplicate(call, info)?;
-        Ok(request.map(|communicator| Topological { communicator, topology }))
     }
 }
 

@@ -180,7 +180,7 @@ impl Communicator {
     }
 
     /// The group of these ranks, none of which is named twice.
-    pub(super) fn group_of(&self, ranks: &[usize]) -> Group {
+    pub(crate) fn group_of(&self, ranks: &[usize]) -> Group {
         Group::new(ranks.iter().map(|&rank| self.group().peer(rank)).collect())
     }
 }

@@ -2,29 +2,14 @@
 //! 2008, `Graph_create`; it leaves open what is passed beside the group: here it is how much.)
 
 use super::mapping::Arranged;
-use super::{
-    Adjacent, EdgePairing, Graph, GraphCommunicator, Neighbourhood, Reorder, Topological, Topology,
-};
 use crate::base::error::{ErrorKind, Result};
 use crate::base::group::{Group, GroupError};
 use crate::base::info::Info;
 use crate::comm::communicator::Communicator;
-
-/// How much a rank sends to a neighbour, in a span of time of the program's choice; made of the
-/// two numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Load {
-    /// Messages.
-    pub messages: u64,
-    /// Bytes in all of them.
-    pub bytes: u64,
-}
-
-impl From<(u64, u64)> for Load {
-    fn from((messages, bytes): (u64, u64)) -> Load {
-        Load { messages, bytes }
-    }
-}
+use crate::comm::topology::{
+    Adjacent, EdgePairing, Graph, GraphCommunicator, Load, Neighbourhood, Reorder, Topological,
+    Topology,
+};
 
 /// The end of an edge: a rank, and how much is sent, if that was said.
 pub(super) type End = (usize, Option<Load>);
