@@ -67,11 +67,11 @@ pub use crate::collective::untyped::{
 };
 pub use crate::engine::check::Caller;
 pub use crate::world::{end_calls, init_for};
+/// Whether this thread runs an operator of the user, which must not call the library.
+pub use motet_fabric::biased_lock::is_excluded as is_in_operator;
 pub use motet_fabric::bootstrap::{
     abort as tell_launcher_to_abort, begins_abort as begins_abort_without_world,
 };
-/// Whether this thread runs an operator of the user, which must not call the library.
-pub use motet_fabric::biased_lock::is_excluded as is_in_operator;
 #[doc(hidden)]
 pub use motet_fabric::poison;
 pub use motet_fabric::shared_heap::SharedHeapBlock as CommonMemory;

@@ -15,7 +15,7 @@ use crate::rank::RankContext;
 pub(crate) type Free = Box<dyn FnOnce() -> Result<()> + Send>;
 
 /// What belongs to an operation and is told of its end.
-pub(crate) trait Ends: Send + Sync {
+pub(crate) trait CompletionHook: Send + Sync {
     /// The operation is complete. Returns what is to be done once that is known, if anything is.
     fn complete(&self) -> Option<Free>;
 }
@@ -28,11 +28,15 @@ pub(crate) trait Ends: Send + Sync {
 pub struct Completer {
     core: Arc<RankContext>,
     id: Id,
-    shared: Option<Arc<dyn Ends>>,
+    shared: Option<Arc<dyn CompletionHook>>,
 }
 
 impl Completer {
-    pub(crate) fn new(core: Arc<RankContext>, id: Id, shared: Option<Arc<dyn Ends>>) -> Completer {
+    pub(crate) fn new(
+        core: Arc<RankContext>,
+        id: Id,
+        shared: Option<Arc<dyn CompletionHook>>,
+    ) -> Completer {
         Completer { core, id, shared }
     }
 

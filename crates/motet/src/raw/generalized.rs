@@ -7,7 +7,7 @@ use std::{fmt, mem};
 use super::{Request, Status};
 use crate::base::error::Result;
 use crate::comm::communicator::Communicator;
-use crate::comm::generalized::{Ends, Free};
+use crate::comm::generalized::{CompletionHook, Free};
 use crate::comm::op_handle::OpHandle;
 
 /// How far a generalized operation is when it is asked to end.
@@ -98,7 +98,7 @@ impl Shared {
     }
 }
 
-impl Ends for Shared {
+impl CompletionHook for Shared {
     fn complete(&self) -> Option<Free> {
         let mut account = self.account();
         account.complete = true;
