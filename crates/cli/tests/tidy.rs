@@ -11,6 +11,8 @@ mod conformance;
 mod documents;
 #[path = "tidy/finding.rs"]
 mod finding;
+#[path = "tidy/layers.rs"]
+mod layers;
 #[path = "tidy/names.rs"]
 mod names;
 #[path = "tidy/planted.rs"]
@@ -27,6 +29,17 @@ use source::Source;
 #[test]
 fn arrows_between_crates_point_down() {
     none(workspace::arrows(&workspace::metadata()));
+}
+
+#[test]
+fn layers_point_down() {
+    let texts = workspace::texts();
+    let layered = texts.iter().filter_map(|(path, text)| layers::Layers::read(path, text));
+    let layered: Vec<_> = layered.collect();
+    assert!(!layered.is_empty(), "the sources of motet have a page with their layers");
+    let sources = workspace::sources();
+    let sources = code::without_tests(&sources);
+    none(layered.iter().flat_map(|layers| layers.findings(&sources)));
 }
 
 #[test]

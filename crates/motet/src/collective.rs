@@ -7,18 +7,26 @@
 
 mod args;
 mod blocking;
+mod create;
+mod describe;
+mod duplicate;
 mod enforce;
 mod init;
 mod intercomm;
+pub(crate) mod intercommunicator;
 mod measure;
 mod members;
 mod neighbourhood;
 mod node_aware;
 mod nonblocking;
 mod persistent;
+mod prepared;
 mod sparse;
 mod sparse_exchange;
+mod topology;
+pub(crate) mod untyped;
 mod w;
+mod wisdom;
 
 use std::panic::Location;
 
@@ -26,31 +34,32 @@ use motet_fabric::TypeCode;
 use motet_fabric::slab::Id;
 use motet_plan::{Call, Rank};
 
-use crate::buffer::{Buffers, RawSlice, StableBuffer, StreamOf};
-use crate::communicator::Communicator;
-#[cfg(debug_assertions)]
-use crate::element::assert_valid;
-use crate::element::{Element, code_for};
+use crate::base::collective_kind::{CollectiveKind, Form};
+use crate::base::error::{ErrorKind, Result};
+use crate::base::group::Group;
+use crate::base::hints::{Hints, Keep, Overlap};
+use crate::base::info::Info;
+use crate::comm::communicator::Communicator;
+use crate::comm::op_handle::OpHandle;
+use crate::comm::persistent::Persistent;
+use crate::comm::request::Request;
+use crate::data::buffer::{Buffers, GiveBack, RawSlice};
+use crate::data::kernel::Kernel;
 use crate::engine::{
-    Binding, CacheHit, Closing, Engine, Execution, OpKey, PackDirection, PackedBuffers, Replay,
-    ReplayKey, Rule, Selection,
+    Binding, CacheHit, Closing, Engine, Execution, OpKey, PackedBuffers, Replay, ReplayKey, Rule,
+    Selection,
 };
-use crate::error::{ErrorKind, Result};
-use crate::group::Group;
-use crate::hints::{Hints, Keep, Overlap};
-use crate::info::Info;
-use crate::kernel::Kernel;
-use crate::op_handle::OpHandle;
-use crate::persistent::Persistent;
-use crate::raw::{CollectiveKind, Form};
-use crate::request::Request;
 pub(crate) use args::{CollectiveArgs, RankOf, ScanKind};
 pub(crate) use blocking::{input, output};
+pub use create::SplitType;
+#[doc(hidden)]
+pub use duplicate::IsCopiedByDup;
 use init::Initialized;
 pub(crate) use intercomm::{InterBuffers, InterCall, RootRole};
 pub use members::{Member, Members};
 pub(crate) use nonblocking::{collective, pending_collectives};
-pub use sparse::{Neighbour, Neighbours};
+pub(crate) use prepared::{Participants, PreparedCall};
+pub use sparse::Neighbours;
 pub(crate) use sparse::{members, pending_sparse, sparse_collectives};
 pub use sparse_exchange::SparseRequest;
 pub use w::TypedBlock;
@@ -58,27 +67,6 @@ pub(crate) use w::{Peers, TypedBlocks};
 
 /// An execution that has its buffers, and the packed copies of some of them.
 type BoundRun = (Box<Execution>, Option<Box<PackedBuffers>>);
-
-/// A collective call, ready to be run.
-pub(crate) struct PreparedCall {
-    pub(crate) call: &'static str,
-    pub(crate) shape: CollectiveArgs,
-    pub(crate) kernel: Option<Box<dyn Kernel>>,
-    /// The name of the operator, if that of its type says too little.
-    pub(crate) operator: Option<&'static str>,
-    pub(crate) element: TypeCode,
-    pub(crate) element_bytes: usize,
-    pub(crate) staging: Option<Box<PackedBuffers>>,
-    /// Who takes part, if not all ranks: seldom, so calls, which are moved often, have no room.
-    pub(crate) among: Option<Box<Participants>>,
-    /// What its hints say of it, if it is a persistent one.
-    pub(crate) hints: Hints,
-    /// Whether it is a part of another call, which the library makes itself.
-    pub(crate) of_library: bool,
-    /// Tells whether so many elements are values of their type.
-    #[cfg(debug_assertions)]
-    pub(crate) assert_valid: Option<unsafe fn(*const u8, usize)>,
-}
 
 /// What a run is bound to, but for its number.
 struct BindingArgs {
@@ -109,89 +97,6 @@ pub(crate) enum StartedCall {
     /// It has ended well already, and is no operation.
     Over,
     UnderWay(OpHandle),
-}
-
-/// The ranks that a plan is for, and which of them is the caller.
-#[derive(Debug)]
-pub(crate) struct Participants {
-    /// Of the caller. Means nothing if the group is empty.
-    pub(crate) rank: usize,
-    /// Empty if there is nothing to do for the caller.
-    pub(crate) group: Group,
-    /// The group that the caller has passed, if the call takes one.
-    pub(crate) passed: Option<Group>,
-}
-
-impl Participants {
-    /// For a rank that has nothing to do in a call.
-    pub(crate) fn nobody(passed: Option<Group>) -> Participants {
-        Participants { rank: 0, group: Group::empty(), passed }
-    }
-}
-
-impl PreparedCall {
-    /// A call that moves elements of this type.
-    pub(crate) fn new<T: Element>(
-        call: &'static str,
-        shape: CollectiveArgs,
-        kernel: Option<Box<dyn Kernel>>,
-    ) -> PreparedCall {
-        let element_bytes = if shape.is_barrier() { 0 } else { size_of::<T>() };
-        let (mut shape, mut staging) = (shape, None);
-        if T::HAS_PADDING {
-            let mut padded = PackedBuffers::new();
-            // SAFETY (both): the operation that is prepared holds the buffers, of such elements;
-            // it writes to its output.
-            if shape.input.len > 0 {
-                // SAFETY: see above.
-                shape.input = unsafe { padded.cover::<T>(shape.input) };
-            }
-            if shape.output.len > 0 {
-                // SAFETY: see above.
-                unsafe { padded.cover_in_place::<T>(shape.output) };
-            }
-            staging = padded.boxed();
-        }
-        PreparedCall {
-            call,
-            shape,
-            kernel,
-            operator: None,
-            element: code_for::<T>(),
-            element_bytes,
-            staging,
-            among: None,
-            hints: Hints::default(),
-            of_library: false,
-            #[cfg(debug_assertions)]
-            assert_valid: Some(assert_valid::<T>),
-        }
-    }
-
-    /// The same as a part of another call, made by the library itself: what the user asks for by
-    /// name, by wisdom or by hints of the communicator does not choose its algorithm.
-    pub(crate) fn of_library(self) -> PreparedCall {
-        PreparedCall { of_library: true, ..self }
-    }
-
-    /// Whether there is nothing to do for this rank: its buffers are held, but not looked at.
-    #[inline]
-    pub(crate) fn is_idle(&self) -> bool {
-        self.among.as_ref().is_some_and(|among| among.group.is_empty())
-    }
-
-    /// What has to be done for buffers of items, unless somebody has taken care of that.
-    ///
-    /// # Safety
-    /// The operation that is prepared holds the buffers.
-    #[inline] // or the call would be moved once more
-    unsafe fn stage(&mut self, items: [Option<StreamOf>; 2]) {
-        let is_needed = items.iter().any(Option::is_some);
-        if is_needed && self.staging.is_none() && !self.is_idle() {
-            // SAFETY: passed on.
-            self.staging = unsafe { staging_of(items) };
-        }
-    }
 }
 
 impl Communicator {
@@ -450,51 +355,5 @@ impl Communicator {
         }
         drop(engine);
         Ok(Persistent::new(self.origin(call), id, parts.keep()))
-    }
-}
-
-/// What has to be moved to the streams of items and back: an input, and an output that the
-/// operation may leave as it is in part.
-///
-/// # Safety
-/// The operation that the staging is given to holds the buffers.
-pub(crate) unsafe fn staging_of(streams: [Option<StreamOf>; 2]) -> Option<Box<PackedBuffers>> {
-    let [input, output] = streams;
-    if input.is_none() && output.is_none() {
-        return None;
-    }
-    let mut staging = PackedBuffers::new();
-    let blocks = [(input, PackDirection::In), (output, PackDirection::Both)];
-    for (items, way) in blocks.into_iter().filter_map(|(items, way)| Some((items?, way))) {
-        // SAFETY: passed on.
-        unsafe { staging.add(items.staged(way)) };
-    }
-    staging.boxed()
-}
-
-/// Buffers that are dropped properly if an operation cannot begin.
-pub(crate) struct GiveBack<B: StableBuffer>(Option<B::Parts>);
-
-impl<B: StableBuffer> GiveBack<B> {
-    pub(crate) fn new(buffers: B) -> GiveBack<B> {
-        GiveBack(Some(buffers.into_raw()))
-    }
-
-    pub(crate) fn get(&self) -> &B::Parts {
-        self.0.as_ref().expect("kept until given up")
-    }
-
-    /// An operation has begun: from now on it says when the buffers are free.
-    pub(crate) fn keep(mut self) -> B::Parts {
-        self.0.take().expect("kept until given up")
-    }
-}
-
-impl<B: StableBuffer> Drop for GiveBack<B> {
-    fn drop(&mut self) {
-        if let Some(parts) = self.0.take() {
-            // SAFETY: no operation has begun with these parts.
-            drop(unsafe { B::from_raw(parts) });
-        }
     }
 }

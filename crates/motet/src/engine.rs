@@ -10,10 +10,13 @@
 //! memory. Nothing else ever hands buffers back.
 
 mod admission;
+mod bsend;
 mod buffers;
 mod cancel;
+pub(crate) mod check;
 mod closing;
 mod completion;
+pub(crate) mod context;
 mod disagreeing;
 mod execution;
 mod inline_run;
@@ -22,7 +25,6 @@ mod mourning;
 mod nbx;
 mod p2p;
 mod p2p_inline;
-mod pack;
 mod persistent;
 mod plan_cache;
 mod polling;
@@ -40,10 +42,13 @@ use motet_fabric::slab::{Id, Slab};
 use motet_fabric::{Completion, Endpoint, Received, TransferError};
 use motet_plan::Call;
 
-use crate::check::CheckState;
-use crate::error::ErrorKind;
-use crate::hints::Keep;
-use crate::point_to_point::Room;
+use crate::base::error::ErrorKind;
+use crate::base::hints::Keep;
+pub(crate) use crate::data::buffer::BufferGuard;
+pub(crate) use crate::data::pack::{PackDirection, PackedBlock, PackedBuffers};
+use crate::engine::check::CheckState;
+pub use bsend::BufferRoom;
+pub(crate) use bsend::{Room, Rooms, Slot};
 pub(crate) use closing::Closing;
 pub(crate) use completion::End;
 pub(crate) use execution::{
@@ -54,10 +59,10 @@ pub(crate) use nbx::{Arrivals, Dynamic};
 pub(crate) use p2p::{CANCELLED, Envelope, Mode, NOBODY, Posting, Transfer};
 use p2p::{Pair, Stored};
 pub(crate) use p2p_inline::ExactRecv;
-pub(crate) use pack::{PackDirection, PackedBlock, PackedBuffers};
 pub(crate) use persistent::StartOutcome;
+pub use plan_cache::CacheCounters;
 pub(crate) use plan_cache::{CacheHit, CachedPlan, PlanCache, Rule, Selection};
-pub(crate) use replay::{CallSignature, Lists, Replay, ReplayKey};
+pub(crate) use replay::{CallSignature, HasLists, Lists, Replay, ReplayKey};
 pub(crate) use wakers::Postponed;
 
 /// Of so many looks one is thorough.
@@ -97,9 +102,6 @@ pub(crate) enum Work {
     /// Something outside the library, of whose end it is told.
     Generalized,
 }
-
-/// Something kept alive until its operation is complete.
-pub(crate) type BufferGuard = Box<dyn Send>;
 
 /// An operation. A million of them may be under way, so what few of them need lies apart.
 struct Operation {

@@ -100,101 +100,83 @@
 #[cfg(test)]
 extern crate self as motet;
 
-mod attributes;
-pub mod buffer;
-mod check;
+mod base;
 mod collective;
-mod communicator;
-pub mod datatype;
-mod element;
+mod comm;
+mod data;
 mod engine;
-mod error;
-mod explain;
-mod generalized;
-mod group;
-mod hints;
-mod info;
-mod intercommunicator;
-mod kernel;
-mod learned;
-#[doc(hidden)]
-pub mod machine;
-mod memory;
-mod nodes;
-pub mod op;
-mod op_handle;
-mod persistent;
-mod phases;
+mod nested;
 mod point_to_point;
 mod rank;
 pub mod raw;
-mod reduce_local;
-mod request;
 #[cfg(test)]
 mod scale;
-mod scope;
-mod sets;
-mod settings;
-mod status;
-mod topology;
-mod wisdom;
+mod types;
 mod world;
 #[cfg(test)]
 #[path = "../tests/worlds/mod.rs"]
 mod worlds;
 
-pub use attributes::{Attributes, Keyval, WeakKeyval};
-pub use collective::{Member, Members, Neighbour, Neighbours, SparseRequest, TypedBlock};
-#[doc(hidden)]
-pub use communicator::IsCopiedByDup;
-pub use communicator::{Communicator, CommunicatorRequest, SplitType};
-pub use datatype::Datatype;
-pub use element::{AnyBytes, Element};
-#[doc(hidden)]
-pub use element::{ElementType, Field, Structure, clear_between};
-pub use error::{
-    Error, ErrorClass, ErrorCode, ErrorCodes, ErrorHandler, ErrorKind, ErrorSite, ExceptionId,
-    Result, UserErrorHandler,
+pub use base::error::{
+    Error, ErrorClass, ErrorCode, ErrorCodes, ErrorKind, ExceptionId, Result, TopologyError,
 };
-pub use generalized::Completer;
-pub use group::{Comparison, Group, GroupError, RankRange};
-pub use info::{
+pub use base::group::{Comparison, Group, GroupError, RankRange};
+pub use base::info::{
     BLOCKING, DETERMINISTIC, ENFORCE, Info, InfoError, MAX_INFO_KEY, MAX_INFO_VALUE, NONBLOCKING,
     PREVIOUS, REUSE,
 };
-pub use intercommunicator::{Intercommunicator, MergeOrder};
-pub use learned::CacheCounters;
-pub use memory::Memory;
+pub use base::status::{
+    ANY_SOURCE, ANY_TAG, BSEND_OVERHEAD, PROC_NULL, Source, Status, TAG_UB, Tag, TagFilter,
+};
+#[doc(hidden)]
+pub use collective::IsCopiedByDup;
+pub use collective::intercommunicator::{Intercommunicator, MergeOrder};
+pub use collective::untyped::Root;
+pub use collective::{Member, Members, Neighbours, SparseRequest, SplitType, TypedBlock};
+pub use comm::attributes::{Attributes, Keyval, WeakKeyval};
+pub use comm::communicator::Communicator;
+pub use comm::communicator_request::CommunicatorRequest;
+pub use comm::error_handler::{ErrorHandler, ErrorSite, UserErrorHandler};
+pub use comm::generalized::Completer;
+pub use comm::memory::Memory;
+pub use comm::persistent::{Persistent, Running, Start, start_all};
+pub use comm::request::Request;
+#[doc(hidden)]
+pub use comm::sets::InFlight;
+pub use comm::sets::{Pending, test_all, test_any, test_some, wait_all, wait_any, wait_some};
+pub use comm::topology::{
+    Adjacent, BANDWIDTH, Cartesian, CartesianCommunicator, Edge, Graph, GraphCommunicator,
+    IndexedGraph, IndexedGraphCommunicator, LATENCY, Load, MAXCUT, Mapping, MappingReason,
+    Neighbour, Neighbourhood, Reach, Reorder, TOTALCUT, Topological, Topology, dims_create,
+};
+pub use data::buffer;
+pub use data::op;
+pub use data::op::{
+    Band, Bor, Bxor, Land, Located, Lor, Lxor, Max, Maxloc, Min, Minloc, NoOp, Op, Operator, Prod,
+    Replace, Sum,
+};
+pub use data::reduce_local::reduce_local;
+pub use engine::{BufferRoom, CacheCounters};
 pub use motet_fabric::{Failure, How};
 #[doc(hidden)]
 pub use motet_fabric::{log_line, printable};
 pub use motet_plan::Block;
 pub use motet_plan::mapping::{Cut, Objective};
-pub use op::{
-    Band, Bor, Bxor, Land, Located, Lor, Lxor, Max, Maxloc, Min, Minloc, NoOp, Op, Operator, Prod,
-    Replace, Sum,
-};
-pub use persistent::{Persistent, Running, Start, start_all};
-pub use phases::{Phase, Phases};
-pub use point_to_point::{BSEND_OVERHEAD, BufferRoom, Message};
+pub use nested::phases::{Phase, Phases};
+pub use nested::scope::{MessageScope, Scope};
+pub use point_to_point::Message;
 pub use rank::Waiting;
-pub use raw::Root;
-pub use reduce_local::reduce_local;
-pub use request::Request;
-pub use scope::{MessageScope, Scope};
 #[doc(hidden)]
-pub use sets::InFlight;
-pub use sets::{Pending, test_all, test_any, test_some, wait_all, wait_any, wait_some};
-pub use settings::{
+pub use rank::machine;
+pub use rank::settings::{
     ALGORITHM, CHANNELS, CHECK, HANG_SECONDS, MACHINE, MAX_PENDING, PROGRESS, RANKS_PER_NODE,
     RANKS_PER_SEGMENT, SAVE_WISDOM, SINGLE_COPY, Settings, WAIT, WISDOM,
 };
-pub use status::{ANY_SOURCE, ANY_TAG, PROC_NULL, Source, Status, TAG_UB, Tag, TagFilter};
-pub use topology::{
-    Adjacent, BANDWIDTH, Cartesian, CartesianCommunicator, Edge, Graph, GraphCommunicator,
-    IndexedGraph, IndexedGraphCommunicator, LATENCY, Load, MAXCUT, Mapping, MappingReason,
-    Neighbourhood, Reach, Reorder, TOTALCUT, Topological, Topology, TopologyError, dims_create,
-};
+pub use types::datatype;
+pub use types::datatype::Datatype;
+pub use types::element::{AnyBytes, Element};
+#[doc(hidden)]
+pub use types::element::{ElementType, Field, Structure, clear_between};
 pub use world::{World, init, launch, threads, threads_with};
 
 /// The program of the README, compiled and run as a test.

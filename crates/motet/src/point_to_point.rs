@@ -17,21 +17,17 @@ use motet_fabric::{
 };
 
 use crate::Element;
-use crate::buffer::{RawSlice, StreamOf};
-use crate::communicator::{Communicator, ContextKind};
-use crate::element::{assert_valid, code_for};
+use crate::base::error::{ErrorKind, Result};
+use crate::base::status::{PROC_NULL, Source, Status, TAG_UB, Tag, TagFilter};
+use crate::comm::communicator::Communicator;
+use crate::comm::op_handle::OpHandle;
+use crate::data::buffer::{RawSlice, StreamOf};
 pub(crate) use crate::engine::Mode;
-use crate::engine::{Engine, Envelope, NOBODY, PackDirection, PackedBuffers, Transfer};
-use crate::error::{ErrorKind, Result};
-use crate::op_handle::OpHandle;
-use crate::status::{PROC_NULL, Source, Status, TAG_UB, Tag, TagFilter};
-pub use buffered::BufferRoom;
-pub(crate) use buffered::{Room, Rooms, Slot, no_room};
+use crate::engine::context::ContextKind;
+use crate::engine::{Engine, Envelope, NOBODY, PackDirection, PackedBuffers, Rooms, Transfer};
+use crate::types::element::{assert_valid, code_for};
 pub use matched::Message;
 pub(crate) use matched::Placed;
-
-/// Room that a buffered message needs beyond its length. (`MPI_BSEND_OVERHEAD`)
-pub const BSEND_OVERHEAD: usize = 64;
 
 impl Communicator {
     /// Sends a message. Small ones are on their way when this returns; a large one has been
@@ -295,7 +291,7 @@ impl Communicator {
         self.with_room(call, |engine| unsafe { engine.start_transfer(transfer, staging) })
     }
 
-    /// See [`CommContext::with_room`](crate::op_handle::CommContext::with_room).
+    /// See [`CommContext::with_room`](crate::comm::op_handle::CommContext::with_room).
     pub(crate) fn with_room<T>(
         &self,
         call: &'static str,

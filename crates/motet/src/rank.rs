@@ -15,10 +15,14 @@ mod finalize;
 mod flush_thread;
 mod granularity;
 mod kept_out;
+pub mod machine;
+mod nodes;
 mod polling;
 mod process;
 mod progress;
+pub(crate) mod settings;
 mod wait;
+pub(crate) mod wisdom;
 
 use std::io;
 use std::ops::{Deref, DerefMut};
@@ -34,17 +38,17 @@ use motet_fabric::slab::Id;
 use motet_fabric::{Endpoint, Failure, How, Peer, SharedSegment, TransferError, forking};
 use motet_plan::Tuning;
 
-use crate::check::{CheckConfig, CheckState};
+use crate::engine::check::{CheckConfig, CheckState};
 use crate::engine::{
     Advance, End, Engine, Execution, InlineRun, OpKey, Outcome, PackedBuffers, PlanCache,
-    Postponed, Replay, ReplayKey,
+    Postponed, Replay, ReplayKey, Slot,
 };
-use crate::nodes::Nodes;
-use crate::point_to_point::Slot;
-use crate::settings::Settings;
-use crate::wisdom::WisdomLog;
+use crate::rank::settings::Settings;
+use crate::rank::wisdom::WisdomLog;
 use flush_thread::FlushThread;
 use kept_out::called_from_operator;
+pub(crate) use nodes::Nodes;
+pub(crate) use progress::ProgressConfig;
 use progress::ProgressThread;
 pub use wait::Waiting;
 use wait::{Behaviour, WaitPolicy};
@@ -86,22 +90,6 @@ struct Shared {
     patience: WaitPolicy,
     behaviour: Behaviour,
     aid: Arc<ProgressThread>,
-}
-
-/// How a rank waits, and who moves its operations when it does not.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct ProgressConfig {
-    pub(crate) waiting: Waiting,
-    /// Whether a thread moves them while the rank computes.
-    pub(crate) has_helper: bool,
-}
-
-impl ProgressConfig {
-    /// Whether there is a thread that moves operations, and a core for it, in a world of so many
-    /// ranks on so many cores.
-    fn helper_has_core(&self, ranks: usize, cores: usize) -> bool {
-        self.has_helper && 2 * ranks <= cores
-    }
 }
 
 /// The engine, for one thread alone.

@@ -27,16 +27,12 @@
 //! started, cancelled or freed) is only returned: a C library takes that to the handler of its
 //! own choice, which by the standard is that of `MPI_COMM_SELF`.
 
-mod buffers;
-mod collective;
-mod data;
+mod end;
+mod forms;
 mod generalized;
 mod inline;
-mod kind;
 mod message;
 mod misuse;
-mod overlap;
-mod packed_sides;
 mod partitioned;
 mod renamed;
 mod replay;
@@ -46,17 +42,11 @@ mod sets;
 mod signature;
 mod state;
 mod status;
-mod strict;
-mod translate;
+mod typed;
 
-pub use collective::{Collective, CommRef, Reduction, Root};
-pub use data::{TypedBuffer, VectorBuffer, WBuffer};
-pub(crate) use generalized::Shared;
+pub use end::end;
 pub use generalized::{Callbacks, Stage, grequest_start};
-pub use kind::CollectiveKind;
-pub(crate) use kind::Form;
 pub use message::{Incoming, Outgoing, SendMode};
-pub(crate) use partitioned::PartitionedSequence;
 pub use partitioned::Partitions;
 #[allow(deprecated)] // exports old names on purpose
 pub use renamed::{Blocks, Data, Mixed, On, Parts, Repeat, Replace, Swap};
@@ -69,11 +59,14 @@ pub use sets::{
     wait_all, wait_any, wait_some,
 };
 pub use status::Status;
-pub use strict::{check_operator, is_strict};
 
-pub use crate::check::{Caller, end_calls};
-pub use crate::phases::end;
-pub use crate::world::init_for;
+pub use crate::base::collective_kind::CollectiveKind;
+pub use crate::collective::untyped::{
+    Collective, CommRef, Reduction, Root, TypedBuffer, VectorBuffer, WBuffer, check_operator,
+    is_strict,
+};
+pub use crate::engine::check::Caller;
+pub use crate::world::{end_calls, init_for};
 /// Whether this thread runs an operator of the user, which must not call the library.
 pub use motet_fabric::biased_lock::is_excluded as is_in_operator;
 pub use motet_fabric::bootstrap::{
@@ -82,7 +75,6 @@ pub use motet_fabric::bootstrap::{
 #[doc(hidden)]
 pub use motet_fabric::poison;
 pub use motet_fabric::shared_heap::SharedHeapBlock as CommonMemory;
-pub(crate) use translate::exchangew;
 
 use crate::Communicator;
 

@@ -13,11 +13,11 @@ use std::sync::Arc;
 use motet_fabric::{Peer, bootstrap};
 use motet_plan::Tuning;
 
-use crate::communicator::Communicator;
-use crate::error::ErrorHandler;
-use crate::op_handle::CommContext;
+use crate::comm::communicator::Communicator;
+use crate::comm::error_handler::ErrorHandler;
+use crate::comm::op_handle::CommContext;
 use crate::rank::RankContext;
-use crate::settings::Settings;
+use crate::rank::settings::Settings;
 use crate::{Group, Info, Neighbour, Result};
 
 /// What an operation of a rank may take beside the user's buffers.

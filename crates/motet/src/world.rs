@@ -11,13 +11,14 @@ use motet_fabric::bootstrap::{self, JoinedRank};
 use motet_fabric::{Failure, How, launcher};
 use motet_plan::select::Wisdom;
 
-use crate::check::{Caller, end_calls};
-use crate::communicator::Communicator;
-use crate::error::{ErrorKind, Result};
-use crate::machine;
+use crate::base::error::{ErrorKind, Result};
+use crate::collective::untyped::CommRef;
+use crate::comm::communicator::Communicator;
+use crate::engine::check::Caller;
 use crate::rank::RankContext;
-use crate::settings::Settings;
-use crate::wisdom;
+use crate::rank::machine;
+use crate::rank::settings::Settings;
+use crate::rank::wisdom;
 
 /// The communicator of all ranks of a program.
 ///
@@ -72,6 +73,25 @@ impl Deref for World {
     fn deref(&self) -> &Communicator {
         &self.0
     }
+}
+
+impl<'a> From<&'a World> for CommRef<'a> {
+    fn from(world: &'a World) -> CommRef<'a> {
+        CommRef::Communicator(world)
+    }
+}
+
+/// Calls nothing more in the world, which is left soon, and waits in check mode until that is so of
+/// the other ranks, or nothing moves any more. Collective, but nobody is kept for long.
+///
+/// # Errors
+/// That calls of the ranks do not fit together, if no call of this rank has said so.
+pub fn end_calls(world: &World) -> Result<()> {
+    let Some(membership) = world.membership() else { return Ok(()) };
+    membership.end();
+    world.core().compare_last_calls();
+    let untold = world.core().untold_mismatch();
+    untold.map_or(Ok(()), |reason| Err(world.error("leave", ErrorKind::Mismatch(reason))))
 }
 
 /// Joins the world of this process: that of its launcher or, without one, a world of one rank.

@@ -159,7 +159,7 @@ pub(crate) fn stubs(source: &Source) -> Vec<Finding> {
 const SPEAKERS: [&str; 4] = [
     "crates/fabric/src/stderr.rs",
     "crates/fabric/src/launcher/output.rs",
-    "crates/motet/src/check/report.rs",
+    "crates/motet/src/engine/check/report.rs",
     "crates/cli/src/bench/environment.rs",
 ];
 

@@ -20,7 +20,7 @@ pub(crate) fn huge(path: &str, bytes: u64) -> Option<Finding> {
 }
 
 /// The lines of a section, with their numbers: from behind its heading to the next of its level.
-fn section<'a>(markdown: &'a str, heading: &str) -> Option<Vec<(usize, &'a str)>> {
+pub(crate) fn section<'a>(markdown: &'a str, heading: &str) -> Option<Vec<(usize, &'a str)>> {
     let mut lines = markdown.lines().zip(1..).map(|(line, number)| (number, line.trim_end()));
     lines.find(|(_, line)| *line == heading)?;
     let mut in_fence = false;

@@ -2,7 +2,7 @@
 
 use crate::finding::Finding;
 use crate::source::Source;
-use crate::{code, conformance, documents, names, workspace};
+use crate::{code, conformance, documents, layers, names, workspace};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -453,5 +453,71 @@ mod the_names {
         assert!(found("Node\n").is_empty());
         assert_eq!(found("Leaf\nNode\n").len(), 1, "one type only");
         assert_eq!(found("Leaf\nNode\n")[0].path, names::SHARED);
+    }
+}
+
+mod the_layers {
+    use super::*;
+
+    const PAGE: &str = "# A crate\n\n## Layers\n\n| layer | what |\n|---|---|\n\
+        | `roof`, `attic` | `base` is no module here |\n| `wall` | |\n| `base` | |\n\n## More\n";
+
+    fn layers(page: &str) -> layers::Layers {
+        layers::Layers::read("crates/house/src/README.md", page).expect("it has a table")
+    }
+
+    /// What is found where `wall/brick.rs` holds this text, and the modules of the table exist.
+    fn found(text: &str) -> Vec<usize> {
+        let file = |name: &str, text| Source::new(&format!("crates/house/src/{name}"), text);
+        let surface = "pub use base::{Stone, Sand as Grit};\npub use roof::{Tile, beam::Beam};\n";
+        let sources = [
+            file("lib.rs", surface),
+            file("attic.rs", "use super::roof::Tile;\nuse crate::wall;\n"),
+            file("roof.rs", "use crate::base::Stone;\n"),
+            file("wall.rs", "mod brick;\n"),
+            file("base.rs", ""),
+            file("wall/brick.rs", text),
+        ];
+        let findings = layers(PAGE).findings(&sources.each_ref());
+        assert!(findings.iter().all(|each| each.path.ends_with("/wall/brick.rs")), "{findings:?}");
+        findings.into_iter().map(|each| each.line).collect()
+    }
+
+    #[test]
+    fn a_use_that_points_up_is_found() {
+        assert_eq!(found("use crate::base::Stone;\n\nuse crate::roof::Tile;\n"), [3]);
+        assert_eq!(found("use crate::{\n    base::Stone,\n    attic::{Box, Bag},\n};\n"), [3, 3]);
+        assert_eq!(found("use crate::attic;\n"), [1]);
+        assert_eq!(found("fn f(a: &super::super::roof::Tile) {}\n"), [1]);
+        assert_eq!(found("mod m {\n    use super::super::super::roof::Tile;\n}\n"), [2]);
+        assert_eq!(found("macro_rules! m {\n    () => { $crate::roof::Tile };\n}\n"), [2]);
+    }
+
+    #[test]
+    fn what_the_root_re_exports_belongs_to_its_module() {
+        assert_eq!(found("use crate::{Grit, Stone};\n"), NOWHERE);
+        assert_eq!(found("use crate::{Grit, Tile};\n"), [1]);
+        assert_eq!(found("fn f() -> crate::Beam {}\n"), [1]);
+    }
+
+    #[test]
+    fn other_uses_are_none_that_point_up() {
+        let down = "//! [`Tile`](crate::roof::Tile)\nuse crate::base::*;\nuse super::mortar;\n\
+                    pub(crate) fn f() -> std::vec::Vec<u8> { \"crate::roof\" }\n\
+                    mod roof {}\nuse self::roof::Tile;\n";
+        assert_eq!(found(down), NOWHERE);
+        assert_eq!(found("#[cfg(test)]\nmod tests {\n    use crate::roof::Tile;\n}\n"), NOWHERE);
+    }
+
+    #[test]
+    fn a_module_without_a_layer_and_a_layer_without_a_module_are_found() {
+        let sources = [rust(""), Source::new("crates/house/src/cellar.rs", "")];
+        let findings = layers(&PAGE.replace(", `attic`", "")).findings(&sources.each_ref());
+        let names = ["`cellar` is in no layer of crates/house/src/README.md"];
+        let missing = ["base", "roof", "wall"].map(|name| format!("no module `{name}`"));
+        let expected: Vec<String> = names.map(str::to_owned).into_iter().chain(missing).collect();
+        assert_eq!(whats(findings), expected);
+        assert!(layers::Layers::read("crates/house/src/README.md", "# Protocol\n").is_none());
+        assert!(layers::Layers::read("crates/house/README.md", PAGE).is_none());
     }
 }

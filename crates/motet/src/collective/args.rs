@@ -6,10 +6,10 @@ use std::sync::Arc;
 use motet_plan::call::Blocks;
 use motet_plan::{Block, Operation, Rank};
 
-use super::Neighbour;
-use crate::buffer::RawSlice;
-use crate::communicator::Communicator;
-use crate::error::ErrorKind;
+use crate::base::error::ErrorKind;
+use crate::comm::communicator::Communicator;
+use crate::comm::topology::Neighbour;
+use crate::data::buffer::RawSlice;
 
 type ArgsResult = Result<CollectiveArgs, ErrorKind>;
 

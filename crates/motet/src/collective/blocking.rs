@@ -9,11 +9,11 @@ use motet_plan::Block;
 
 use super::{CollectiveArgs, PreparedCall};
 use crate::Element;
-use crate::buffer::{RawSlice, SendBuffer, StableBuffer};
-use crate::communicator::Communicator;
-use crate::error::{ErrorKind, Result};
-use crate::kernel::{Kernel, kernel};
-use crate::op::Operator;
+use crate::base::error::{ErrorKind, Result};
+use crate::comm::communicator::Communicator;
+use crate::data::buffer::{RawSlice, SendBuffer, StableBuffer};
+use crate::data::kernel::{Kernel, kernel};
+use crate::data::op::Operator;
 
 /// Where a borrowed input lies; the caller's borrow outlives the call.
 pub(crate) fn input<T: Element>(slice: &[T]) -> Option<RawSlice> {

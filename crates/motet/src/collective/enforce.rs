@@ -18,11 +18,11 @@
 //! for a rank that has given up.
 
 use super::{CollectiveArgs, blocking::output};
-use crate::check::CallDescription;
-use crate::communicator::Communicator;
-use crate::error::{ErrorKind, Result};
-use crate::kernel::kernel;
-use crate::op::{Min, Operator, Sum};
+use crate::base::error::{ErrorKind, Result};
+use crate::comm::communicator::Communicator;
+use crate::data::kernel::kernel;
+use crate::data::op::{Min, Operator, Sum};
+use crate::engine::check::CallDescription;
 
 /// Says nothing about a fact.
 const ANY: u64 = u64::MAX;
@@ -188,7 +188,7 @@ impl Communicator {
         own: &Statement,
         fact: usize,
         least: u64,
-    ) -> Result<crate::error::Error> {
+    ) -> Result<crate::base::error::Error> {
         let (mine, rank) = (own.facts()[fact], self.rank() as u64);
         let mut ranks = [ANY; 2];
         if mine != ANY {
@@ -212,7 +212,7 @@ impl Communicator {
         // The lowest rank that has passed an empty group, if it is in that of anybody.
         let all = self.tell_all(call, [u64::from(passed.is_some())])?;
         let is_missing = |&rank: &usize| {
-            let is_in = |passed: &&crate::group::Group| {
+            let is_in = |passed: &&crate::base::group::Group| {
                 passed.rank_of_peer(self.group().peer(rank)).is_some()
             };
             all[rank][0] == 0 && passed.filter(is_in).is_some()
@@ -268,7 +268,7 @@ impl Communicator {
         call: &'static str,
         own: &Statement,
         wrong: &Wrong,
-    ) -> Result<crate::error::Error> {
+    ) -> Result<crate::base::error::Error> {
         let Wrong { which, ranks: [first, second], how } = *wrong;
         let mut texts = Vec::new();
         for rank in [first, second] {

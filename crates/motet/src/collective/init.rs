@@ -2,9 +2,9 @@
 //! of the communicator together.
 //!
 //! An init that is local asks nobody: its algorithm is what the selection says or, with the hint
-//! `previous`, what the ranks have learned before, which all know ([`crate::learned`]). Where it
-//! finds a plan that was to be kept, it leaves the opening of channels to the first start too; so
-//! it costs a look into a table.
+//! `previous`, what the ranks have learned before, which all know ([`crate::comm::learned`]). Where
+//! it finds a plan that was to be kept, it leaves the opening of channels to the first start too;
+//! so it costs a look into a table.
 //!
 //! An enforced init takes these steps on all ranks, and none of them can be skipped by one alone:
 //!
@@ -24,11 +24,11 @@ use motet_plan::{Algorithm, Call, Collective, algo};
 use super::enforce::{Agreed, Statement};
 use super::measure::{BUFFERS_MAX_BYTES, Measured};
 use super::{BindingArgs, PreparedCall};
-use crate::communicator::Communicator;
+use crate::base::error::{Error, Result};
+use crate::base::hints::{Hints, Keep, Look};
+use crate::comm::communicator::Communicator;
+use crate::comm::learned::{Key, Lesson};
 use crate::engine::{CacheHit, Execution, LinkTime, OpKey, PackedBuffers, Rule, Selection};
-use crate::error::{Error, Result};
-use crate::hints::{Hints, Keep, Look};
-use crate::learned::{Key, Lesson};
 
 /// What an exchange over several nodes becomes.
 const ROUTED: Collective = Collective::NodeExchange;

@@ -14,12 +14,13 @@ use motet_plan::call::Blocks;
 use motet_plan::{Block, Operation, Rank};
 
 use super::args::{blocks_make, exact, holds, total};
-use super::{CollectiveArgs, Neighbour, Participants};
-use crate::buffer::RawSlice;
-use crate::error::ErrorKind;
-use crate::group::Group;
-use crate::intercommunicator::Intercommunicator;
-use crate::raw::Root;
+use super::untyped::Root;
+use super::{CollectiveArgs, Participants};
+use crate::base::error::ErrorKind;
+use crate::base::group::Group;
+use crate::collective::intercommunicator::Intercommunicator;
+use crate::comm::topology::Neighbour;
+use crate::data::buffer::RawSlice;
 
 type Crossed = Result<InterCall, ErrorKind>;
 

@@ -26,14 +26,14 @@ use motet_plan::Algorithm;
 
 use super::BindingArgs;
 use super::init::Init;
-use crate::buffer::RawSlice;
-use crate::communicator::Communicator;
+use crate::base::error::Result;
+use crate::base::hints::Keep;
+use crate::comm::communicator::Communicator;
+use crate::comm::explain::duration;
+use crate::comm::persistent::Persistent;
+use crate::data::buffer::RawSlice;
+use crate::data::kernel::stand_in;
 use crate::engine::{Binding, Closing, LinkTime, PackedBuffers, Rule};
-use crate::error::Result;
-use crate::explain::duration;
-use crate::hints::Keep;
-use crate::kernel::stand_in;
-use crate::persistent::Persistent;
 
 /// The most memory for the buffers of one candidate. Calls that need more are not measured: there,
 /// what counts is the bytes that are moved, which the cost model knows well.

@@ -19,14 +19,14 @@ use super::persistent::{persistent_collectives, persistent_with_root};
 use super::w::Peers;
 use super::{CollectiveArgs, Participants, PreparedCall, RankOf, TypedBlocks};
 use crate::Element;
-use crate::buffer::{Buffers, RecvBuffer, SendBuffer};
-use crate::communicator::Communicator;
-use crate::error::{ErrorKind, Result};
-use crate::group::{Group, GroupError};
-use crate::info::Info;
-use crate::kernel::{Kernel, kernel};
-use crate::op::Operator;
-use crate::persistent::Persistent;
+use crate::base::error::{ErrorKind, Result};
+use crate::base::group::{Group, GroupError};
+use crate::base::info::Info;
+use crate::comm::communicator::Communicator;
+use crate::comm::persistent::Persistent;
+use crate::data::buffer::{Buffers, RecvBuffer, SendBuffer};
+use crate::data::kernel::{Kernel, kernel};
+use crate::data::op::Operator;
 
 /// The members of a group, all of them ranks of one communicator: persistent collectives are
 /// among these. (2008 proposal §2.1)

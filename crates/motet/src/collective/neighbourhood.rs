@@ -13,11 +13,11 @@ use super::CollectiveArgs;
 use super::args::{blocks_make, exact};
 use super::blocking::{input, output};
 use crate::Element;
-use crate::buffer::{Buffers, RawSlice, RecvBuffer, SendBuffer};
-use crate::communicator::Communicator;
-use crate::error::{ErrorKind, Result};
-use crate::info::Info;
-use crate::persistent::Persistent;
+use crate::base::error::{ErrorKind, Result};
+use crate::base::info::Info;
+use crate::comm::communicator::Communicator;
+use crate::comm::persistent::Persistent;
+use crate::data::buffer::{Buffers, RawSlice, RecvBuffer, SendBuffer};
 
 type Shaped = Result<CollectiveArgs, ErrorKind>;
 

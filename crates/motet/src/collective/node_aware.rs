@@ -25,9 +25,9 @@ use motet_plan::{
     Call, Demands, Edge, EdgeDemand, Neighbour, NodeKnowledge, NodePeer, Operation, Rank, nodes,
 };
 
-use crate::communicator::Communicator;
-use crate::error::Result;
-use crate::op::Max;
+use crate::base::error::Result;
+use crate::comm::communicator::Communicator;
+use crate::data::op::Max;
 
 /// Words that tell of one entry of a list.
 const ENTRY: usize = 3;

@@ -58,7 +58,7 @@ macro_rules! collective {
         pub fn $begin<$($lent,)? $($generic),*>(
             &mut self,
             $($buffers: $given, $($argument: $type),*)?
-        ) -> crate::Result<crate::Phase<'_, 'buffers, $held>>
+        ) -> crate::Result<Phase<'_, 'buffers, $held>>
         where
             $($bounds)*
         {
@@ -335,13 +335,13 @@ use super::{
     CollectiveArgs, Peers, PreparedCall, TypedBlock, TypedBlocks, pending_sparse,
     sparse_collectives,
 };
-use crate::buffer::{Buffers, RecvBuffer, SendBuffer};
-use crate::communicator::Communicator;
-use crate::element::{AnyBytes, Element};
-use crate::error::{ErrorKind, Result};
-use crate::kernel::{Kernel, kernel};
-use crate::op::Operator;
-use crate::request::Request;
+use crate::base::error::{ErrorKind, Result};
+use crate::comm::communicator::Communicator;
+use crate::comm::request::Request;
+use crate::data::buffer::{Buffers, RecvBuffer, SendBuffer};
+use crate::data::kernel::{Kernel, kernel};
+use crate::data::op::Operator;
+use crate::types::element::{AnyBytes, Element};
 
 impl Communicator {
     #[track_caller]

@@ -280,13 +280,13 @@ use super::args::ScanKind;
 use super::w::Peers;
 use super::{CollectiveArgs, PreparedCall, TypedBlocks};
 use crate::Element;
-use crate::buffer::{Buffers, RecvBuffer, SendBuffer};
-use crate::communicator::Communicator;
-use crate::error::{ErrorKind, Result};
-use crate::info::Info;
-use crate::kernel::{Kernel, kernel};
-use crate::op::Operator;
-use crate::persistent::Persistent;
+use crate::base::error::{ErrorKind, Result};
+use crate::base::info::Info;
+use crate::comm::communicator::Communicator;
+use crate::comm::persistent::Persistent;
+use crate::data::buffer::{Buffers, RecvBuffer, SendBuffer};
+use crate::data::kernel::{Kernel, kernel};
+use crate::data::op::Operator;
 
 /// Among all ranks, and with a root that is an argument.
 impl Communicator {

@@ -25,6 +25,6 @@ mod shape;
 mod table;
 
 pub(crate) use forms::pending_sparse;
+pub use neighbours::Neighbours;
 pub(crate) use neighbours::members;
-pub use neighbours::{Neighbour, Neighbours};
 pub(crate) use table::sparse_collectives;

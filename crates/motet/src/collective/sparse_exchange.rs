@@ -17,12 +17,13 @@ use motet_fabric::{Peer, Region, RegionMut, TypeCode};
 use motet_plan::order::sort_by_number;
 
 use super::{CollectiveArgs, PreparedCall};
-use crate::communicator::{Communicator, ContextKind};
-use crate::element::{Element, assert_valid, clear_padding, code_for};
+use crate::base::error::{ErrorKind, Result};
+use crate::comm::communicator::Communicator;
+use crate::comm::op_handle::{CommContext, OpHandle};
+use crate::comm::sets::{InFlight, Pending};
+use crate::engine::context::ContextKind;
 use crate::engine::{Arrivals, Dynamic, OpKey, Selection};
-use crate::error::{ErrorKind, Result};
-use crate::op_handle::{CommContext, OpHandle};
-use crate::sets::{InFlight, Pending};
+use crate::types::element::{Element, assert_valid, clear_padding, code_for};
 
 const BLOCKING: &str = "sparse_exchange";
 const NONBLOCKING: &str = "isparse_exchange";

@@ -11,17 +11,17 @@ use std::panic::Location;
 use motet_plan::Rank;
 
 use super::blocking::{input, output};
+use super::untyped::{Collective, CommRef, WBuffer, exchangew};
 use super::{Members, PreparedCall};
-use crate::buffer::{Buffers, RawSlice, RecvBuffer, SendBuffer};
-use crate::communicator::Communicator;
-use crate::datatype::{Datatype, DatatypeError};
-use crate::element::AnyBytes;
-use crate::error::{ErrorKind, Result};
-use crate::info::Info;
-use crate::intercommunicator::Intercommunicator;
-use crate::persistent::Persistent;
-use crate::raw::{Collective, CommRef, WBuffer, exchangew};
-use crate::request::Request;
+use crate::base::error::{ErrorKind, Result};
+use crate::base::info::Info;
+use crate::collective::intercommunicator::Intercommunicator;
+use crate::comm::communicator::Communicator;
+use crate::comm::persistent::Persistent;
+use crate::comm::request::Request;
+use crate::data::buffer::{Buffers, RawSlice, RecvBuffer, SendBuffer};
+use crate::types::datatype::{Datatype, DatatypeError};
+use crate::types::element::AnyBytes;
 
 /// A block of an [`alltoallw`](Communicator::alltoallw) or an
 /// [`exchangew`](Communicator::exchangew): where it lies, and what it is made of.

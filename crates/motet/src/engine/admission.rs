@@ -10,7 +10,7 @@
 //! ends with a message of the allocator, and the others hear that it has died.
 
 use super::Engine;
-use crate::error::ErrorKind;
+use crate::base::error::ErrorKind;
 
 /// Operations that a rank may have without asking.
 pub(super) const UNASKED: usize = 1024;

@@ -4,7 +4,7 @@ use motet_fabric::slab::Id;
 use motet_fabric::{Endpoint, Failure, How, Received, TransferError};
 
 use super::{Engine, Postponed, State, Work};
-use crate::communicator::{ContextKind, split_context};
+use crate::engine::context::{ContextKind, split_context};
 
 impl Engine {
     /// Ends an operation that will never complete. On return nobody uses its memory.

@@ -2,7 +2,7 @@
 
 use motet_plan::{Call, Operation, Plan};
 
-use crate::kernel::Kernel;
+use crate::data::kernel::Kernel;
 
 /// How the ranks of a call end it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

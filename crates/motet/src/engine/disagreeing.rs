@@ -42,7 +42,7 @@ use motet_fabric::{Label, Peer, Region, Selector, Token, TransferError, TypeCode
 use super::execution::tells_lengths_apart;
 use super::persistent::StartOutcome;
 use super::{Engine, Execution, OpKey, Operation, State, Work};
-use crate::communicator::{ContextKind, split_context};
+use crate::engine::context::{ContextKind, split_context};
 
 /// In place of the number of a message among those of two ranks: it is a notice.
 const NOTICE_STEP: u32 = u32::MAX;

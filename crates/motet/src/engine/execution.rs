@@ -23,8 +23,8 @@ use motet_plan::{Action, Buffer, Call, Cursor, Rank, Slice, StepId};
 
 use super::buffers::Memory;
 use super::plan_cache::CachedPlan;
-use crate::group::Group;
-use crate::kernel::Kernel;
+use crate::base::group::Group;
+use crate::data::kernel::Kernel;
 pub(crate) use binding::Binding;
 use failing::Fault;
 pub(in crate::engine) use failing::tells_lengths_apart;

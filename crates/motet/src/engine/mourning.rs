@@ -21,8 +21,8 @@ use motet_fabric::slab::Id;
 use motet_fabric::{Failure, TransferError};
 
 use super::{Engine, Outcome, State, Work};
-use crate::error::ErrorKind;
-use crate::group::Group;
+use crate::base::error::ErrorKind;
+use crate::base::group::Group;
 
 /// The first of these deaths that is that of a rank of a group.
 pub(super) fn first_in(group: &Group, deaths: &[Failure]) -> Option<Failure> {

@@ -264,7 +264,7 @@ mod tests {
 
     use super::super::{Closing, PlanCache, Rule, Selection};
     use super::*;
-    use crate::hints::Keep;
+    use crate::base::hints::Keep;
     use crate::{Result, Settings};
 
     fn rounds(ranks: usize) -> u64 {

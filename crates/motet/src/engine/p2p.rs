@@ -19,9 +19,9 @@ use motet_fabric::{
 };
 
 use super::{
-    BufferGuard, Engine, NOTHING, Operation, Outcome, PackedBuffers, State, Work, collected,
+    BufferGuard, Engine, NOTHING, Operation, Outcome, PackedBuffers, Room, Rooms, State, Work,
+    collected,
 };
-use crate::point_to_point::{Room, Rooms};
 
 /// What a receive from nobody gets.
 pub(crate) const NOBODY: Received = Received { source: Peer(u32::MAX), tag: 0, bytes: 0 };

@@ -2,7 +2,7 @@
 //!
 //! All of this is the rank's own affair: whether it finds a plan here has no influence on which
 //! algorithm is taken, so ranks need not find the same. What is learned, and does have that
-//! influence, is kept elsewhere ([`crate::learned`]).
+//! influence, is kept elsewhere ([`crate::comm::learned`]).
 
 use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasherDefault;
@@ -17,9 +17,8 @@ use motet_plan::{
 
 use super::quick_hash::Quick;
 use super::{Closing, Execution};
-use crate::error::ErrorKind;
-use crate::hints::Keep;
-use crate::learned::CacheCounters;
+use crate::base::error::ErrorKind;
+use crate::base::hints::Keep;
 
 /// By which rule the algorithm of a call is chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -282,6 +281,23 @@ impl PlanIndex {
             places.retain(|_, place| to[*place].map(|to| *place = to).is_some());
         });
     }
+}
+
+/// What the caches of a rank did, since it joined the world: counted over all its communicators.
+/// A program can see by them whether its hints `reuse` and `previous` meet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CacheCounters {
+    /// Plans that were made, those that were only measured included.
+    pub plans_made: u64,
+    /// Calls whose plan was there already.
+    pub plans_found: u64,
+    /// Choices that were made by measurement.
+    pub choices_learned: u64,
+    /// Inits with the hint `previous` that found what one with `reuse` has kept.
+    pub previous_hits: u64,
+    /// Inits with the hint `previous` that found nothing.
+    pub previous_misses: u64,
 }
 
 /// Plans and idle runs by call.

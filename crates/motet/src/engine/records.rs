@@ -11,12 +11,11 @@ use motet_fabric::slab::Id;
 use motet_fabric::{Completion, Label, Peer, Region, Selector, Token, TransferError, TypeCode};
 
 use super::{Engine, Envelope, Mode, OpKey, Outcome, State, Transfer, Work};
-use crate::check::{
-    Awaited, CallDescription, CheckState, CheckedComm, Kind, PendingCall, Record, Tell, Verdict,
-    report,
+use crate::base::group::Group;
+use crate::engine::check::{
+    Awaited, CallDescription, CheckState, Kind, PendingCall, Record, Tell, Verdict, report,
 };
-use crate::communicator::{ContextKind, split_context};
-use crate::group::Group;
+use crate::engine::context::{ContextKind, split_context};
 
 /// The operation of the receive that awaits records: no operation has this id.
 pub(super) const RECORDS: u64 = 0;
@@ -111,7 +110,7 @@ impl Engine {
     /// Why it must not be made.
     pub(crate) fn note(
         &mut self,
-        membership: &CheckedComm,
+        communicator: u64,
         kind: Kind,
         account: CallDescription,
         tag: u64,
@@ -119,7 +118,7 @@ impl Engine {
         if self.has_left {
             return Ok(0); // The call is refused for that.
         }
-        let own = self.books().enter_own(membership, kind, account, tag);
+        let own = self.books().enter_own(communicator, kind, account, tag);
         for (peer, record) in &own.records {
             self.send_record(*peer, record);
         }

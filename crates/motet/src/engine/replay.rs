@@ -10,9 +10,10 @@
 //! the signature, or does not change. It is the rank's own affair, as the cache of plans is: the
 //! run is that of the plan that would have been found.
 
+use std::fmt::Debug;
+
 use super::{Advance, Engine, Execution, InlineRun, PlanProgram};
 use crate::engine::OpKey;
-use crate::raw::Collective;
 
 /// How many calls are kept: a power of two.
 const SLOTS: usize = 16;
@@ -55,6 +56,13 @@ pub(crate) enum BufferSource {
 /// Counts and displacements of the blocks of one side, where each has its own.
 pub(crate) type Lists<'a> = Option<(&'a [usize], &'a [isize])>;
 
+/// A call that has lists of blocks.
+pub(crate) trait HasLists: Debug {
+    /// Counts and displacements of what is sent and of what is received, where each block has its
+    /// own.
+    fn lists(&self) -> [Lists<'_>; 2];
+}
+
 /// A call that may be made again: what its buffers are, and where they lie this time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReplayKey<'a> {
@@ -64,13 +72,13 @@ pub(crate) struct ReplayKey<'a> {
     /// Null if nothing is received.
     pub(crate) received: *mut u8,
     /// It has the lists of blocks, if there are any. Not there if there are none.
-    pub(crate) call: Option<&'a Collective<'a>>,
+    pub(crate) call: Option<&'a dyn HasLists>,
 }
 
 impl ReplayKey<'_> {
     /// Counts and displacements of the blocks of both sides.
     fn lists(&self) -> [Lists<'_>; 2] {
-        self.call.map_or([None, None], Collective::lists)
+        self.call.map_or([None, None], HasLists::lists)
     }
 }
 

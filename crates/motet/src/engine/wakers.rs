@@ -7,7 +7,7 @@ use std::task::Waker;
 use motet_fabric::slab::Id;
 
 use super::{Engine, Execution, Operation, State};
-use crate::kernel::Kernel;
+use crate::data::kernel::Kernel;
 
 /// What is done once the engine is unlocked.
 pub(crate) enum Postponed {

@@ -1,126 +1,16 @@
 //! Buffered sends: the message is copied, and the send is complete at once. (MPI 4.1 §3.6)
 //!
-//! A buffer is room that is counted: so many bytes may wait to be sent. The memory comes from the
-//! allocator, message by message, so nothing is fragmented and nothing is taken that is not used.
+//! This is what attaches, drains and detaches the buffers that [`Rooms`](crate::engine::Rooms) are
+//! made of.
 
-#![allow(unsafe_code)] // listed in docs/unsafe.md
+use motet_fabric::{Failure, TransferError};
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-use motet_fabric::{Failure, Region, TransferError};
-
-use super::BSEND_OVERHEAD;
-use crate::communicator::Communicator;
-use crate::error::{Error, ErrorKind, Result};
-use crate::op_handle::OpHandle;
+use crate::base::error::{Error, ErrorKind, Result};
+use crate::comm::communicator::Communicator;
+use crate::comm::op_handle::OpHandle;
+use crate::comm::request::Request;
+use crate::engine::{BufferRoom, Room, Slot};
 use crate::rank::RankContext;
-use crate::request::Request;
-
-/// How much a buffer for buffered sends holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BufferRoom {
-    /// So many bytes; each message needs [`BSEND_OVERHEAD`] more than its length.
-    Bytes(usize),
-    /// As many as there are messages. (`MPI_BUFFER_AUTOMATIC`)
-    Automatic,
-}
-
-/// What is wrong with the buffer for buffered sends.
-fn wrong(problem: impl Into<String>) -> ErrorKind {
-    ErrorKind::Buffer { which: "buffer for buffered sends", problem: problem.into() }
-}
-
-/// A message of so many bytes does not fit into what is left of it.
-pub(crate) fn no_room(needed: usize) -> ErrorKind {
-    wrong(format!("has no room for {needed} bytes and {BSEND_OVERHEAD} more, or is not attached"))
-}
-
-/// Room for messages that wait to be sent.
-#[derive(Debug)]
-pub(crate) struct Room {
-    limit: BufferRoom,
-    used: AtomicUsize,
-}
-
-impl Room {
-    /// Sets bytes aside, if there is room for them.
-    fn reserve(&self, bytes: usize) -> bool {
-        let limit = match self.limit {
-            BufferRoom::Bytes(limit) => limit,
-            BufferRoom::Automatic => usize::MAX,
-        };
-        let more = |used: usize| used.checked_add(bytes).filter(|&used| used <= limit);
-        self.used.try_update(Ordering::AcqRel, Ordering::Acquire, more).is_ok()
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.used.load(Ordering::Acquire) == 0
-    }
-}
-
-/// A place where a buffer may be attached.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Slot(Arc<Mutex<Option<Arc<Room>>>>);
-
-impl Slot {
-    fn room(&self) -> MutexGuard<'_, Option<Arc<Room>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn attach(&self, limit: BufferRoom) -> Result<(), ErrorKind> {
-        let mut room = self.room();
-        if room.is_some() {
-            return Err(wrong("is attached already"));
-        }
-        *room = Some(Arc::new(Room { limit, used: AtomicUsize::new(0) }));
-        Ok(())
-    }
-}
-
-/// The buffers that a send may use: that of its communicator, else that of its rank.
-#[derive(Clone, Debug)]
-pub(crate) struct Rooms {
-    pub(crate) of_communicator: Slot,
-    pub(crate) of_rank: Slot,
-}
-
-/// A message that has been copied; its room is free again when it is dropped.
-pub(crate) struct Copied {
-    data: Box<[u8]>,
-    room: Arc<Room>,
-}
-
-impl Copied {
-    pub(crate) fn region(&self) -> Region {
-        Region::of(&self.data)
-    }
-}
-
-impl Drop for Copied {
-    fn drop(&mut self) {
-        self.room.used.fetch_sub(self.data.len() + BSEND_OVERHEAD, Ordering::AcqRel);
-    }
-}
-
-impl Rooms {
-    /// Copies a message. `None` if there is no room.
-    ///
-    /// # Safety
-    /// The data can be read.
-    pub(crate) unsafe fn copy(&self, data: Region) -> Option<Copied> {
-        let room = self.of_communicator.room().clone().or_else(|| self.of_rank.room().clone())?;
-        if !room.reserve(data.bytes().checked_add(BSEND_OVERHEAD)?) {
-            return None;
-        }
-        let bytes: &[u8] = match data.bytes() {
-            0 => &[],
-            // SAFETY: readable, by the caller's promise.
-            bytes => unsafe { std::slice::from_raw_parts(data.start(), bytes) },
-        };
-        Some(Copied { data: bytes.into(), room })
-    }
-}
 
 impl Communicator {
     /// Gives the buffered sends of this communicator a buffer of their own. Without one they use
@@ -201,7 +91,7 @@ impl Communicator {
 
     fn detach(&self, call: &'static str, slot: &Slot) -> Result<BufferRoom> {
         let room = slot.room().take();
-        let missing = || self.error(call, wrong("is not attached"));
+        let missing = || self.error(call, ErrorKind::of_send_buffer("is not attached"));
         let room = room.ok_or_else(missing)?;
         drained(self.core(), &room).map_err(|failure| self.died(call, failure))?;
         Ok(room.limit)

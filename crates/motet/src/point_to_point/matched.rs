@@ -11,16 +11,15 @@ use motet_fabric::{Endpoint, Received, RegionMut, TypeCode};
 
 use super::staging_of;
 use crate::Element;
-use crate::buffer::{RawSlice, RecvBuffer};
-use crate::collective::GiveBack;
-use crate::communicator::Communicator;
-use crate::element::{assert_valid, code_for};
+use crate::base::error::{ErrorKind, Result};
+use crate::base::status::{Source, Status, TagFilter};
+use crate::comm::communicator::Communicator;
+use crate::comm::op_handle::{CallOrigin, CommContext, OpHandle};
+use crate::comm::request::Request;
+use crate::data::buffer::{GiveBack, RawSlice, RecvBuffer};
 use crate::engine::{NOBODY, PackedBuffers, Transfer};
-use crate::error::{ErrorKind, Result};
-use crate::op_handle::{CallOrigin, CommContext, OpHandle};
 use crate::rank::RankContext;
-use crate::request::Request;
-use crate::status::{Source, Status, TagFilter};
+use crate::types::element::{assert_valid, code_for};
 
 /// A message that has come and that belongs to whoever holds this: no other receive or probe, of
 /// whatever thread, sees it. (MPI 4.1 §3.8.2)

@@ -5,15 +5,14 @@
 use motet_fabric::Region;
 
 use super::{Mode, outgoing, staging_of};
-use crate::buffer::{RecvBuffer, SendBuffer, elements};
-use crate::collective::GiveBack;
-use crate::communicator::Communicator;
-use crate::element::{Element, clear_padding, code_for};
+use crate::base::error::Result;
+use crate::base::status::{Source, Tag, TagFilter};
+use crate::comm::communicator::Communicator;
+use crate::comm::op_handle::OpHandle;
+use crate::comm::request::Request;
+use crate::data::buffer::{GiveBack, RecvBuffer, SendBuffer, elements};
 use crate::engine::{BufferGuard, Engine, Envelope, Transfer};
-use crate::error::Result;
-use crate::op_handle::OpHandle;
-use crate::request::Request;
-use crate::status::{Source, Tag, TagFilter};
+use crate::types::element::{Element, clear_padding, code_for};
 
 impl Communicator {
     /// Nonblocking [`send`](Communicator::send). (`MPI_Isend`)

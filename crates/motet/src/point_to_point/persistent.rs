@@ -4,14 +4,13 @@
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use super::{Mode, outgoing, staging_of};
-use crate::buffer::{RecvBuffer, SendBuffer, StableBuffer};
-use crate::collective::GiveBack;
-use crate::communicator::Communicator;
-use crate::element::code_for;
+use crate::base::error::Result;
+use crate::base::status::{Source, Tag, TagFilter};
+use crate::comm::communicator::Communicator;
+use crate::comm::persistent::Persistent;
+use crate::data::buffer::{GiveBack, RecvBuffer, SendBuffer, StableBuffer};
 use crate::engine::{Engine, PackedBuffers, Posting, Transfer};
-use crate::error::Result;
-use crate::persistent::Persistent;
-use crate::status::{Source, Tag, TagFilter};
+use crate::types::element::code_for;
 
 impl Communicator {
     /// Persistent [`send`](Communicator::send): each start sends what is in the buffer then.

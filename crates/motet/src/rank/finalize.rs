@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use motet_fabric::log_line;
 
 use super::RankContext;
-use crate::error::ErrorKind;
+use crate::base::error::ErrorKind;
 
 /// When nothing has moved for so long although nobody does anything else, nothing will.
 const STILLNESS: Duration = Duration::from_millis(900);

@@ -6,8 +6,8 @@ use std::mem;
 use motet_fabric::slab::Id;
 
 use super::RankContext;
+use crate::base::error::ErrorKind;
 use crate::engine::BufferGuard;
-use crate::error::ErrorKind;
 
 /// What a call ends with that an operator has made, and that has no result to say so.
 #[cold]

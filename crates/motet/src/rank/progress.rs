@@ -26,15 +26,31 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::wait::SLEEP_MAX;
-use super::{ProgressConfig, RankContext, Shared};
+use super::{RankContext, Shared, Waiting};
+use crate::base::error::ErrorKind;
 use crate::engine::Engine;
-use crate::error::ErrorKind;
 
 /// With a core to itself, the helper looks for so long before it sleeps, for messages or for a
 /// call: longer than it takes to wake it.
 const SPIN_BEFORE_SLEEP: Duration = Duration::from_micros(100);
 /// Pauses of the processor between two looks, so that others get the lock.
 const PAUSES_PER_POLL: u32 = 50;
+
+/// How a rank waits, and who moves its operations when it does not.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ProgressConfig {
+    pub(crate) waiting: Waiting,
+    /// Whether a thread moves them while the rank computes.
+    pub(crate) has_helper: bool,
+}
+
+impl ProgressConfig {
+    /// Whether there is a thread that moves operations, and a core for it, in a world of so many
+    /// ranks on so many cores.
+    pub(super) fn helper_has_core(&self, ranks: usize, cores: usize) -> bool {
+        self.has_helper && 2 * ranks <= cores
+    }
+}
 
 /// What a rank and its helper tell each other.
 pub(crate) struct ProgressThread {

@@ -5,9 +5,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::{fmt, mem};
 
 use super::{Request, Status};
-use crate::communicator::Communicator;
-use crate::error::Result;
-use crate::op_handle::OpHandle;
+use crate::base::error::Result;
+use crate::comm::communicator::Communicator;
+use crate::comm::generalized::{CompletionHook, Free};
+use crate::comm::op_handle::OpHandle;
 
 /// How far a generalized operation is when it is asked to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,8 +21,6 @@ pub enum Stage {
 
 /// Fills in a status.
 type Query = Box<dyn FnMut(&mut Status) -> Result<()> + Send>;
-/// Frees what belongs to an operation.
-type Free = Box<dyn FnOnce() -> Result<()> + Send>;
 /// Asks an operation to end.
 type Cancel = Box<dyn FnMut(Stage) -> Result<()> + Send>;
 
@@ -97,13 +96,13 @@ impl Shared {
         drop(account);
         last.map_or(Ok(()), |free| free())
     }
+}
 
-    /// The operation is complete: what is to be done once that is known.
-    pub(crate) fn complete(&self) -> impl FnOnce() -> Result<()> + use<> {
+impl CompletionHook for Shared {
+    fn complete(&self) -> Option<Free> {
         let mut account = self.account();
         account.complete = true;
-        let last = account.last();
-        move || last.map_or(Ok(()), |free| free())
+        account.last()
     }
 }
 

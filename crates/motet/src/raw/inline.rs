@@ -9,17 +9,17 @@
 
 use motet_fabric::{Label, Peer, Region, RegionMut, TypeCode};
 
-use super::data::TypedBuffer;
 use super::message::{Incoming, Outgoing, SendMode, tells_type};
-use super::packed_sides::bytes_in_a_row;
 use super::request::Request;
 use super::status::Status;
-use crate::buffer::RawSlice;
-use crate::communicator::{Communicator, ContextKind};
+use crate::base::error::Result;
+use crate::base::status::{Source, TAG_UB, Tag, TagFilter};
+use crate::collective::untyped::{TypedBuffer, bytes_in_a_row};
+use crate::comm::communicator::Communicator;
+use crate::comm::op_handle::OpHandle;
+use crate::data::buffer::RawSlice;
+use crate::engine::context::ContextKind;
 use crate::engine::{Engine, Envelope, ExactRecv};
-use crate::error::Result;
-use crate::op_handle::OpHandle;
-use crate::status::{Source, TAG_UB, Tag, TagFilter};
 
 impl Outgoing<'_> {
     /// Sends it, if that can be done at once. Says whether it has been done.

@@ -8,18 +8,16 @@
 
 use motet_fabric::TypeCode;
 
-use super::collective::CommRef;
-use super::data::TypedBuffer;
-use super::packed_sides::{Stage, Unit};
 use super::request::{Past, Request, State};
 use super::status::Status;
-use crate::buffer::RawSlice;
-use crate::communicator::Communicator;
+use crate::base::error::{ErrorKind, Result};
+use crate::base::status::{Source, Tag, TagFilter};
+use crate::collective::untyped::{CommRef, Stage, TypedBuffer, Unit};
+use crate::comm::communicator::Communicator;
+use crate::comm::op_handle::OpHandle;
+use crate::data::buffer::RawSlice;
 use crate::engine::{Engine, Mode, PackDirection, PackedBuffers, Posting, Transfer};
-use crate::error::{ErrorKind, Result};
-use crate::op_handle::OpHandle;
 use crate::point_to_point::{Message, Placed};
-use crate::status::{Source, Tag, TagFilter};
 
 /// When a send is complete. (MPI 4.1 §3.4)
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,46 +9,24 @@
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
-use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
-use motet_fabric::Peer;
 use motet_fabric::slab::Id;
 
-use super::collective::CommRef;
 use super::message::{Incoming, Outgoing, Ready};
 use super::request::Request;
-use crate::communicator::{Communicator, ContextKind};
+use crate::base::error::{ErrorKind, Result};
+use crate::base::status::{Source, TagFilter};
+use crate::collective::untyped::CommRef;
+use crate::comm::communicator::Communicator;
+use crate::comm::op_handle::CallOrigin;
+use crate::comm::partitioned_sequence::PartitionDirection;
+use crate::engine::context::ContextKind;
 use crate::engine::{Posting, Transfer};
-use crate::error::{ErrorKind, Result};
-use crate::op_handle::CallOrigin;
-use crate::status::{Source, TagFilter};
 
 const SEND: &str = "psend_init";
 const RECEIVE: &str = "precv_init";
-
-/// Which way a message goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum PartitionDirection {
-    Out,
-    In,
-}
-
-/// Counts the inits of a communicator that send or receive in parts: those with one rank and tag
-/// each for themselves.
-#[derive(Debug, Default)]
-pub(crate) struct PartitionedSequence(Mutex<HashMap<(PartitionDirection, Peer, u64), u32>>);
-
-impl PartitionedSequence {
-    /// The number of another one.
-    fn next(&self, way: PartitionDirection, peer: Peer, tag: u64) -> u32 {
-        let mut inits = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let next = inits.entry((way, peer, tag)).or_default();
-        *next += 1;
-        *next - 1
-    }
-}
 
 impl Outgoing<'_> {
     /// A persistent message that is sent when all of its equal parts are said to be ready.

@@ -7,13 +7,14 @@
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
-use super::collective::Collective;
-use super::kind::CollectiveKind;
 use super::request::Past;
+use crate::base::collective_kind::CollectiveKind;
+use crate::base::error::Result;
 use crate::collective::StartedCall;
-use crate::communicator::{Communicator, ContextKind};
+use crate::collective::untyped::Collective;
+use crate::comm::communicator::Communicator;
+use crate::engine::context::ContextKind;
 use crate::engine::{CallSignature, ReplayKey};
-use crate::error::Result;
 use crate::raw;
 
 /// Bits of [`CallKey::what`].

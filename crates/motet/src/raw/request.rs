@@ -13,10 +13,10 @@ use super::misuse::{
 pub use super::state::Past;
 pub(crate) use super::state::State;
 use super::{Partitions, Status};
+use crate::base::error::{Error, ErrorKind, Result};
+use crate::comm::generalized::Completer;
+use crate::comm::op_handle::{CallOrigin, OpHandle};
 use crate::engine::{BufferGuard, CANCELLED, Engine};
-use crate::error::{Error, ErrorKind, Result};
-use crate::generalized::Completer;
-use crate::op_handle::{CallOrigin, OpHandle};
 use crate::rank::RankContext;
 
 /// An operation of whatever kind, or none. (MPI 4.1 §3.7)

@@ -4,17 +4,16 @@
 
 use motet_fabric::Region;
 
-use super::collective::CommRef;
-use super::data::TypedBuffer;
 use super::message::{Incoming, Outgoing, SendMode, conclude, place};
 use super::request::{Request, State};
 use super::status::Status;
-use crate::buffer::RawSlice;
-use crate::communicator::Communicator;
+use crate::base::error::{ErrorKind, Result};
+use crate::base::status::{Source, Tag, TagFilter};
+use crate::collective::untyped::{CommRef, TypedBuffer};
+use crate::comm::communicator::Communicator;
+use crate::comm::op_handle::OpHandle;
+use crate::data::buffer::RawSlice;
 use crate::engine::{BufferGuard, Engine, Envelope, Mode, PackDirection, PackedBuffers, Transfer};
-use crate::error::{ErrorKind, Result};
-use crate::op_handle::OpHandle;
-use crate::status::{Source, Tag, TagFilter};
 
 const BUFFER: &str = "buffer";
 

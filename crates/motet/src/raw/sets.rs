@@ -7,10 +7,10 @@ use motet_fabric::slab::Id;
 
 use super::request::Inner;
 use super::{Request, Status};
+use crate::base::error::{Error, ErrorKind, ExceptionId, Result};
+use crate::comm::sets::refuse_operator;
 use crate::engine::Engine;
-use crate::error::{Error, ErrorKind, ExceptionId, Result};
 use crate::rank::RankContext;
-use crate::sets::refuse_operator;
 
 /// What whoever mixes requests of several ranks is told.
 const ONE_RANK: &str = "all requests of a set belong to one rank";

@@ -4,11 +4,10 @@
 //! to field: a struct that is copied as a whole, soon after its fields have been written one by
 //! one, costs a processor more time than all that is done here.
 
-use super::collective::{Collective, CommRef, Reduction, Root};
-use super::data::{TypedBuffer, VectorBuffer};
-use crate::communicator::ContextKind;
-use crate::datatype::Datatype;
-use crate::engine::{CallSignature, Lists, ReplayKey};
+use crate::collective::untyped::{Collective, CommRef, Reduction, Root, TypedBuffer, VectorBuffer};
+use crate::engine::context::ContextKind;
+use crate::engine::{CallSignature, HasLists, Lists, ReplayKey};
+use crate::types::datatype::Datatype;
 
 /// What one side of a call is: where it lies, how long it is, and of which datatype.
 #[derive(Clone, Copy)]
@@ -141,10 +140,10 @@ impl Collective<'_> {
             _ => return None,
         })
     }
+}
 
-    /// Counts and displacements of what is sent and of what is received, where each block has its
-    /// own.
-    pub(crate) fn lists(&self) -> [Lists<'_>; 2] {
+impl HasLists for Collective<'_> {
+    fn lists(&self) -> [Lists<'_>; 2] {
         match self {
             Collective::Gatherv { receive, .. } => {
                 [None, receive.as_ref().map(VectorBuffer::lists)]

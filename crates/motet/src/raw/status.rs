@@ -2,11 +2,11 @@
 
 use motet_fabric::Received;
 
-use crate::datatype::{Datatype, DatatypeError};
+use crate::base::error::{ErrorCode, ErrorKind, Result};
+use crate::base::status::{self, ANY_SOURCE, ANY_TAG, PROC_NULL, Source, Tag, TagFilter};
+use crate::comm::op_handle::CommContext;
 use crate::engine::{CANCELLED, NOBODY};
-use crate::error::{ErrorCode, ErrorKind, Result};
-use crate::op_handle::CommContext;
-use crate::status::{self, ANY_SOURCE, ANY_TAG, PROC_NULL, Source, Tag, TagFilter};
+use crate::types::datatype::{Datatype, DatatypeError};
 
 /// What an operation came to. (MPI 4.1 §3.2.5)
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

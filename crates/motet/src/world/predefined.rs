@@ -1,7 +1,7 @@
 //! What every world knows of itself: the predefined attributes. (MPI 4.1 §9.1.2)
 
 use super::World;
-use crate::status::{ANY_SOURCE, Source, Tag};
+use crate::base::status::{ANY_SOURCE, Source, Tag};
 
 impl World {
     /// The largest tag that a message may have. (`MPI_TAG_UB`)

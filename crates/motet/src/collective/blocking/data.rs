@@ -4,9 +4,9 @@ use motet_plan::Block;
 
 use super::{input, output};
 use crate::Element;
+use crate::base::error::Result;
 use crate::collective::args::CollectiveArgs;
-use crate::communicator::Communicator;
-use crate::error::Result;
+use crate::comm::communicator::Communicator;
 
 impl Communicator {
     /// Gives the inputs of all ranks, in rank order, to the root. At the other ranks the output is

@@ -2,11 +2,11 @@
 
 use super::{input, output};
 use crate::Element;
+use crate::base::error::Result;
 use crate::collective::args::{CollectiveArgs, ScanKind};
-use crate::communicator::Communicator;
-use crate::error::Result;
-use crate::kernel::kernel;
-use crate::op::Operator;
+use crate::comm::communicator::Communicator;
+use crate::data::kernel::kernel;
+use crate::data::op::Operator;
 
 impl Communicator {
     /// Combines the inputs of all ranks, element by element, and gives block `i` of the result to

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use motet_plan::{Action, Call, Collective, Neighbour, NodeMap, Operation, Rank, algo};
 
 use super::Layout;
-use crate::buffer::RawSlice;
 use crate::collective::{CollectiveArgs, PreparedCall, blocking::output, input};
-use crate::communicator::Communicator;
-use crate::element::code_for;
+use crate::comm::communicator::Communicator;
+use crate::data::buffer::RawSlice;
+use crate::types::element::code_for;
 use crate::worlds::{Random, on_ranks_with};
 use crate::{Result, Settings};
 

@@ -4,15 +4,15 @@ use motet_plan::Block;
 
 use super::{Neighbours, sparse_collectives};
 use crate::Element;
-use crate::buffer::{Buffers, RecvBuffer, SendBuffer};
+use crate::base::error::Result;
+use crate::base::info::Info;
 use crate::collective::CollectiveArgs;
 use crate::collective::blocking::{input, output};
-use crate::communicator::Communicator;
-use crate::error::Result;
-use crate::info::Info;
-use crate::kernel::kernel;
-use crate::op::Operator;
-use crate::persistent::Persistent;
+use crate::comm::communicator::Communicator;
+use crate::comm::persistent::Persistent;
+use crate::data::buffer::{Buffers, RecvBuffer, SendBuffer};
+use crate::data::kernel::kernel;
+use crate::data::op::Operator;
 
 /// The blocking forms.
 macro_rules! blocking_sparse {

@@ -5,22 +5,12 @@ use std::borrow::Cow;
 use motet_fabric::Peer;
 use motet_plan::{Block, Rank};
 
+use crate::base::error::ErrorKind;
+use crate::base::group::{Group, GroupError};
 use crate::collective::TypedBlock;
 use crate::collective::args::{RankSet, exact};
-use crate::communicator::Communicator;
-use crate::error::ErrorKind;
-use crate::group::{Group, GroupError};
-
-/// A rank and where its block lies: one neighbour of an irregular exchange.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Neighbour {
-    /// The neighbour's rank in the communicator; may be the caller's own.
-    pub rank: usize,
-    /// First element of its block, in the send buffer or the receive buffer.
-    pub start: usize,
-    /// Elements of its block.
-    pub count: usize,
-}
+use crate::comm::communicator::Communicator;
+use crate::comm::topology::Neighbour;
 
 /// The ranks that the caller sends to, or those that it receives from, in the order of their
 /// blocks: made of a list of ranks of the communicator, or of a [`Group`].

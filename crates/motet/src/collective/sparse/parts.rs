@@ -6,15 +6,15 @@ use std::panic::Location;
 use motet_plan::Rank;
 
 use super::Neighbours;
-use crate::buffer::{Buffers, RawSlice};
+use crate::base::error::{ErrorKind, Result};
+use crate::base::info::Info;
 use crate::collective::PreparedCall;
 use crate::collective::blocking::{input, output};
 use crate::collective::w::{Peers, TypedBlock, TypedBlocks};
-use crate::communicator::Communicator;
-use crate::element::AnyBytes;
-use crate::error::{ErrorKind, Result};
-use crate::info::Info;
-use crate::persistent::Persistent;
+use crate::comm::communicator::Communicator;
+use crate::comm::persistent::Persistent;
+use crate::data::buffer::{Buffers, RawSlice};
+use crate::types::element::AnyBytes;
 
 /// Destinations and sources, each with a part for each of them.
 type Ends = [(Vec<Rank>, Vec<TypedBlock>); 2];

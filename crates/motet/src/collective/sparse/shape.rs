@@ -3,10 +3,10 @@
 use motet_plan::{Block, Operation, Rank};
 
 use super::Neighbours;
-use crate::buffer::RawSlice;
+use crate::base::error::ErrorKind;
 use crate::collective::args::{CollectiveArgs, blocks_make, exact, holds};
-use crate::communicator::Communicator;
-use crate::error::ErrorKind;
+use crate::comm::communicator::Communicator;
+use crate::data::buffer::RawSlice;
 
 type Shaped = Result<CollectiveArgs, ErrorKind>;
 

@@ -3,9 +3,9 @@
 use motet_fabric::TypeCode;
 
 use super::{Execution, OpKey};
-use crate::buffer::RawSlice;
-use crate::group::Group;
-use crate::kernel::Kernel;
+use crate::base::group::Group;
+use crate::data::buffer::RawSlice;
+use crate::data::kernel::Kernel;
 
 /// What a run works on, with whom, and under which number.
 pub(crate) struct Binding {

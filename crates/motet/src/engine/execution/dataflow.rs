@@ -8,7 +8,7 @@ use motet_fabric::{Completion, Endpoint};
 use motet_plan::{Action, StepId};
 
 use super::Execution;
-use crate::kernel::Kernel;
+use crate::data::kernel::Kernel;
 
 /// Bytes that are copied or reduced before anything else is looked at.
 const SLICE_BYTES: usize = 64 << 10;

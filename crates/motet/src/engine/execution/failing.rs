@@ -8,7 +8,7 @@ use motet_plan::{Action, StepId};
 
 use super::{Execution, MessageRoute, StepAttempt};
 use crate::ExceptionId;
-use crate::communicator::{ContextKind, is_of};
+use crate::engine::context::{ContextKind, is_of};
 
 /// What went wrong in an execution.
 pub(super) struct Fault {

@@ -11,7 +11,7 @@ use motet_fabric::{Endpoint, InlineRecv, Label, Peer, Region, Token, TransferErr
 use motet_plan::{Action, Slice, StepId};
 
 use super::Execution;
-use crate::kernel::Kernel;
+use crate::data::kernel::Kernel;
 
 /// A receiving step, and the reducing one that takes what comes.
 #[derive(Clone, Copy, Debug)]

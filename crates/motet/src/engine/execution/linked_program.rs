@@ -21,7 +21,7 @@ use motet_plan::{Action, Rank, Slice, StepId};
 
 use super::fused::{OperandSide, Operands};
 use super::{Execution, MessageRoute, MessageRoutes};
-use crate::kernel::Kernel;
+use crate::data::kernel::Kernel;
 
 /// The longest script, in steps, each of which takes 64 bytes as long as the operation lives.
 const LINKED_STEPS_MAX: usize = 256;

@@ -13,7 +13,7 @@ use motet_plan::{Action, Rank, Slice, StepId};
 
 use super::fused::{OperandSide, Operands};
 use super::{Advance, Execution, OpKey};
-use crate::kernel::Kernel;
+use crate::data::kernel::Kernel;
 
 /// The longest course, in steps: 72 bytes each.
 const PROGRAM_STEPS_MAX: usize = 128;

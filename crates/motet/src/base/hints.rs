@@ -1,0 +1,126 @@
+//! What the hints of a persistent operation say. (2008 proposal §2.3)
+//!
+//! Hints steer how an operation is made, never what comes out. Each has the value `true` or
+//! `false`; any other value says nothing, and so does a hint that is not there. They are read once,
+//! when the operation is made, so the [`Info`] may be freed right after. The standard lets ranks
+//! give different hints; ours must be equal on all ranks of the call, as all ranks must choose the
+//! same algorithm, and check mode reports ranks that differ.
+
+use crate::base::info::{BLOCKING, DETERMINISTIC, ENFORCE, Info, NONBLOCKING, PREVIOUS, REUSE};
+
+/// The hints of one persistent operation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Hints {
+    /// Whether the bits of the result are fixed, if anything is said of that.
+    pub(crate) deterministic: Option<bool>,
+    pub(crate) overlap: Overlap,
+    pub(crate) init: Init,
+    /// Whether what the init learns and plans is kept.
+    pub(crate) keep: Keep,
+    /// Whether it looks for what was kept before.
+    pub(crate) look: Look,
+}
+
+/// Whether the rank computes while the operation goes on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) enum Overlap {
+    /// It waits, or nothing is known.
+    #[default]
+    Unknown,
+    /// It computes, and rarely comes to the library.
+    Wanted,
+}
+
+/// How an init goes about it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Init {
+    /// It waits for nobody.
+    #[default]
+    Local,
+    /// All ranks together compare their calls and measure what is fastest.
+    Enforced,
+}
+
+/// What is kept for later inits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Keep {
+    /// As long as there is room.
+    #[default]
+    AsLong,
+    /// Before others.
+    Before,
+}
+
+/// Whether an init looks for what an earlier one has kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Look {
+    #[default]
+    Away,
+    Back,
+}
+
+impl Hints {
+    /// What these hints say.
+    pub(crate) fn of(info: &Info) -> Hints {
+        let is = |key| info.says(key) == Some(true);
+        // Both together say that nothing is preferred.
+        let overlap = is(NONBLOCKING) && !is(BLOCKING);
+        Hints {
+            deterministic: info.says(DETERMINISTIC),
+            overlap: if overlap { Overlap::Wanted } else { Overlap::Unknown },
+            init: if is(ENFORCE) { Init::Enforced } else { Init::Local },
+            keep: if is(REUSE) { Keep::Before } else { Keep::AsLong },
+            look: if is(PREVIOUS) { Look::Back } else { Look::Away },
+        }
+    }
+
+    pub(crate) fn enforces(&self) -> bool {
+        self.init == Init::Enforced
+    }
+
+    /// Those that must be equal on all ranks, in a word; `deterministic` is compared as what
+    /// follows from it.
+    pub(crate) fn word(&self) -> u64 {
+        self.names().map(|(_, bit)| bit).sum()
+    }
+
+    /// Those that say something, for people.
+    pub(crate) fn text(&self) -> Option<String> {
+        let names: Vec<_> = self.names().map(|(name, _)| name).collect();
+        (!names.is_empty()).then(|| names.join(", "))
+    }
+
+    fn names(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        let said = [
+            (ENFORCE, self.enforces()),
+            (NONBLOCKING, self.overlap == Overlap::Wanted),
+            (REUSE, self.keep == Keep::Before),
+            (PREVIOUS, self.look == Look::Back),
+        ];
+        let numbered = said.into_iter().enumerate();
+        numbered.filter(|(_, (_, is_said))| *is_said).map(|(at, (name, _))| (name, 1 << at))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// spec: 43, 125
+    #[test]
+    fn hints_are_read_once_and_what_says_nothing_is_ignored() {
+        let all = Info::new().with(ENFORCE, "true").with(REUSE, "true").with(PREVIOUS, "true");
+        let hints = Hints::of(&all.clone().with(NONBLOCKING, "true"));
+        let (keep, look) = (Keep::Before, Look::Back);
+        let (init, overlap) = (Init::Enforced, Overlap::Wanted);
+        assert_eq!(hints, Hints { deterministic: None, overlap, init, keep, look });
+        assert_eq!(hints.text().as_deref(), Some("enforce, nonblocking, reuse, previous"));
+        let both = Hints::of(&all.with(NONBLOCKING, "true").with(BLOCKING, "true"));
+        assert_eq!(both.overlap, Overlap::Unknown, "both hints are none");
+        for value in ["false", "", "yes", "TRUE", "1", " true"] {
+            let hints = Hints::of(&Info::new().with(ENFORCE, value).with("unknown", "true"));
+            assert_eq!(hints, Hints::default(), "{value:?}");
+            assert_eq!((hints.word(), hints.text()), (0, None));
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! Collectives with addresses, counts and datatypes for arguments, and what they are translated to.
+
+mod buffers;
+mod collective;
+mod data;
+mod kind;
+mod overlap;
+mod packed_sides;
+mod strict;
+mod translate;
+
+pub use collective::{Collective, CommRef, Reduction, Root};
+pub use data::{TypedBuffer, VectorBuffer, WBuffer};
+pub(crate) use packed_sides::{Stage, Unit, bytes_in_a_row};
+pub use strict::{check_operator, is_strict};
+pub(crate) use translate::exchangew;

@@ -1,0 +1,286 @@
+//! From data at addresses to what a plan works on: elements in a row, and blocks of them.
+//!
+//! A plan counts in *units*: the one basic element that all data of the call consists of, or else
+//! bytes. Data that lies in a row is used where it is. All other data gets a stream, which the
+//! operation fills when it starts and empties when it has ended.
+
+#![allow(unsafe_code)] // listed in docs/unsafe.md
+
+use motet_fabric::TypeCode;
+use motet_plan::Block;
+use motet_plan::order::sort_by_number;
+
+use super::data::{TypedBuffer, VectorBuffer, WBuffer};
+use crate::base::error::ErrorKind;
+use crate::data::buffer::RawSlice;
+use crate::engine::{PackDirection, PackedBlock, PackedBuffers};
+use crate::types::datatype::{Datatype, DatatypeError, Layout};
+use crate::types::element::code_of;
+
+/// What a plan takes for one element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Unit {
+    pub(crate) bytes: usize,
+    /// A power of two.
+    pub(crate) alignment: usize,
+    pub(crate) code: TypeCode,
+}
+
+impl Unit {
+    pub(crate) const BYTE: Unit = Unit { bytes: 1, alignment: 1, code: TypeCode::BYTES };
+
+    /// The code of the elements of a datatype; that of bytes if they differ.
+    #[inline]
+    pub(crate) fn code_of(datatype: &Datatype) -> TypeCode {
+        datatype.element().map_or(TypeCode::BYTES, |basic| code_of(basic.kind, basic.size.into()))
+    }
+
+    /// The unit of data that is moved.
+    pub(crate) fn of<'a>(datatypes: impl IntoIterator<Item = &'a Datatype>) -> Unit {
+        let mut unit = None;
+        for datatype in datatypes.into_iter().filter(|datatype| datatype.size() > 0) {
+            let Some(basic) = datatype.element() else { return Unit::BYTE };
+            let bytes = usize::from(basic.size);
+            let this = Unit { bytes, alignment: 1, code: code_of(basic.kind, bytes) };
+            if *unit.get_or_insert(this) != this {
+                return Unit::BYTE;
+            }
+        }
+        unit.unwrap_or(Unit::BYTE)
+    }
+}
+
+/// Items in a row at an address.
+struct Items<'a> {
+    address: *mut u8,
+    layout: &'a Layout,
+    count: u64,
+}
+
+/// One side of a call, as a plan sees it: the whole in units, and the blocks in it.
+#[derive(Debug)]
+pub(crate) struct SideBuffers {
+    pub(crate) span: RawSlice,
+    pub(crate) blocks: Vec<Block>,
+}
+
+/// Puts the sides of one call in place.
+pub(crate) struct Stage {
+    unit: Unit,
+    staging: Option<Box<PackedBuffers>>,
+}
+
+impl Stage {
+    pub(crate) fn new(unit: Unit) -> Stage {
+        Stage { unit, staging: None }
+    }
+
+    pub(crate) fn unit(&self) -> Unit {
+        self.unit
+    }
+
+    /// What the operation must do at its start and its end.
+    pub(crate) fn finish(self) -> Option<Box<PackedBuffers>> {
+        self.staging
+    }
+
+    /// The items of `copies` blocks, one after the other.
+    ///
+    /// # Safety
+    /// The operation holds the memory of the data.
+    pub(crate) unsafe fn data(
+        &mut self,
+        which: &'static str,
+        data: TypedBuffer<'_>,
+        copies: usize,
+        way: PackDirection,
+    ) -> Result<RawSlice, ErrorKind> {
+        if let Some(span) = self.as_it_is(data, copies) {
+            return Ok(span);
+        }
+        let count = data.count.checked_mul(copies).ok_or(DatatypeError::Overflow("size"))?;
+        let items = items(which, data.address, count, data.datatype)?;
+        match self.in_a_row(&items) {
+            Some(span) => Ok(span),
+            // SAFETY: passed on.
+            None => Ok(unsafe { self.as_stream(vec![items], way) }.span),
+        }
+    }
+
+    /// Data of a datatype without gaps, which is what most calls have, in a few steps. None if
+    /// there is anything to be said about it.
+    #[inline]
+    pub(crate) fn as_it_is(&self, data: TypedBuffer<'_>, copies: usize) -> Option<RawSlice> {
+        let count = data.count.checked_mul(copies)?;
+        let (RawSlice { start, len }, item) = bytes_in_a_row(TypedBuffer { count, ..data })?;
+        if start.addr() & (self.unit.alignment - 1) != 0 {
+            return None;
+        }
+        let unit = self.unit.bytes;
+        Some(RawSlice { start, len: if item == unit { count } else { len / unit } })
+    }
+
+    /// # Safety
+    /// As [`Stage::data`].
+    pub(crate) unsafe fn blocks(
+        &mut self,
+        which: &'static str,
+        blocks: VectorBuffer<'_>,
+        way: PackDirection,
+    ) -> Result<SideBuffers, ErrorKind> {
+        let VectorBuffer { address, counts, displacements, datatype } = blocks;
+        one_each("displacements", displacements.len(), counts.len())?;
+        let place = |(&count, &displacement): (&usize, &isize)| {
+            let bytes = (displacement as i64).checked_mul(datatype.extent());
+            let bytes = bytes.ok_or(DatatypeError::Overflow("displacement"))?;
+            items(which, address.wrapping_offset(bytes as isize), count, datatype)
+        };
+        let items = counts.iter().zip(displacements).map(place).collect::<Result<_, _>>()?;
+        // SAFETY: passed on.
+        Ok(unsafe { self.place(items, way) })
+    }
+
+    /// # Safety
+    /// As [`Stage::data`].
+    pub(crate) unsafe fn mixed(
+        &mut self,
+        which: &'static str,
+        blocks: WBuffer<'_>,
+        way: PackDirection,
+    ) -> Result<SideBuffers, ErrorKind> {
+        let WBuffer { address, counts, displacements, datatypes } = blocks;
+        one_each("displacements", displacements.len(), counts.len())?;
+        one_each("datatypes", datatypes.len(), counts.len())?;
+        let mut items = Vec::with_capacity(counts.len());
+        for ((&count, &displacement), datatype) in counts.iter().zip(displacements).zip(datatypes) {
+            let address = address.wrapping_offset(displacement);
+            items.push(self::items(which, address, count, datatype)?);
+        }
+        // SAFETY: passed on.
+        Ok(unsafe { self.place(items, way) })
+    }
+
+    /// # Safety
+    /// The operation holds the memory of the items.
+    unsafe fn place(&mut self, items: Vec<Items<'_>>, way: PackDirection) -> SideBuffers {
+        // Blocks that are received one over the other get streams: the last of them stays.
+        let lie_well = |side: &SideBuffers| way == PackDirection::In || lie_apart(&side.blocks);
+        match self.where_it_lies(&items).filter(lie_well) {
+            Some(side) => side,
+            // SAFETY: passed on.
+            None => unsafe { self.as_stream(items, way) },
+        }
+    }
+
+    /// The items where they are, if they are one run.
+    fn in_a_row(&self, items: &Items<'_>) -> Option<RawSlice> {
+        let piece = items.layout.contiguous(items.count)?;
+        let (address, len) = (items.address, piece.len as usize / self.unit.bytes);
+        if len == 0 {
+            return Some(RawSlice { start: address.with_addr(0), len });
+        }
+        let start = address.addr().wrapping_add_signed(piece.at as isize);
+        let is_aligned = start.is_multiple_of(self.unit.alignment);
+        // The address comes from that of the user's, so that it may be used as that may.
+        is_aligned.then(|| RawSlice { start: address.with_addr(start), len })
+    }
+
+    /// The items where they are, if each block is one run of whole units.
+    fn where_it_lies(&self, items: &[Items<'_>]) -> Option<SideBuffers> {
+        let run = |items: &Items<'_>| {
+            let piece = items.layout.contiguous(items.count)?;
+            Some((items.address.addr().wrapping_add_signed(piece.at as isize), piece.len as usize))
+        };
+        let runs: Vec<(usize, usize)> = items.iter().map(run).collect::<Option<_>>()?;
+        let full = || runs.iter().filter(|(_, len)| *len > 0);
+        let base = full().map(|(address, _)| *address).min().unwrap_or(0);
+        let whole =
+            |(address, _): &(usize, usize)| (address - base).is_multiple_of(self.unit.bytes);
+        if !base.is_multiple_of(self.unit.alignment) || !full().all(whole) {
+            return None;
+        }
+        let block = |&(address, len): &(usize, usize)| match len / self.unit.bytes {
+            0 => Block { start: 0, count: 0 },
+            count => Block { start: (address - base) / self.unit.bytes, count },
+        };
+        let blocks: Vec<Block> = runs.iter().map(block).collect();
+        let len = blocks.iter().map(|block| block.start + block.count).max().unwrap_or(0);
+        // The address comes from that of the user's, so that it may be used as that may.
+        let start =
+            items.first().map_or(std::ptr::null_mut(), |items| items.address.with_addr(base));
+        Some(SideBuffers { span: RawSlice { start, len }, blocks })
+    }
+
+    /// The items one after the other in a stream.
+    ///
+    /// # Safety
+    /// The operation holds the memory of the items.
+    unsafe fn as_stream(&mut self, items: Vec<Items<'_>>, way: PackDirection) -> SideBuffers {
+        let bytes = |items: &Items<'_>| (items.layout.size() * items.count) as usize;
+        let staging = self.staging.get_or_insert_with(|| Box::new(PackedBuffers::new()));
+        let all: usize = items.iter().map(bytes).sum();
+        let stream = staging.room(all / self.unit.bytes, self.unit.bytes);
+        let (mut blocks, mut start) = (Vec::with_capacity(items.len()), 0);
+        for items in items {
+            let count = bytes(&items) / self.unit.bytes;
+            blocks.push(Block { start, count });
+            let Items { address, layout, count: items } = items;
+            let stream = stream.wrapping_add(start * self.unit.bytes);
+            let layout = layout.clone();
+            let staged = PackedBlock { address, layout, count: items, way, stream };
+            // SAFETY: the memory by the caller's promise; the stream is the staging's own.
+            unsafe { staging.add(staged) };
+            start += count;
+        }
+        SideBuffers { span: RawSlice { start: stream, len: start }, blocks }
+    }
+}
+
+/// The bytes of data of a datatype without gaps, and those of an item. None if there are none, or
+/// if there is anything to be said about it.
+#[inline]
+pub(crate) fn bytes_in_a_row(data: TypedBuffer<'_>) -> Option<(RawSlice, usize)> {
+    let TypedBuffer { address, count, datatype } = data;
+    let item = datatype.layout().row()?.get();
+    let len = count.checked_mul(item)?;
+    let is_there = !address.is_null() && len > 0 && isize::try_from(len).is_ok();
+    is_there.then_some((RawSlice { start: address, len }, item))
+}
+
+/// Items of a user, if they may be used.
+fn items<'a>(
+    which: &'static str,
+    address: *mut u8,
+    count: usize,
+    datatype: &'a Datatype,
+) -> Result<Items<'a>, ErrorKind> {
+    let (layout, count) = (datatype.layout(), count as u64);
+    layout.pack_size(count)?;
+    let (low, high) = layout.reach(count);
+    if low != high && address.addr() as i128 + low == 0 {
+        let problem = format!("is a null pointer, but {count} items lie there");
+        return Err(ErrorKind::Buffer { which, problem });
+    }
+    Ok(Items { address, layout, count })
+}
+
+/// Whether no element is in two blocks.
+fn lie_apart(blocks: &[Block]) -> bool {
+    let full = || blocks.iter().filter(|block| block.count > 0);
+    let follows =
+        |end: usize, block: &Block| (block.start >= end).then_some(block.start + block.count);
+    if full().try_fold(0, follows).is_some() {
+        return true; // Most lists are in order.
+    }
+    let mut sorted: Vec<Block> = full().copied().collect();
+    sort_by_number(&mut sorted, |block| block.start as u64);
+    sorted.iter().try_fold(0, follows).is_some()
+}
+
+fn one_each(what: &'static str, len: usize, counts: usize) -> Result<(), ErrorKind> {
+    if len == counts {
+        return Ok(());
+    }
+    let problem = format!("has {len} entries, but there are {counts} counts");
+    Err(ErrorKind::Argument { which: what, problem })
+}

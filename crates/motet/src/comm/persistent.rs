@@ -1,0 +1,466 @@
+//! Persistent operations: planned and linked once, started as often as wanted.
+//!
+//! **Who may use the buffers.** A [`Running`] lends nothing out but an input that is only read. A
+//! [`Persistent`] knows by its flight whether a run is under way that [`Persistent::begin`] has
+//! started, and lends its buffers out when that is not so. It is the operation itself that knows
+//! this, and no guard that borrows it: one that is forgotten would leave the buffers in use.
+
+#![allow(unsafe_code)] // listed in docs/unsafe.md
+
+mod together;
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use motet_fabric::slab::Id;
+
+use crate::base::error::{ErrorKind, Result};
+use crate::base::status::Status;
+use crate::comm::op_handle::{CallOrigin, OpHandle};
+use crate::comm::sets::{InFlight, Pending};
+use crate::data::buffer::{
+    Buffers, HeldBuffers, OwnInput, RecvBuffer, SendBuffer, StableBuffer, elements, elements_mut,
+};
+pub use together::{Start, start_all};
+
+/// A persistent operation. It owns its buffers; between runs they can be read and written.
+/// (MPI 5.0 §3.9, §6.13)
+///
+/// [`start`](Persistent::start) makes a [`Running`] of it, which has no buffers to read or write:
+/// what must not be done does not compile.
+///
+/// ```
+/// use motet::{Info, Sum};
+///
+/// motet::threads(2, |world| {
+///     let mut dot = world.allreduce_init((vec![0.0], vec![0.0]), Sum, &Info::new())?;
+///     for round in 0..3 {
+///         dot.input_mut()[0] = f64::from(round);
+///         let running = dot.start()?;
+///         // ... something useful meanwhile ...
+///         dot = running.wait()?;
+///         assert_eq!(dot.output(), [2.0 * f64::from(round)]);
+///     }
+///     Ok::<(), motet::Error>(())
+/// })?.into_iter().collect::<Result<Vec<_>, _>>()?;
+/// # Ok::<(), motet::Error>(())
+/// ```
+///
+/// An operation in a field of a structure stays where it is: [`begin`](Persistent::begin) starts it
+/// there, and [`finish`](Persistent::finish) waits for it. Whoever reads or writes a buffer that is
+/// in use in between gets a panic.
+///
+/// ```
+/// use motet::{Info, Persistent, Sum};
+///
+/// struct Solver { dot: Persistent<Vec<f64>>, steps: u32 }
+///
+/// impl Solver {
+///     fn step(&mut self) -> motet::Result<f64> {
+///         self.dot.input_mut()[0] = 0.5;
+///         self.dot.begin()?;
+///         self.count(); // something useful meanwhile
+///         self.dot.finish()?;
+///         Ok(self.dot.output()[0])
+///     }
+///
+///     fn count(&mut self) {
+///         self.steps += 1;
+///     }
+/// }
+///
+/// motet::threads(2, |world| {
+///     let dot = world.allreduce_init(vec![0.0], Sum, &Info::new())?;
+///     let mut solver = Solver { dot, steps: 0 };
+///     for _ in 0..3 {
+///         assert_eq!(solver.step()?, 1.0);
+///     }
+///     Ok::<(), motet::Error>(())
+/// })?.into_iter().collect::<Result<Vec<_>, _>>()?;
+/// # Ok::<(), motet::Error>(())
+/// ```
+pub struct Persistent<B: StableBuffer + 'static> {
+    pub(crate) flight: OpHandle,
+    /// Gone only when [`Drop`] must not find them.
+    pub(crate) parts: Option<B::Parts>,
+}
+
+impl<B: StableBuffer + 'static> Persistent<B> {
+    pub(crate) fn new(origin: CallOrigin, id: Id, parts: B::Parts) -> Persistent<B> {
+        Persistent { flight: OpHandle::inactive(origin, id), parts: Some(parts) }
+    }
+
+    /// Starts the operation. The first messages leave before this returns; nothing is waited for.
+    ///
+    /// # Errors
+    /// As [`Persistent::begin`]; the operation is freed then.
+    // The compiler shows the next line to who uses it after this, or starts it in a field.
+    #[rustfmt::skip]
+    pub fn start(mut self) -> Result<Running<B>> { // in a field: `begin` and `finish`
+        self.begin()?;
+        Ok(Running { operation: self })
+    }
+
+    /// Starts the operation where it is, in a field for instance. Its buffers are in use until
+    /// [`finish`](Persistent::finish) has returned, or [`test`](Persistent::test) has said that the
+    /// run is over.
+    ///
+    /// # Errors
+    /// That a rank had died while the operation ran before; that it is under way already, which
+    /// does it no harm.
+    #[inline]
+    pub fn begin(&mut self) -> Result<()> {
+        if self.is_under_way() {
+            return Err(self.flight.origin.error(ErrorKind::of_request(
+                "is under way already: call `finish` before it is started again",
+            )));
+        }
+        self.flight.start()
+    }
+
+    /// Waits until the run that has begun is over, and says what came of it. When nothing has begun
+    /// since then, says so again; of an operation that was never started, that all is well.
+    ///
+    /// # Errors
+    /// What went wrong with this run. The operation can be run again unless the world has failed.
+    pub fn finish(&mut self) -> Result<()> {
+        self.flight.wait().map(drop)
+    }
+
+    /// As [`finish`](Persistent::finish); says of a receive what was received. For other operations
+    /// the status means nothing.
+    ///
+    /// # Errors
+    /// As [`finish`](Persistent::finish).
+    pub fn finish_with_status(&mut self) -> Result<Status> {
+        let received = self.flight.wait()?;
+        Ok(self.flight.status(received))
+    }
+
+    /// Whether the run that has begun is over. Moves it on if it can; never waits.
+    ///
+    /// # Errors
+    /// What went wrong with the run; it is over then.
+    pub fn test(&mut self) -> Result<bool> {
+        self.flight.test()
+    }
+
+    /// Cancels the run that has begun; see [`Request::cancel`](crate::Request::cancel).
+    ///
+    /// # Errors
+    /// A collective cannot be cancelled.
+    pub fn cancel(&mut self) -> Result<()> {
+        self.flight.cancel()
+    }
+
+    /// Whether it has begun a run of which nobody knows yet that it is over. Its buffers are in use
+    /// then.
+    #[inline]
+    pub fn is_under_way(&self) -> bool {
+        !self.flight.is_over()
+    }
+
+    /// Starts the operation and waits until it is complete.
+    ///
+    /// # Errors
+    /// As [`begin`](Persistent::begin) and [`finish`](Persistent::finish).
+    pub fn run(&mut self) -> Result<()> {
+        self.begin()?;
+        self.finish()
+    }
+
+    /// What is in use cannot be had.
+    #[track_caller]
+    fn assert_is_idle(&self, what: &str) {
+        assert!(
+            !self.is_under_way(),
+            "the {what} of {} is in use: call `finish` before",
+            self.flight.origin.call
+        );
+    }
+
+    /// The name of the algorithm that was chosen.
+    pub fn algorithm(&self) -> &'static str {
+        let planned = self.flight.origin.core.engine().planned(self.flight.id);
+        planned.map_or("none", |planned| planned.plan.algorithm())
+    }
+
+    /// What runs and why, in a few lines: the algorithm and the reason for it; its rounds; messages
+    /// and bytes that this rank sends and receives, and how they travel; memory of the operation
+    /// itself; the time that the cost model predicts.
+    ///
+    /// ```
+    /// # motet::threads(2, |world| {
+    /// let sum = world.allreduce_init(vec![1u64], motet::Sum, &motet::Info::new())?;
+    /// assert!(sum.explain().starts_with("allreduce_init: "));
+    /// assert!(sum.explain().contains("1 message of 8 bytes"));
+    /// # Ok::<(), motet::Error>(())
+    /// # })?.into_iter().collect::<Result<Vec<_>, _>>()?;
+    /// # Ok::<(), motet::Error>(())
+    /// ```
+    pub fn explain(&self) -> String {
+        self.flight.explain()
+    }
+
+    /// Ends the operation and gives the buffers back.
+    ///
+    /// # Panics
+    /// While a run is under way.
+    #[track_caller]
+    pub fn into_buffers(mut self) -> B {
+        self.assert_is_idle("memory");
+        self.flight.origin.core.engine().abandon(self.flight.id);
+        let parts = self.parts.take().expect("buffers are there until taken");
+        // SAFETY: our parts, taken once; the operation is gone, so nobody uses the memory.
+        unsafe { B::from_raw(parts) }
+    }
+
+    fn parts(&self) -> &B::Parts {
+        self.parts.as_ref().expect("buffers are there until taken")
+    }
+}
+
+impl<B: Buffers + 'static> Persistent<B> {
+    /// The input, or the one buffer of an operation in place. An input apart from the output can
+    /// be read while it is sent, too.
+    ///
+    /// # Panics
+    /// While a run of an operation in place is under way.
+    #[track_caller]
+    pub fn input(&self) -> &[B::Element] {
+        let span = B::input_memory(self.parts()).unwrap_or_else(|| {
+            self.assert_is_idle("buffer");
+            B::output_memory(self.parts())
+        });
+        // SAFETY: a span of our parts. It is not in use, as just asserted, or is an input apart
+        // from the output, which a run only reads.
+        unsafe { elements(self.parts(), span) }
+    }
+
+    /// The input, or the one buffer of an operation in place, to be filled for the next run.
+    ///
+    /// An input that others share cannot be changed:
+    ///
+    /// ```compile_fail,E0277
+    /// # motet::threads(1, |world| {
+    /// let shared = std::sync::Arc::<[u8]>::from([1, 2]);
+    /// let buffers = (shared.clone(), vec![0, 0]);
+    /// let mut sum = world.allreduce_init(buffers, motet::Sum, &motet::Info::new())?;
+    /// sum.input_mut()[0] = 7; // `shared` would see it
+    /// # Ok::<(), motet::Error>(())
+    /// # });
+    /// ```
+    ///
+    /// # Panics
+    /// While a run is under way.
+    #[track_caller]
+    pub fn input_mut(&mut self) -> &mut [B::Element]
+    where
+        B: OwnInput,
+    {
+        self.assert_is_idle("input");
+        let span = B::input_memory(self.parts()).unwrap_or(B::output_memory(self.parts()));
+        // SAFETY: a span of our own parts, not shared; no run is under way.
+        unsafe { elements_mut(&mut self.parts, span) }
+    }
+
+    /// The output.
+    ///
+    /// # Panics
+    /// While a run is under way.
+    #[track_caller]
+    pub fn output(&self) -> &[B::Element] {
+        self.assert_is_idle("output");
+        // SAFETY: a span of our parts; no run is under way.
+        unsafe { elements(self.parts(), B::output_memory(self.parts())) }
+    }
+
+    /// The output, to be changed.
+    ///
+    /// # Panics
+    /// While a run is under way.
+    #[track_caller]
+    pub fn output_mut(&mut self) -> &mut [B::Element] {
+        self.assert_is_idle("output");
+        let span = B::output_memory(self.parts());
+        // SAFETY: a span of our own parts; no run is under way.
+        unsafe { elements_mut(&mut self.parts, span) }
+    }
+}
+
+impl<B: StableBuffer + 'static> Drop for Persistent<B> {
+    fn drop(&mut self) {
+        let Some(parts) = self.parts.take() else { return };
+        // SAFETY: the engine drops a keeper when its operation is complete or cancelled (at once,
+        // if no run is under way); nothing is borrowed.
+        let keeper = unsafe { HeldBuffers::<B>::keeper(parts) };
+        self.flight.origin.core.give_up(self.flight.id, keeper);
+    }
+}
+
+impl<B: StableBuffer + 'static> fmt::Debug for Persistent<B> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Persistent({})", self.flight.origin.call)
+    }
+}
+
+/// A persistent operation that is running.
+///
+/// One that is dropped goes on by itself until its run is over; then the operation is freed. A
+/// receive that has met no message yet is cancelled, as that of a [`Request`](crate::Request).
+#[must_use = "a run that is dropped goes on unseen, and its buffers are lost"]
+pub struct Running<B: StableBuffer + 'static> {
+    pub(crate) operation: Persistent<B>,
+}
+
+// Nothing in a running operation is ever borrowed from itself.
+impl<B: StableBuffer + 'static> Unpin for Running<B> {}
+
+impl<B: StableBuffer + 'static> Running<B> {
+    /// Waits until this run is complete; gives the operation back, ready to be started again.
+    ///
+    /// # Errors
+    /// What went wrong with this run; the operation is freed then. To have it back in any case, use
+    /// [`into_operation`](Running::into_operation) and [`Persistent::finish`].
+    ///
+    /// # Panics
+    /// When the run was awaited before, which has given the operation back.
+    pub fn wait(mut self) -> Result<Persistent<B>> {
+        self.assert_is_there();
+        self.operation.flight.wait()?;
+        Ok(self.operation)
+    }
+
+    /// Waits until this run is complete; gives the operation back, and of a receive what was
+    /// received. For other operations the status means nothing.
+    ///
+    /// # Errors
+    /// As [`Running::wait`].
+    pub fn wait_with_status(mut self) -> Result<(Persistent<B>, Status)> {
+        self.assert_is_there();
+        let received = self.operation.flight.wait()?;
+        let status = self.operation.flight.status(received);
+        Ok((self.operation, status))
+    }
+
+    /// The operation, while its run goes on: as if [`Persistent::begin`] had started it.
+    ///
+    /// ```
+    /// # motet::threads(2, |world| {
+    /// let sum = world.allreduce_init(vec![1], motet::Sum, &motet::Info::new())?;
+    /// let mut sum = sum.start()?.into_operation();
+    /// let ended = sum.finish(); // Whatever came of it, `sum` is still there.
+    /// assert!(ended.is_ok() && sum.output() == [2]);
+    /// # Ok::<(), motet::Error>(())
+    /// # })?.into_iter().collect::<Result<Vec<_>, _>>()?;
+    /// # Ok::<(), motet::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// When the run was awaited before, which has given the operation back.
+    pub fn into_operation(self) -> Persistent<B> {
+        self.assert_is_there();
+        self.operation
+    }
+
+    /// A future may have given the operation back already: a second handle could start it while the
+    /// first one lends out its buffers. Asked before the wait, this does not move the operation.
+    fn assert_is_there(&self) {
+        assert!(self.operation.parts.is_some(), "a run was awaited, which gave its operation back");
+    }
+
+    /// What runs and why; see [`Persistent::explain`].
+    pub fn explain(&self) -> String {
+        self.operation.explain()
+    }
+
+    /// Cancels this run; see [`Request::cancel`](crate::Request::cancel).
+    ///
+    /// # Errors
+    /// A collective cannot be cancelled.
+    pub fn cancel(&mut self) -> Result<()> {
+        self.operation.flight.cancel()
+    }
+
+    /// Whether this run is complete. Moves it on if it can; never waits.
+    ///
+    /// # Errors
+    /// What went wrong with this run; it counts as complete then.
+    pub fn test(&mut self) -> Result<bool> {
+        self.operation.flight.test()
+    }
+}
+
+impl<S, R> Running<(S, R)>
+where
+    S: SendBuffer<Element = R::Element> + 'static,
+    R: RecvBuffer + 'static,
+{
+    /// The input, to be read while it is sent: so work that needs it may be done meanwhile.
+    /// (MPI 4.1 §3.7.2)
+    ///
+    /// ```
+    /// motet::threads(2, |world| {
+    ///     let buffers = (vec![1.5; 4], vec![0.0; 4]);
+    ///     let running = world.allreduce_init(buffers, motet::Sum, &motet::Info::new())?.start()?;
+    ///     let own: f64 = running.input().iter().sum();
+    ///     let all: f64 = running.wait()?.output().iter().sum();
+    ///     assert_eq!((own, all), (6.0, 12.0));
+    ///     Ok::<(), motet::Error>(())
+    /// })?.into_iter().collect::<Result<Vec<_>, _>>()?;
+    /// # Ok::<(), motet::Error>(())
+    /// ```
+    ///
+    /// One buffer in place is written while the operation runs, and cannot be read:
+    ///
+    /// ```compile_fail,E0599
+    /// # motet::threads(1, |world| {
+    /// let sum = world.allreduce_init(vec![1], motet::Sum, &motet::Info::new())?;
+    /// let running = sum.start()?;
+    /// running.input();
+    /// # Ok::<(), motet::Error>(())
+    /// # });
+    /// ```
+    pub fn input(&self) -> &[S::Element] {
+        let parts = self.operation.parts();
+        // SAFETY: a span of our parts; an input apart from the output is only read by a run, by
+        // this rank and by others.
+        unsafe { elements(parts, S::memory(&parts.0)) }
+    }
+}
+
+/// The operation, ready to be started again. A run that has been awaited must not be polled again.
+impl<B: StableBuffer + 'static> Future for Running<B> {
+    type Output = Result<Persistent<B>>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let ended = self.operation.flight.poll(context);
+        ended.map(|received| {
+            received?;
+            let Persistent { flight, parts } = &mut self.operation;
+            let parts = parts.take().expect("not polled again after it was ready");
+            Ok(Persistent::new(flight.origin.again(), flight.id, parts))
+        })
+    }
+}
+
+impl<B: StableBuffer + 'static> fmt::Debug for Running<B> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Running({})", self.operation.flight.origin.call)
+    }
+}
+
+impl<B: StableBuffer + 'static> Pending for Running<B> {
+    fn in_flight(&mut self) -> InFlight<'_> {
+        InFlight(&mut self.operation.flight)
+    }
+}
+
+/// One that has not been started is passed over by those who wait for one of several.
+impl<B: StableBuffer + 'static> Pending for Persistent<B> {
+    fn in_flight(&mut self) -> InFlight<'_> {
+        InFlight(&mut self.flight)
+    }
+}

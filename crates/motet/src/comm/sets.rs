@@ -1,0 +1,192 @@
+//! Waiting for several operations of any kinds. (MPI 4.1 §3.7.5)
+//!
+//! A set is a slice of `&mut dyn Pending`: nonblocking and running persistent operations, be they
+//! collectives, messages or generalized ones, mix. The functions here say *that* operations are
+//! complete; what they brought is then had from each by its own `wait`, which returns at once. An
+//! operation that was named complete by one call is passed over by the later ones, like a null
+//! request.
+
+use std::sync::Arc;
+
+use motet_fabric::biased_lock::is_excluded;
+
+use crate::base::error::{ErrorKind, Result};
+use crate::comm::op_handle::OpHandle;
+
+/// An operation under way, of whatever kind. The requests of this library implement it; other types
+/// can pass on what a request of theirs says.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is nothing that can be waited for in a set",
+    label = "no request",
+    note = "a set is a slice of requests and running operations of any types: \
+            `wait_all(&mut [&mut one, &mut other])`"
+)]
+pub trait Pending {
+    /// The operation, for the functions that wait for sets.
+    #[doc(hidden)]
+    fn in_flight(&mut self) -> InFlight<'_>;
+
+    /// Whether the operation is complete. Moves it on if it can; never waits.
+    ///
+    /// # Errors
+    /// What went wrong with the operation; it counts as complete then.
+    fn test(&mut self) -> Result<bool> {
+        self.in_flight().0.test()
+    }
+}
+
+/// Access to the operation of a request, for this library only. A `&mut OpHandle` in the hands of a
+/// user could be swapped with that of another request, which would then give its buffers back while
+/// its operation still uses them.
+#[doc(hidden)]
+pub struct InFlight<'a>(pub(crate) &'a mut OpHandle);
+
+/// Waits until all are complete.
+///
+/// # Errors
+/// What went wrong with the first of those that went wrong; all are complete nevertheless.
+pub fn wait_all(set: &mut [&mut dyn Pending]) -> Result<()> {
+    let mut first = Ok(());
+    for pending in set {
+        let flight = pending.in_flight().0;
+        flight.reported = true;
+        // Most are over when one has been waited for; to move the engine for each of them would
+        // take time in the number of those that are not.
+        flight.collect();
+        first = first.and(flight.wait().map(drop));
+    }
+    first
+}
+
+/// Waits until one is complete that no such call has named before; says which. `None` if there is
+/// none left to wait for.
+///
+/// # Errors
+/// None of the operation's own: its `wait` tells those. That an operator calls it.
+pub fn wait_any(set: &mut [&mut dyn Pending]) -> Result<Option<usize>> {
+    refuse_operator()?;
+    if !wait_for_one(set) {
+        return Ok(None);
+    }
+    test_any(set)
+}
+
+/// Waits until at least one is complete that no such call has named before; names all that are.
+/// Empty if there is none left to wait for.
+///
+/// # Errors
+/// As [`wait_any`].
+pub fn wait_some(set: &mut [&mut dyn Pending]) -> Result<Vec<usize>> {
+    refuse_operator()?;
+    if !wait_for_one(set) {
+        return Ok(Vec::new());
+    }
+    test_some(set)
+}
+
+/// Whether all are complete. Moves them on if it can; never waits.
+///
+/// # Errors
+/// As [`wait_any`].
+pub fn test_all(set: &mut [&mut dyn Pending]) -> Result<bool> {
+    refuse_operator()?;
+    move_on(set);
+    let all = set.iter_mut().all(|pending| pending.in_flight().0.collect());
+    if all {
+        set.iter_mut().for_each(|pending| pending.in_flight().0.reported = true);
+    } else {
+        has_found_nothing(set);
+    }
+    Ok(all)
+}
+
+/// One that is complete and that no such call has named before. Never waits.
+///
+/// # Errors
+/// As [`wait_any`].
+pub fn test_any(set: &mut [&mut dyn Pending]) -> Result<Option<usize>> {
+    refuse_operator()?;
+    move_on(set);
+    let found = set.iter_mut().position(|pending| report(pending.in_flight().0));
+    if found.is_none() {
+        has_found_nothing(set);
+    }
+    Ok(found)
+}
+
+/// All that are complete and that no such call has named before. Never waits.
+///
+/// # Errors
+/// As [`wait_any`].
+pub fn test_some(set: &mut [&mut dyn Pending]) -> Result<Vec<usize>> {
+    refuse_operator()?;
+    move_on(set);
+    let named = set.iter_mut().enumerate();
+    let named = named.filter_map(|(at, pending)| report(pending.in_flight().0).then_some(at));
+    let named: Vec<_> = named.collect();
+    if named.is_empty() {
+        has_found_nothing(set);
+    }
+    Ok(named)
+}
+
+/// The error of an operator, which may not use what these functions move.
+pub(crate) fn refuse_operator() -> Result<()> {
+    if is_excluded() { Err(ErrorKind::WithinOperator.into()) } else { Ok(()) }
+}
+
+/// Names an operation if it is complete and not named yet.
+fn report(flight: &mut OpHandle) -> bool {
+    let news = !flight.reported && flight.collect();
+    flight.reported |= news;
+    news
+}
+
+/// Moves what can move, once for each rank that the set is of (one, unless ranks share a thread).
+fn move_on(set: &mut [&mut dyn Pending]) {
+    let mut last = None;
+    for pending in set {
+        let core = &pending.in_flight().0.origin.core;
+        if last != Some(Arc::as_ptr(core)) {
+            core.engine().progress_now_and_then_thoroughly();
+            last = Some(Arc::as_ptr(core));
+        }
+    }
+}
+
+/// A poll of the set was in vain, unless nothing of it is under way.
+fn has_found_nothing(set: &mut [&mut dyn Pending]) {
+    let mut flights = set.iter_mut().map(|pending| pending.in_flight().0);
+    if let Some(flight) = flights.find(|flight| !flight.is_over()) {
+        flight.origin.core.has_polled_in_vain();
+    }
+}
+
+/// Waits until one of those not named yet is complete. `false` if there is none.
+fn wait_for_one(set: &mut [&mut dyn Pending]) -> bool {
+    let mut flights = set.iter_mut().map(|pending| pending.in_flight().0);
+    let Some(first) = flights.find(|flight| !flight.reported) else { return false };
+    let core = first.origin.core.clone();
+    let ids: Vec<_> = if core.reports_waits() {
+        let flights = set.iter_mut().map(|pending| pending.in_flight().0);
+        flights.filter(|flight| !flight.reported).map(|flight| flight.id).collect()
+    } else {
+        Vec::new()
+    };
+    let mut seen = None;
+    core.wait_for(&ids, |engine| {
+        // While nothing has ended there is no need to look at them again.
+        if seen == Some(engine.ended()) {
+            return None;
+        }
+        seen = Some(engine.ended());
+        let is_complete = |pending: &mut &mut dyn Pending| {
+            let flight = pending.in_flight().0;
+            let of_one_rank = Arc::ptr_eq(&flight.origin.core, &core);
+            assert!(of_one_rank, "a set that is waited for belongs to one rank");
+            !flight.reported && (flight.is_over() || engine.is_complete(flight.id))
+        };
+        set.iter_mut().any(is_complete).then_some(())
+    });
+    true
+}

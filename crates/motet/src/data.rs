@@ -1,0 +1,8 @@
+//! What operations work on: buffers, operators, and the loops that apply them.
+
+pub mod buffer;
+pub(crate) mod kernel;
+pub mod op;
+pub(crate) mod pack;
+pub(crate) mod reduce_local;
+pub(crate) mod scratch;

@@ -1,0 +1,163 @@
+//! Data that does not lie in memory as a plan needs it.
+//!
+//! A plan works on elements in a row. Where a datatype has gaps, or its items lie in another order,
+//! the plan works on the *stream* of the data (its bytes in the order of the typemap) in memory of
+//! the operation itself: the stream is collected from the user's memory when the operation starts,
+//! and spread to the user's memory when it has ended well. So user memory is read between start
+//! and completion, as the standard has it, and no byte outside the layout is ever written.
+//!
+//! Elements in a row whose type has padding are copied, too, if they go out: what lies in the
+//! padding is what some other value has left there, and not for other ranks. In memory that the
+//! operation may write it is zeroed in place.
+
+#![allow(unsafe_code)] // listed in docs/unsafe.md
+
+use crate::Element;
+use crate::data::buffer::RawSlice;
+use crate::data::scratch::Scratch;
+use crate::types::datatype::Layout;
+
+/// Which way the data of a block goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PackDirection {
+    /// From the user when the operation starts.
+    In,
+    /// To the user when it has ended.
+    Out,
+    /// Both: data that the operation changes in part, or at some ranks only.
+    Both,
+}
+
+/// Items of a datatype in the memory of the user, and their place in the stream.
+#[derive(Debug)]
+pub(crate) struct PackedBlock {
+    pub(crate) address: *mut u8,
+    pub(crate) layout: Layout,
+    pub(crate) count: u64,
+    pub(crate) way: PackDirection,
+    /// Where the stream of the items lies.
+    pub(crate) stream: *mut u8,
+}
+
+impl PackedBlock {
+    fn bytes(&self) -> usize {
+        (self.layout.size() * self.count) as usize
+    }
+}
+
+/// Elements with padding that go out.
+struct Padded {
+    from: *const u8,
+    /// Where they go out from: there, or somewhere else.
+    place: *mut u8,
+    count: usize,
+    element_bytes: usize,
+    clear: unsafe fn(*mut u8),
+}
+
+/// The streams of one operation.
+pub(crate) struct PackedBuffers {
+    memory: Vec<Scratch>,
+    blocks: Vec<PackedBlock>,
+    padded: Vec<Padded>,
+}
+
+// SAFETY: addresses of user memory that the operation holds, and memory of its own.
+unsafe impl Send for PackedBuffers {}
+
+impl Padded {
+    /// Copies the elements to where they go out from, if they are not there, without their padding.
+    ///
+    /// # Safety
+    /// The elements are there, and so is their place.
+    unsafe fn pack(&self) {
+        let Padded { from, place, count, element_bytes, clear } = *self;
+        if !std::ptr::eq(from, place) {
+            // SAFETY: as many elements here and there, in different memory.
+            unsafe { place.copy_from_nonoverlapping(from, count * element_bytes) };
+        }
+        for at in 0..count {
+            // SAFETY: one of the elements.
+            unsafe { clear(place.wrapping_add(at * element_bytes)) };
+        }
+    }
+}
+
+impl PackedBuffers {
+    /// Without memory or blocks.
+    pub(crate) fn new() -> PackedBuffers {
+        PackedBuffers { memory: Vec::new(), blocks: Vec::new(), padded: Vec::new() }
+    }
+
+    /// Memory of its own for a stream of so many elements, aligned for them.
+    pub(crate) fn room(&mut self, elements: usize, element_bytes: usize) -> *mut u8 {
+        let mut memory = Scratch::new(elements, element_bytes);
+        memory.want();
+        let address = memory.address();
+        self.memory.push(memory);
+        address
+    }
+
+    /// Takes in a block.
+    ///
+    /// # Safety
+    /// The operation that the staging is given to holds the memory of the block and its stream
+    /// (which may be memory of the staging): from its start to its end that stays valid, and
+    /// nobody writes it, or uses it at all if the data goes out.
+    pub(crate) unsafe fn add(&mut self, block: PackedBlock) {
+        self.blocks.push(block);
+    }
+
+    /// Takes in elements with padding that are only read. Says where they go out from.
+    ///
+    /// # Safety
+    /// As [`PackedBuffers::add`].
+    pub(crate) unsafe fn cover<T: Element>(&mut self, data: RawSlice) -> RawSlice {
+        let place = self.room(data.len, size_of::<T>());
+        self.add_padded::<T>(data, place);
+        RawSlice { start: place, ..data }
+    }
+
+    /// Takes in elements with padding that go out from where they are, or are written over.
+    ///
+    /// # Safety
+    /// As [`PackedBuffers::add`], and the elements may be written.
+    pub(crate) unsafe fn cover_in_place<T: Element>(&mut self, data: RawSlice) {
+        self.add_padded::<T>(data, data.start);
+    }
+
+    fn add_padded<T: Element>(&mut self, data: RawSlice, place: *mut u8) {
+        let (count, element_bytes) = (data.len, size_of::<T>());
+        let from = data.start.cast_const();
+        self.padded.push(Padded { from, place, count, element_bytes, clear: T::clear_padding });
+    }
+
+    /// For an operation, unless there is nothing to move.
+    pub(crate) fn boxed(self) -> Option<Box<PackedBuffers>> {
+        let is_needed = !self.blocks.is_empty() || !self.padded.is_empty();
+        is_needed.then(|| Box::new(self))
+    }
+
+    /// Brings the user's data in. Only while the operation is active.
+    pub(crate) fn collect(&mut self) {
+        for padded in &self.padded {
+            // SAFETY: elements by the promise of `cover`, and their place, which is ours or theirs.
+            unsafe { padded.pack() };
+        }
+        for block in self.blocks.iter().filter(|block| block.way != PackDirection::Out) {
+            let PackedBlock { address, count, stream, .. } = *block;
+            // SAFETY: the block and its stream by the promise of `add`.
+            unsafe { block.layout.pack_raw(address, count, 0, stream, block.bytes()) };
+        }
+    }
+
+    /// Hands the data out: of each stream at most so many bytes. Only while the operation is
+    /// active.
+    pub(crate) fn unpack(&mut self, most: usize) {
+        for block in self.blocks.iter().filter(|block| block.way != PackDirection::In) {
+            let PackedBlock { address, count, stream, .. } = *block;
+            // SAFETY: as in `collect`.
+            unsafe { block.layout.unpack_raw(address, count, 0, stream, block.bytes().min(most)) };
+        }
+    }
+}

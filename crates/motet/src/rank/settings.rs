@@ -1,0 +1,331 @@
+//! How a world behaves where that is not left to the library.
+
+use std::env;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use motet_fabric::{Options, bootstrap, trusted};
+use motet_plan::Tuning;
+use motet_plan::select::Wisdom;
+
+use crate::base::error::{Error, ErrorKind, Result};
+use crate::engine::check::{Caller, CheckConfig};
+use crate::rank::machine;
+use crate::rank::wisdom::Source;
+use crate::rank::{Nodes, ProgressConfig, Waiting};
+
+/// The variable that names algorithms to be used, as in `allreduce=ring,bcast=binomial`.
+pub const ALGORITHM: &str = "MOTET_ALGORITHM";
+/// The variable that names a file of wisdom (lines that say which algorithm is best where), or has
+/// the lines themselves. What cannot be read is passed over, with a warning.
+pub const WISDOM: &str = "MOTET_WISDOM";
+/// The variable that names a file into which each rank merges, when it leaves, what it has learned;
+/// see [`Communicator::save_wisdom`](crate::Communicator::save_wisdom).
+pub const SAVE_WISDOM: &str = "MOTET_SAVE_WISDOM";
+/// The variable that names a file with the prices of this machine, as `motet info --measure --save`
+/// writes it, or has the prices themselves; `off` for the default ones. Unless it is set, the file
+/// is looked for in `motet/machine`, in `$XDG_CONFIG_HOME` or `~/.config`.
+pub const MACHINE: &str = "MOTET_MACHINE";
+/// The variable that forbids (`off`) copying large messages straight between processes, or has it
+/// done (`on`) where two copies through shared memory are faster, too.
+pub const SINGLE_COPY: &str = "MOTET_SINGLE_COPY";
+/// The variable that forbids (`off`) channels for persistent operations.
+pub const CHANNELS: &str = "MOTET_CHANNELS";
+
+/// The variable that says how ranks wait: `auto`, `spin`, `yield` or `sleep`; see [`Waiting`].
+pub const WAIT: &str = "MOTET_WAIT";
+/// The variable that says who moves operations while a rank computes: `calls`, nobody, or
+/// `thread`; see [`Settings::progress_thread`].
+pub const PROGRESS: &str = "MOTET_PROGRESS";
+/// The variable that switches check mode on (`1`): see [`Settings::check`]. A process that finds a
+/// mismatch then ends with exit code 1 where it would have ended with 0.
+pub const CHECK: &str = "MOTET_CHECK";
+/// The variable that says after how many seconds a wait is reported: see
+/// [`Settings::report_hangs`].
+pub const HANG_SECONDS: &str = "MOTET_HANG_SECONDS";
+/// The variable that says how many operations a rank may have: see [`Settings::max_pending`].
+pub const MAX_PENDING: &str = "MOTET_MAX_PENDING";
+/// The variable that says how many ranks are on a node: see [`Settings::ranks_per_node`].
+pub const RANKS_PER_NODE: &str = "MOTET_RANKS_PER_NODE";
+/// The variable that says how many ranks share memory: see [`Settings::ranks_per_segment`].
+pub const RANKS_PER_SEGMENT: &str = bootstrap::RANKS_PER_SEGMENT;
+
+/// How a world behaves where that is not left to the library. Must be the same on all its ranks.
+///
+/// Results do not depend on it (but for what is asked of [nodes](Settings::ranks_per_node)); it is
+/// for measurements and tests, and for what was learned from them.
+///
+/// ```
+/// use motet::{Info, Settings, Sum};
+///
+/// let settings = Settings::new().algorithms("allreduce=ring")?;
+/// motet::threads_with(2, &settings, |world| {
+///     let sum = world.allreduce_init(vec![1], Sum, &Info::new())?;
+///     assert_eq!(sum.algorithm(), "ring");
+///     Ok::<(), motet::Error>(())
+/// })?.into_iter().collect::<Result<Vec<_>, _>>()?;
+/// # Ok::<(), motet::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    pub(crate) options: Options,
+    pub(crate) tuning: Tuning,
+    pub(crate) watch: CheckConfig,
+    /// Where wisdom comes from, if from the environment.
+    pub(crate) source: Source,
+    /// The file that wisdom is saved to.
+    pub(crate) save: Option<PathBuf>,
+    pub(crate) nodes: Nodes,
+    pub(crate) habits: ProgressConfig,
+    /// How many ranks that are threads share memory, if not all.
+    pub(crate) ranks_per_segment: Option<NonZeroUsize>,
+}
+
+impl Settings {
+    /// Everything is left to the library.
+    pub fn new() -> Settings {
+        Settings::default()
+    }
+
+    /// What the environment says: [`ALGORITHM`], [`WISDOM`], [`SAVE_WISDOM`], [`MACHINE`],
+    /// [`SINGLE_COPY`], [`CHANNELS`], [`CHECK`], [`HANG_SECONDS`], [`MAX_PENDING`],
+    /// [`RANKS_PER_NODE`], [`RANKS_PER_SEGMENT`], [`WAIT`], [`PROGRESS`]. A program that has more
+    /// rights than its user (set-user-id) takes no file from there.
+    ///
+    /// # Errors
+    /// A variable that cannot be read as what it should be.
+    pub fn from_environment() -> Result<Settings> {
+        let mut settings = Settings::new();
+        if let Ok(text) = env::var(ALGORITHM) {
+            settings = settings.algorithms(&text)?;
+        }
+        settings.tuning.machine = machine::of_world()?;
+        let save = trusted(SAVE_WISDOM).filter(|path| !path.is_empty());
+        if let Some(value) = trusted(WISDOM).filter(|value| !value.is_empty()) {
+            settings.source = Source::of(&value, save.as_deref());
+            settings.tuning.wisdom = Wisdom::read(&settings.source.text).0;
+        }
+        if let Some(path) = save {
+            settings = settings.save_wisdom(path);
+        }
+        match env::var(CHECK).as_deref() {
+            Err(_) | Ok("" | "0") => {}
+            Ok("1") => {
+                settings = settings.check();
+                settings.watch.fails_run = true;
+            }
+            Ok(other) => return Err(setting(CHECK, format!("`{other}` is neither 0 nor 1"))),
+        }
+        if let Ok(text) = env::var(HANG_SECONDS) {
+            let seconds = text.parse().ok().and_then(|text| Duration::try_from_secs_f64(text).ok());
+            let wrong = || setting(HANG_SECONDS, format!("`{text}` is no time in seconds"));
+            settings = settings.report_hangs(seconds.ok_or_else(wrong)?);
+        }
+        if let Ok(text) = env::var(MAX_PENDING) {
+            let wrong = |_| setting(MAX_PENDING, format!("`{text}` is no number"));
+            settings = settings.max_pending(text.parse().map_err(wrong)?);
+        }
+        if let Ok(text) = env::var(RANKS_PER_NODE) {
+            let wrong = |_| setting(RANKS_PER_NODE, format!("`{text}` is no number"));
+            settings = settings.ranks_per_node(text.parse().map_err(wrong)?);
+        }
+        if let Some(share) = bootstrap::ranks_per_segment().map_err(ErrorKind::from)? {
+            settings = settings.ranks_per_segment(share);
+        }
+        settings.habits.waiting = match env::var(WAIT).as_deref() {
+            Err(_) | Ok("" | "auto") => Waiting::Auto,
+            Ok("spin") => Waiting::Spin,
+            Ok("yield") => Waiting::Yield,
+            Ok("sleep") => Waiting::Sleep,
+            Ok(other) => {
+                let problem = format!("`{other}` is none of auto, spin, yield, sleep");
+                return Err(setting(WAIT, problem));
+            }
+        };
+        match env::var(PROGRESS).as_deref() {
+            Err(_) | Ok("" | "calls") => {}
+            Ok("thread") => settings = settings.progress_thread(),
+            Ok(other) => {
+                return Err(setting(PROGRESS, format!("`{other}` is neither calls nor thread")));
+            }
+        }
+        settings.options.single_copy = switch(SINGLE_COPY)?;
+        if switch(CHANNELS)? == Some(false) {
+            settings = settings.without_channels();
+        }
+        Ok(settings)
+    }
+
+    /// Uses these algorithms, as in `allreduce=ring,bcast=binomial`.
+    ///
+    /// # Errors
+    /// A text of another form, or a name that there is not.
+    pub fn algorithms(mut self, text: &str) -> Result<Settings> {
+        self.tuning.overrides = text.parse().map_err(|error| setting(ALGORITHM, error))?;
+        Ok(self)
+    }
+
+    /// Uses this wisdom: lines that say which algorithm is best where.
+    ///
+    /// # Errors
+    /// A line of another form.
+    pub fn wisdom(mut self, text: &str) -> Result<Settings> {
+        self.tuning.wisdom = text.parse().map_err(|error| setting(WISDOM, error))?;
+        self.source = Source::default();
+        Ok(self)
+    }
+
+    /// Chooses algorithms by these prices of the machine, lines as `motet info --measure` writes
+    /// them.
+    ///
+    /// # Errors
+    /// A line of another form.
+    pub fn machine(mut self, text: &str) -> Result<Settings> {
+        self.tuning.machine = text.parse().map_err(|error| setting(MACHINE, error))?;
+        Ok(self)
+    }
+
+    /// Merges what each rank has learned into this file when it leaves the world.
+    #[must_use]
+    pub fn save_wisdom(mut self, path: impl Into<PathBuf>) -> Settings {
+        self.save = Some(path.into());
+        self
+    }
+
+    /// Copies no large message straight from its sender's memory.
+    #[must_use]
+    pub fn without_single_copy(mut self) -> Settings {
+        self.options.single_copy = Some(false);
+        self
+    }
+
+    /// Opens no channels for persistent operations.
+    #[must_use]
+    pub fn without_channels(mut self) -> Settings {
+        self.options.channels = false;
+        self
+    }
+
+    /// Checks that all ranks of each communicator call the same collectives in the same order, with
+    /// arguments that fit together. If not, that is an error on all of them,
+    /// [`ErrorKind::Mismatch`], which names two calls with their ranks and source lines, instead of
+    /// a hang or a wrong result. Each collective call then costs a small message to each other
+    /// rank. A mistake in the arguments on one rank is an error on the others too: a call that is
+    /// refused counts as made, and cannot be made good by another.
+    ///
+    /// ```
+    /// let settings = motet::Settings::new().check();
+    /// let errors = motet::threads_with(2, &settings, |world| match world.rank() {
+    ///     0 => world.barrier().unwrap_err().to_string(),
+    ///     _ => world.bcast(&mut [1], 1).and(world.barrier()).unwrap_err().to_string(),
+    /// })?;
+    /// assert!(errors.iter().all(|text| text.contains("rank 0 called barrier")));
+    /// assert!(errors.iter().all(|text| text.contains("rank 1 called bcast(1 × i32, root 1)")));
+    /// # Ok::<(), motet::Error>(())
+    /// ```
+    #[must_use]
+    pub fn check(mut self) -> Settings {
+        self.watch.check = true;
+        self
+    }
+
+    /// Has this asked where in the program a call was made.
+    pub(crate) fn called_from(mut self, caller: Caller) -> Settings {
+        self.watch.caller = Some(caller);
+        self
+    }
+
+    /// Reports each wait that takes longer than this, on standard error, and again each time that
+    /// as much has passed: who waits in which call, and which rank has not made it. Nothing is
+    /// ended. Collectives are told to the other ranks for this, as in check mode.
+    #[must_use]
+    pub fn report_hangs(mut self, after: Duration) -> Settings {
+        self.watch.hang = (!after.is_zero()).then_some(after);
+        self
+    }
+
+    /// The most collective operations that a rank may have at once, under way or persistent. One
+    /// more is an error, of the class `MPI_ERR_NO_MEM`, and takes no part in anything: a program
+    /// that begins operations without end finds that out before its memory is full.
+    ///
+    /// Without this, memory is the limit. The library then asks the system now and then whether
+    /// there is enough for as many operations again as there are, with the same class of error if
+    /// not; but that is an estimate, and a system that promises more memory than it has does not
+    /// tell.
+    #[must_use]
+    pub fn max_pending(mut self, most: usize) -> Settings {
+        self.watch.most = Some(most);
+        self
+    }
+
+    /// Says that ranks `n * k` to `n * k + n - 1` of the world are on one node, for each `k`, as if
+    /// it were spread over several machines; with 0, that all are on one, as they are. Whatever
+    /// asks which ranks are close together gets this answer: the order of ranks in a
+    /// [`sparse_graph`](crate::Communicator::sparse_graph), say, and
+    /// [`node_of`](crate::Communicator::node_of) and
+    /// [`split_type`](crate::Communicator::split_type), whose results do depend on it. Messages
+    /// travel as before.
+    #[must_use]
+    pub fn ranks_per_node(mut self, n: usize) -> Settings {
+        self.nodes = NonZeroUsize::new(n).map_or(Nodes::One, Nodes::Of);
+        self
+    }
+
+    /// Says that only `n` ranks after each other share memory, and that all others are reached by
+    /// the network, as if they were on other hosts; with 0, that all ranks of a host share its
+    /// memory, as they do without this. For tests, and to see what a network costs.
+    #[must_use]
+    pub fn ranks_per_segment(mut self, n: usize) -> Settings {
+        self.ranks_per_segment = NonZeroUsize::new(n);
+        self
+    }
+
+    /// Says how this rank waits for others. Unlike all else it may differ among the ranks.
+    #[must_use]
+    pub fn waiting(mut self, waiting: Waiting) -> Settings {
+        self.habits.waiting = waiting;
+        self
+    }
+
+    /// Gives each rank a thread that moves its operations while the rank computes and does not call
+    /// the library; it sleeps while none is under way or the rank waits itself. Messages and
+    /// collectives then go on behind a computation, if there is a core for that thread. It runs
+    /// operators, too.
+    ///
+    /// If there are two cores for each rank, the thread also begins what has been started, unless
+    /// that is short, so that a start takes no time; and it looks for messages and for starts for a
+    /// while before it sleeps. Otherwise each start of a nonblocking or persistent operation wakes
+    /// it, which takes some microseconds. In any case calls may find it at work on the same
+    /// operations, for as long as it takes to copy a large message. Blocking operations cost what
+    /// they did.
+    #[must_use]
+    pub fn progress_thread(mut self) -> Settings {
+        self.habits.has_helper = true;
+        self
+    }
+
+    /// The number of the first operation of each communicator and of the first message between two
+    /// ranks, so that a test can see numbers pass a power of two.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn count_from(mut self, first: u64) -> Settings {
+        self.watch.first = first;
+        self.options.first_position = first;
+        self
+    }
+}
+
+/// Whether something is on, if the variable says so.
+fn switch(variable: &'static str) -> Result<Option<bool>> {
+    match env::var(variable).as_deref() {
+        Err(_) | Ok("") => Ok(None),
+        Ok("on") => Ok(Some(true)),
+        Ok("off") => Ok(Some(false)),
+        Ok(other) => Err(setting(variable, format!("`{other}` is neither on nor off"))),
+    }
+}
+
+fn setting(variable: &'static str, problem: impl ToString) -> Error {
+    ErrorKind::Setting { variable, problem: problem.to_string() }.into()
+}

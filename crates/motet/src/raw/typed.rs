@@ -1,0 +1,75 @@
+//! Requests and persistent operations of the safe layer as requests without their types.
+
+#![allow(unsafe_code)] // listed in docs/unsafe.md
+
+use super::{Request, State};
+use crate::comm::communicator_request::CommunicatorRequest;
+use crate::comm::persistent::{Persistent, Running};
+use crate::comm::request;
+use crate::comm::sets::Pending;
+use crate::data::buffer::{HeldBuffers, StableBuffer};
+
+impl<B: StableBuffer + 'static> From<request::Request<B>> for Request {
+    fn from(mut request: request::Request<B>) -> Request {
+        let flight = request.flight.take_over();
+        let parts = request.parts.take().expect("buffers are there until taken");
+        // SAFETY: a raw request drops a keeper when its operation is over or gives it to the
+        // engine, which does the same; nothing is borrowed.
+        let keeper = unsafe { HeldBuffers::<B>::keeper(parts) };
+        Request::message_or_collective(flight, keeper, State::Once)
+    }
+}
+
+impl<B: StableBuffer + 'static> Persistent<B> {
+    /// Without its type, in a state that the caller knows.
+    fn erase(mut self, state: State) -> Request {
+        let flight = self.flight.take_over();
+        let parts = self.parts.take().expect("buffers are there until taken");
+        // SAFETY: a raw request gives a keeper to the engine, which drops it when the operation is
+        // complete or cancelled; nothing is borrowed.
+        let keeper = unsafe { HeldBuffers::<B>::keeper(parts) };
+        Request::message_or_collective(flight, keeper, state)
+    }
+}
+
+impl<B: StableBuffer + 'static> From<Persistent<B>> for Request {
+    fn from(operation: Persistent<B>) -> Request {
+        let is_active = operation.is_under_way();
+        operation.erase(if is_active { State::Active } else { State::Inactive })
+    }
+}
+
+impl<B: StableBuffer + 'static> From<Running<B>> for Request {
+    fn from(running: Running<B>) -> Request {
+        running.operation.erase(State::Active)
+    }
+}
+
+impl<C: 'static> CommunicatorRequest<C> {
+    /// The same request without its type. The communicator is delivered by the first call that
+    /// tells that it is there, which may be one that leaves the request as it is; never if the
+    /// request is given up before.
+    ///
+    /// ```
+    /// # motet::threads(2, |world| {
+    /// let (here, communicator) = std::sync::mpsc::channel();
+    /// let mut request = world.idup()?.into_raw(move |copy| {
+    ///     let _ = here.send(copy);
+    /// });
+    /// request.wait()?;
+    /// assert_eq!(communicator.try_recv().map(|copy| copy.size()), Ok(2));
+    /// # Ok::<(), motet::Error>(())
+    /// # })?.into_iter().collect::<Result<Vec<_>, _>>()?;
+    /// # Ok::<(), motet::Error>(())
+    /// ```
+    pub fn into_raw(mut self, deliver: impl FnOnce(C) + Send + 'static) -> Request {
+        let flight = self.id.in_flight().0.take_over();
+        Request::delivering(flight, move |over| {
+            self.id.in_flight().0.end_as(over);
+            // What went wrong is told by whoever asks for the delivery.
+            if let Ok(communicator) = self.wait() {
+                deliver(communicator);
+            }
+        })
+    }
+}
