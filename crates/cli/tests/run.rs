@@ -578,6 +578,14 @@ fn info_says_what_was_tried() {
     for part in ["process_vm_readv", "huge pages", "usable", "MOTET_RANK", "address space"] {
         assert!(ended.text().contains(part), "{part}");
     }
+    let settings = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/settings.md");
+    let settings = std::fs::read_to_string(settings).expect("it is there");
+    for row in settings.lines().filter(|line| line.starts_with("| `MOTET_")) {
+        for name in row.split('|').nth(1).unwrap_or_default().split(',') {
+            let name = name.trim().trim_matches('`');
+            assert!(ended.text().contains(&format!("\n  {name} ")), "{name}");
+        }
+    }
 }
 
 #[test]
