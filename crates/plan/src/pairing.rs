@@ -1,6 +1,6 @@
-//! Which send meets which receive, over the plans of all ranks.
+//! Static matching: pairs each send with its receive, over the plans of all ranks.
 //!
-//! A message is known by source, destination and ordinal, so this needs no execution.
+//! A message is identified by source, destination and ordinal, so this needs no execution.
 
 use std::collections::HashMap;
 

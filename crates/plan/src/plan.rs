@@ -1,4 +1,4 @@
-//! A plan: the steps of one rank in one collective, and which must be complete before which.
+//! A plan: the steps of one rank in one collective, and their dependencies (a DAG).
 //!
 //! A plan names buffers, never addresses, so the same value feeds the engine, the verifier, the
 //! drawings and a cache. The edges are stored as one array of successors, cut by step: a plan of

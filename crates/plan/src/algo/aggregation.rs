@@ -1,4 +1,5 @@
-//! Parcels: what an exchange among nodes sends from one node to another in one message.
+//! Message aggregation for node-aware exchanges: a parcel holds all blocks that one message carries
+//! from one node to another.
 //!
 //! ```text
 //!      node A                 node B

@@ -1,4 +1,4 @@
-//! What the algorithms that gather blocks share: where the blocks lie, the ring, and staging.
+//! Shared by the algorithms that gather blocks: the places of the blocks, the ring, and staging.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Which ranks share a node.
+//! The node map: which ranks share a node.
 
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};

@@ -1,4 +1,4 @@
-//! The time of a call whose ranks share cores.
+//! Predicts the time of a call if ranks share cores (oversubscription).
 
 use super::work::{AggregateWork, DistancePattern, SendRecvCount};
 use super::{Cost, CostParams};

@@ -1,4 +1,4 @@
-//! What all ranks of a call do together.
+//! The aggregate work of a call: the messages, copies and reductions of all ranks together.
 
 use super::Cost;
 

@@ -1,4 +1,4 @@
-//! The search for a node for each rank.
+//! The search for a mapping: region growing, swaps, and Kernighan-Lin sequences.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,4 +1,4 @@
-//! What was learned by measurement, as lines.
+//! Wisdom: measured choices of algorithms, and their text form.
 
 use std::fmt;
 use std::str::FromStr;
