@@ -72,7 +72,7 @@ fn a_program_that_cannot_be_started_is_told_with_a_remedy() {
             "no-such-program".into(),
             "; it is in no folder of PATH: a program in this folder is ./no-",
         ),
-        (place("missing"), "; give the path of a program that is there"),
+        (place("missing"), "; give the path of an existing program"),
         (place("lost"), "; the file is there, but not the interpreter that it names"),
         (place("closed"), "; allow to execute it (`chmod +x`)"),
         (place("."), "; it is a folder: give a program in it"),
