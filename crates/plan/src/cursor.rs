@@ -122,7 +122,8 @@ struct State<N, A> {
 }
 
 impl<N: Number, A: AsMut<[N]>> State<N, A> {
-    /// An execution that has not begun of steps that wait for so many each. All numbers are 0.
+    /// The initial state of an execution whose steps have these numbers of
+    /// dependencies. All numbers in `waiting` and `queue` are 0.
     fn beginning(waiting: A, queue: A, counts: &[u32]) -> State<N, A> {
         let (none, number) = (N::from(0), PhantomData);
         let remaining = N::new(counts.len() as u32);
@@ -203,7 +204,7 @@ impl Cursor {
         matches!(self.0, Size::InOrder(_))
     }
 
-    /// An execution that has not begun, of a plan whose steps wait for so many others each.
+    /// The initial state of an execution whose steps have these numbers of dependencies.
     pub(crate) fn beginning(counts: &[u32]) -> Self {
         if counts.len() <= INLINE_STEPS_MAX {
             return Self(Size::Few(State::beginning(

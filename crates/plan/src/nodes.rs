@@ -57,7 +57,7 @@ fn counted(plan: &Plan) -> EdgeDemand {
 /// The lists of one rank: destinations and sources.
 pub type Lists = (Arc<[Neighbour]>, Arc<[Neighbour]>);
 
-/// The calls of all ranks, for whoever knows the node and the lists of each, in rank order.
+/// The calls of all ranks, in rank order, from the node and the lists of each rank.
 ///
 /// # Panics
 /// If there are not as many nodes as lists, or the k-th block from one rank to another in the list

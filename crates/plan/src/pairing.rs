@@ -52,7 +52,7 @@ pub enum Mismatch {
         /// The number of ranks it says there are.
         ranks: u32,
     },
-    /// A message is sent that nobody receives.
+    /// A send has no matching receive.
     #[error("rank {}, step {}: `{action}` has no receive", place.rank, place.step)]
     Unreceived {
         /// The send.
@@ -60,7 +60,7 @@ pub enum Mismatch {
         /// What it does.
         action: Action,
     },
-    /// A message is received that nobody sends.
+    /// A receive has no matching send.
     #[error("rank {}, step {}: `{action}` has no send", place.rank, place.step)]
     Unsent {
         /// The receive.

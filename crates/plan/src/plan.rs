@@ -224,7 +224,7 @@ pub struct PlanParts {
 
 /// The steps of one rank, ready to be executed any number of times.
 ///
-/// These hold for every plan, so whoever executes one can lean on them:
+/// Every plan has these invariants, on which its executors rely:
 /// every slice lies in its buffer; the input is never written; no rank sends to itself or to a
 /// rank out of range; operands have equal lengths and overlap only as [`Action`] allows; every
 /// edge leads from an earlier step to a later one, so there is no cycle.

@@ -104,7 +104,7 @@ impl<P: Phases> Algorithm for ByNode<P> {
     }
 }
 
-/// The cheapest algorithm for a phase of so many ranks.
+/// The cheapest algorithm for a phase of this number of ranks.
 fn cheapest(
     call: &Call,
     ranks: u32,

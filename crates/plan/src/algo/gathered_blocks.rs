@@ -164,7 +164,7 @@ pub(super) fn longest_part_bytes(call: &Call) -> usize {
     longest_of_parts(call, call.ranks as usize)
 }
 
-/// The same of so many parts.
+/// The same for this number of parts.
 pub(super) fn longest_of_parts(call: &Call, parts: usize) -> usize {
     let elements = call.bytes() / call.element_bytes.max(1);
     elements.div_ceil(parts) * call.element_bytes

@@ -86,7 +86,7 @@ impl Company {
     };
 }
 
-/// Bytes of the longest message of a flow that waits for nobody.
+/// Bytes of the longest message of a flow that completes without its receiver.
 const LONGEST_AHEAD: f64 = 16.0 * 1024.0;
 /// Where messages grow on their way through a tree, the longest one is so many times as long as
 /// they are on average.

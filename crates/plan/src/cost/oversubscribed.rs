@@ -182,7 +182,7 @@ impl Share {
         Self { messages: share, bytes: share }
     }
 
-    /// So many messages and bytes of this work.
+    /// The share of the messages and of the bytes of this work.
     fn of(self, work: &AggregateWork) -> (f64, f64) {
         (self.messages * work.messages as f64, self.bytes * work.bytes as f64)
     }

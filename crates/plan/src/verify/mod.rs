@@ -171,9 +171,9 @@ pub enum Violation {
     /// A rank leaves a barrier without having heard of all others.
     #[error("rank {rank} leaves without having heard of rank {missing}")]
     Barrier {
-        /// Who leaves.
+        /// The rank that leaves.
         rank: Rank,
-        /// Who may not have entered.
+        /// A rank that may not have entered yet.
         missing: Rank,
     },
 }
