@@ -1,10 +1,10 @@
-//! Memory that the library allocates for the program. (`MPI_Alloc_mem`, MPI 4.1 §9.2)
+//! `MPI_Alloc_mem` and `MPI_Free_mem`. (MPI 4.1 §9.2)
 //!
-//! It is memory that all ranks of the host map, while there is room, so that large messages in it
-//! are copied without the kernel; else memory of the process.
+//! The memory is shared by all ranks of the host as long as there is room, so the kernel is not
+//! needed to copy large messages; otherwise it is private memory of the process.
 //!
-//! What has been allocated is written down, so that nothing else can be freed. Whatever is left
-//! when the process ends goes with it.
+//! A table lists the allocations, so a program cannot free other memory. The memory that is left at
+//! the end of the process is freed with it.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 

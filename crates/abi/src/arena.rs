@@ -1,11 +1,11 @@
-//! Where the objects are that C has handles of.
+//! The arena of a kind of objects: generational slots that handles of C refer to.
 //!
-//! An arena is a list of slots that never move: chunk `k` has `64 · 2^k` of them and is made when
-//! the first of them is needed. Nothing is locked, neither to find an object nor to keep one: see
-//! the README.md of this folder. A generation counts the objects that have been in a slot; it tells
-//! handles of an object that is gone from that of the one that is there.
+//! An arena is a list of slots that never move: chunk `k` has `64 · 2^k` slots and is allocated
+//! when the first of them is needed. Both the look-up of an object and its insertion are lock-free:
+//! see the README.md of this folder. The generation of a slot counts its objects; it distinguishes
+//! stale handles from the handle of the current object.
 //!
-//! A slot whose generations are used up is not used again.
+//! A slot whose generations are used up is not reused.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 

@@ -1,9 +1,9 @@
-//! What is done for every call, whichever it is.
+//! The boundary between C and Rust, which every call passes.
 //!
 //! A panic (a fault of the library) does not unwind into C: it ends the job with its message and
-//! the rank. An exception of the program does: one that has left a callback is raised again as the
-//! last thing that a call does, and one that leaves an error handler passes through
-//! ([`crate::exception`]). A call that an operator makes is a mistake of the program, and an error.
+//! the rank. An exception of the program does: the call rethrows an exception that has left a
+//! callback, as its last action, and an exception that leaves an error handler passes through
+//! ([`crate::exception`]). A call from within an operator is an error of the program.
 
 use std::ffi::c_int;
 use std::mem;

@@ -1,5 +1,5 @@
-//! Where in a program a call was made, for people: what debug information knows by file and line is
-//! known here by object and address, which `addr2line` turns into these.
+//! The call site of a call for error messages: the object file, function and address, which
+//! `addr2line` turns into a source file and line.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 

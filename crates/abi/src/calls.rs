@@ -1,8 +1,8 @@
 //! The calls: one function for each row of the table, in the module that the row names.
 //!
-//! Every one of them is called with what the program passed. Addresses are as the standard says for
-//! the call (there is so much there, of that type, and nobody else changes it); that is what makes
-//! each of them sound, and is not said again at each. Handles may be anything.
+//! Each function gets the arguments that the program passed. Its safety rests on the standard's
+//! rules for the call: addresses point to enough memory of the right type, which no other thread
+//! changes. The functions do not repeat this. Handles may have any value.
 
 #![allow(clippy::too_many_arguments)] // the standard has so many
 

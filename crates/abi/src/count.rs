@@ -1,4 +1,4 @@
-//! Counts of either width.
+//! Counts of both widths: `int` and `MPI_Count`.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -104,7 +104,7 @@ impl CountPlace {
             CountPlace::Large(place) => place.is_null(),
         };
         if is_null {
-            return Err(AbiError::new(ErrorClass::Arg, "the place for a result is NULL"));
+            return Err(AbiError::new(ErrorClass::Arg, "the address for a result is NULL"));
         }
         Ok(())
     }

@@ -1,8 +1,8 @@
-//! What went wrong with a call, and before which error handler it is brought.
+//! The error of a call, and the error handler that it is passed to. (MPI 5.0 §9.3)
 //!
-//! A fault has a *site*: the communicator or session that the call was made on, or that the request
-//! comes from, or files, which have one handler as long as none is open. One that has none (a wrong
-//! handle, say) belongs to [`process::without_object`]. (MPI 5.0 §9.3)
+//! An error has a *site*, whose error handler is called: the communicator or session of the call,
+//! or of the request, or the files, which share one handler as long as none is open. An error
+//! without a site (a wrong handle, for instance) goes to [`process::without_object`].
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 

@@ -1,4 +1,5 @@
-//! Which number a call returns for an error: a code that keeps its text, or the class.
+//! Chooses the number that a call returns for an error: a code with a text of its own, or the
+//! class.
 
 use std::env;
 use std::ffi::c_int;

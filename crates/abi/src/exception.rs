@@ -1,19 +1,18 @@
 //! Exceptions of the program (C++, or another language) that leave its callbacks.
 //!
-//! An exception must reach whoever has called the library, but nothing of the library may be
-//! unwound by it: engine, locks and objects would be left as they are in the middle of a step, and
-//! the operation would never end on the other ranks. So it is stopped where the callback returns
-//! ([`stopped`]), the library goes on as after any callback that fails, and the call that has the
-//! failure as its outcome raises the exception again, as the last thing that it does
-//! ([`Exception::raise`]).
+//! An exception must reach the caller of the library, but must not unwind frames of the library:
+//! engine, locks and objects would stay in the middle of a step, and the operation would never
+//! complete on the other ranks. So the library catches it where the callback returns ([`stopped`]),
+//! continues as after any failed callback, and rethrows it from the call that returns the failure,
+//! as the last action of that call ([`Exception::raise`]).
 //!
-//! Error handlers are not called in this way: they are the last thing that a call does, with
-//! nothing alive that has a destructor, so an exception passes through, and so may a `longjmp` or
-//! the end of the thread ([`crate::error::Ending`]).
+//! Error handlers are not called in this way: they are the last action of a call, when no value
+//! with a destructor is alive. So an exception passes through, and so may a `longjmp` or the end of
+//! the thread ([`crate::error::Ending`]).
 //!
-//! C++ counts, for each thread, the exceptions that have been thrown and not been caught. One that
-//! is stopped is taken out of the count and one that is raised is put into it, so another thread
-//! may raise it: an operator may have thrown in the progress thread.
+//! C++ counts the uncaught exceptions of each thread. The library decrements the count when it
+//! catches an exception and increments it when it rethrows one, so another thread may rethrow it:
+//! an operator may have thrown in the progress thread.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 

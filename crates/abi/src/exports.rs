@@ -1,4 +1,4 @@
-//! The functions and constants of the standard, made from the tables by `build.rs`.
+//! The exported functions and constants, which `build.rs` generates from the tables.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 #![allow(dead_code)] // there are constants that nobody here needs

@@ -1,9 +1,9 @@
-//! A process that a rank has made by `fork`.
+//! Detects a process that a rank has created by `fork`.
 //!
-//! It is no rank: the world that it finds in its memory is that of its parent, and the threads of
-//! that are not here. So nothing of it is used. To its program it looks as if the library was
-//! finalised, so that what finalises at the end of a process leaves it alone; every other call is
-//! an error that says where it was made. What ends the job in a rank ends only this process.
+//! The child is not a rank: the world in its memory belongs to the parent, and the threads of the
+//! parent do not exist in it. So the library does not use this world. In the child it reports that
+//! it is finalized, so destructors that finalize MPI at exit do nothing; every other call is an
+//! error that names the call site. An error that would end the job ends only the child.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 

@@ -1,15 +1,15 @@
-//! Calls at random: every function of the library, with handles that are valid, stale, of another
-//! kind, or garbage, in sequences of any order. None of it may crash.
+//! Fuzzing: random calls of every function of the library, in any order, with handles that are
+//! valid, stale, of another kind, or garbage. None may crash.
 //!
-//! Addresses are what the standard asks for (there is enough room behind each, or it is null
-//! where that can be told), since nobody can defend a library in C against others; numbers are
-//! small where they say how much is behind an address. The process is a world of its own, and all
-//! errors are returned. Left out are the calls that would wait for somebody else, that end the
-//! process, or that give memory back which the program must have got by the library.
+//! Addresses are valid by the standard (enough room, or null where the library can detect it),
+//! since a C library cannot defend itself against others; numbers that give the size behind an
+//! address are small. The process is a world of one rank, and all errors are returned. The fuzzer
+//! leaves out the calls that would wait for another rank, that end the process, or that free memory
+//! which the library must have allocated.
 //!
-//! `MOTET_FUZZ_CALLS` says how many calls are made, `MOTET_FUZZ_SEED` which ones,
-//! `MOTET_FUZZ_WITHOUT` names more that are left out, and `MOTET_FUZZ_TRACE` has each named on the
-//! standard error before it is made.
+//! `MOTET_FUZZ_CALLS` is the number of calls, `MOTET_FUZZ_SEED` the seed, `MOTET_FUZZ_WITHOUT`
+//! names more calls to leave out, and `MOTET_FUZZ_TRACE` prints each call to standard error before
+//! it is made.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 #![allow(clippy::undocumented_unsafe_blocks)] // the arguments are made as the module says

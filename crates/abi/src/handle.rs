@@ -1,4 +1,4 @@
-//! What C knows of objects.
+//! Handles: the values by which C refers to objects.
 //!
 //! A handle is as wide as an address. Below 4096 it is a constant of the standard; above:
 //!
@@ -7,10 +7,10 @@
 //!    0   kind    generation    place in the arena of the kind
 //! ```
 //!
-//! The kind is never zero, so no handle of an object is a constant, and a handle of one kind is
-//! none of another. As an `int` (for languages that have no wider handles) a constant is itself,
-//! and an object is 4096 plus its place: it loses the generation, so one that is stale may be taken
-//! for that of an object that is there now.
+//! The kind is never zero, so no handle of an object equals a constant, and a handle of one kind is
+//! not valid for another. As an `int` (for languages without wider handles) a constant keeps its
+//! value, and an object is 4096 plus its place. This loses the generation, so a stale integer may
+//! refer to a newer object.
 
 use std::ffi::c_int;
 use std::fmt;

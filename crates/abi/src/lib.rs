@@ -1,7 +1,7 @@
 //! The C library: `libmpi_abi.so.1`, with the standard binary interface of MPI 5.0.
 //!
-//! This crate only translates: handles to objects, arguments in C to those of [`motet::raw`] and
-//! of the safe layer, results to error codes. What there is of MPI here is in the crates below.
+//! This crate only translates: handles to objects, C arguments to those of [`motet::raw`] and of
+//! the safe layer, results to error codes. The crates below implement MPI.
 //!
 //! ```text
 //!  MPI_Bcast, PMPI_Bcast, MPI_Bcast_c, MPI_Ibcast, …          exports.rs (tables/functions.tsv)
@@ -14,16 +14,16 @@
 //!  motet::raw, motet
 //! ```
 //!
-//! **A call** is a row of `tables/functions.tsv`, which names the module of `calls` that has it
-//! (or says what is missing), and a function there. The header, the list of what there is not, and
-//! the exported functions are made from the table.
+//! **A call** is a row of `tables/functions.tsv`, which names the module of `calls` that implements
+//! it (or what is missing), and a function there. The header, the list of missing functions, and
+//! the exported functions are generated from the table.
 //!
-//! **Handles** are numbers: those below 4096 are constants of the standard, all others say which
-//! kind of object, which place in the arena of that kind, and which of the objects that have been
-//! in that place. A handle that is none of these is an error and never a crash.
+//! **Handles** are numbers. Those below 4096 are constants of the standard. All others hold the
+//! kind of the object, its slot in the arena of that kind, and the generation of the slot. An
+//! invalid handle is an error and never a crash.
 //!
-//! **Threads.** All of it may be called by several threads at once. Objects are shared, and stay as
-//! long as somebody uses them; nothing is locked to find one (README.md of this folder).
+//! **Threads.** Several threads may call the library at once. Objects are reference-counted and
+//! live as long as a call uses them; looking one up takes no lock (README.md of this folder).
 
 #![allow(non_camel_case_types, non_snake_case)] // names of the standard
 

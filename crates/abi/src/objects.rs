@@ -1,4 +1,4 @@
-//! What handles stand for.
+//! The objects that handles refer to: one module for each kind.
 
 mod buffer;
 mod comm;

@@ -1,4 +1,4 @@
-//! What the caller points to.
+//! Access to memory that the caller points to: output parameters and lists.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -6,22 +6,24 @@ use std::slice;
 
 use crate::error::{AbiResult, argument};
 
+/// Checks that the caller has passed an address for a result, before any work is done for it.
+///
 /// # Errors
-/// That the caller has no place for a result: told before anything is done for it.
+/// If the address is null.
 pub(crate) fn expect_place<T>(place: *mut T) -> AbiResult {
     if place.is_null() {
-        return Err(argument("the place for a result is NULL"));
+        return Err(argument("the address for a result is NULL"));
     }
     Ok(())
 }
 
-/// Puts a result where the caller wants it.
+/// Writes a result to the address that the caller has passed.
 ///
 /// # Safety
-/// There is room for it at the address, or that is null.
+/// There is room for the value at the address, or the address is null.
 ///
 /// # Errors
-/// No place.
+/// If the address is null.
 #[inline]
 pub(crate) unsafe fn put<T>(place: *mut T, value: T) -> AbiResult {
     expect_place(place)?;
@@ -30,11 +32,11 @@ pub(crate) unsafe fn put<T>(place: *mut T, value: T) -> AbiResult {
     Ok(())
 }
 
-/// Does work that puts a handle where the caller wants it. Where the work fails, the caller has the
-/// null handle there, so that it can tell which handles there are to be freed.
+/// Runs `work`, which writes a new handle to `place`. If the work fails, writes the null handle
+/// there, so the caller can tell which handles it must free.
 ///
 /// # Safety
-/// There is room for a handle at the address, or that is null.
+/// There is room for a handle at the address, or the address is null.
 ///
 /// # Errors
 /// Those of the work.

@@ -1,15 +1,15 @@
-//! The process as a rank: before, while and after the library is initialised.
+//! The state of the process: before, during and after initialization of the library.
 //!
-//! A process takes its seat in the world when `MPI_Init` or the first session asks for it, and
-//! leaves when `MPI_Finalize` and all sessions have given it up. It can do so once: the seat is
-//! gone then. Who uses the library at that moment (a mistake of the program) keeps what it uses
-//! alive, and so the rank in the world, until it is done.
+//! A process joins its world (takes its `Seat`) in `MPI_Init` or in the first session, and leaves
+//! it (gives the seat up) after `MPI_Finalize` and the end of all sessions. It can join only once.
+//! A thread that still uses the library at that moment (an error of the program) keeps the objects
+//! that it uses alive, and so the rank in the world, until its call returns.
 //!
-//! A program that has only had sessions may have more of them later, or call `MPI_Init`: until
-//! `MPI_Finalize`, the seat is kept between sessions, and given up when the process exits.
+//! A program that has only used sessions may open more of them later, or call `MPI_Init`: before
+//! `MPI_Finalize` the process stays in the world between sessions, and leaves it at exit.
 //!
-//! The names `MPI_COMM_WORLD` and `MPI_COMM_SELF` are good from `MPI_Init` to `MPI_Finalize`; the
-//! communicators are there as long as the seat.
+//! The handles `MPI_COMM_WORLD` and `MPI_COMM_SELF` are valid from `MPI_Init` to `MPI_Finalize`;
+//! the communicators exist as long as the process is in the world.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 

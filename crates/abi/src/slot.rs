@@ -1,6 +1,6 @@
-//! A place for an object that C has a handle of, and the ways to get at it.
+//! A slot of an arena: holds one object, and hands out references to it without a lock.
 //!
-//! The protocol is in the README.md of this folder, with its proof.
+//! The README.md of this folder describes the protocol and proves it.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 

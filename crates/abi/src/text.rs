@@ -1,4 +1,4 @@
-//! Strings of C.
+//! Reads and writes C strings.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 

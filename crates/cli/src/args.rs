@@ -1,7 +1,7 @@
-//! The command line.
+//! The command line of `motet`: subcommands, `-np`, and errors in one line.
 //!
-//! A subcommand is a file of its own with a struct that holds its arguments and executes itself;
-//! here it has one variant and one line.
+//! Each subcommand has a file with a struct that holds its arguments and executes itself. Here it
+//! has one variant of [`Command`] and one line in [`Command::execute`].
 
 use std::ffi::OsString;
 use std::fmt;
@@ -15,7 +15,8 @@ use crate::{bench, complain, info, install, list, mpiexec, plan, probe, run};
 /// The exit code for a command line that cannot be understood.
 pub(crate) const USAGE: u8 = 2;
 
-/// Arguments that each make sense, but not together.
+/// A usage error that the parser cannot see: arguments that contradict each other, or a wrong
+/// environment variable. The command ends with [`USAGE`].
 #[derive(Debug)]
 pub(crate) struct Mistake(pub(crate) String);
 
@@ -27,8 +28,10 @@ impl fmt::Display for Mistake {
 
 impl std::error::Error for Mistake {}
 
-/// Collective operations for one machine: starts programs as ranks of one world, and tells about
-/// the machine.
+/// Run, inspect and measure Motet programs
+///
+/// `motet run -n 4 PROGRAM` starts a program as four ranks. `motet COMMAND --help` describes a
+/// command.
 #[derive(Debug, Parser)]
 #[command(name = "motet", version, disable_help_subcommand = true)]
 pub(crate) struct Args {
@@ -64,8 +67,10 @@ impl Command {
     }
 }
 
-/// Reads the command line. If there is nothing to execute, whatever is to be said has been said,
-/// and the exit code is left.
+/// Parses the command line.
+///
+/// # Errors
+/// The exit code, if there is nothing to execute: the help, the version or an error is printed.
 pub(crate) fn parse(words: impl Iterator<Item = OsString>) -> Result<Args, ExitCode> {
     let words: Vec<_> = words.collect();
     match mpiexec::Mpiexec::find(&words) {
@@ -74,8 +79,8 @@ pub(crate) fn parse(words: impl Iterator<Item = OsString>) -> Result<Args, ExitC
     }
 }
 
-/// Accepts `-np`, which the launchers of MPI have made a habit, for `-n`. Only before the program:
-/// what follows it is its own.
+/// Replaces `-np`, the usual option of MPI launchers, by `-n`. Words after the program are its
+/// arguments and are not changed.
 fn with_dash_np(mut words: Vec<OsString>) -> Vec<OsString> {
     let is_option = |word: &OsString| word.as_encoded_bytes().starts_with(b"-");
     let options = words.iter_mut().skip(2).take_while(|word| is_option(word));
@@ -85,7 +90,7 @@ fn with_dash_np(mut words: Vec<OsString>) -> Vec<OsString> {
     words
 }
 
-/// Help goes out as it is; a mistake becomes one line.
+/// Prints what the parser returns instead of arguments: help unchanged, an error as one line.
 fn answer(error: &Error) -> ExitCode {
     let page = error.render();
     match error.kind() {

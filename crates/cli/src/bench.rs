@@ -1,20 +1,20 @@
-//! `motet bench`: how long collectives take, in their three forms.
+//! `motet bench`: measures the time of collectives in their three forms.
 //!
-//! **A point** is one collective at one size. Each form of it (blocking; nonblocking, waited for at
-//! once; persistent, started and waited for by one call) is first run until it is warm. Then its
-//! operations are timed in *windows*. Those of the forms take turns, A B C A B C ..., so that
-//! whatever drifts on the machine hits all forms alike. The speed in one window gives the number of
-//! operations in the next of the same form, so that all together take the time that was asked for.
+//! **A point** is one collective at one size. Each form (blocking; nonblocking, waited for at once;
+//! persistent, started and waited for by one call) first runs until it is warm. Then its operations
+//! are timed in *windows*. The windows of the forms alternate, A B C A B C ..., so a drift of the
+//! machine affects all forms alike. The speed in one window gives the number of operations in the
+//! next one of the same form, so that the point takes the requested time.
 //!
 //! **A window** begins with a barrier that is not timed. Then each rank times a number of
 //! operations, one right after the other. The time per operation of a window is that of its slowest
-//! rank: where some ranks leave early, as the root of a broadcast does, it is the time in which
-//! operations can follow each other. Nothing at the end of a window is timed. Reported are the
-//! median of the windows and the time that nine of ten windows keep (p90), both by nearest rank.
+//! rank. If some ranks leave early, as the root of a broadcast does, it is the time in which
+//! operations can follow each other. Nothing at the end of a window is timed. The report has the
+//! median and the 90th percentile (p90) of the windows, both by nearest rank.
 //!
-//! **Results are checked** while they are timed: the first element of the data is another one in
-//! each operation, and is looked at after it; at the end of each window all data is compared. This
-//! costs each form the same, a few nanoseconds. Barriers are checked by a clock once a window.
+//! **Results are checked** while they are timed: the first element of the data differs in each
+//! operation, and is compared after it; at the end of each window all data is compared. This costs
+//! each form the same, a few nanoseconds. Barriers are checked by a clock once a window.
 
 mod block_layout;
 mod calls;
@@ -46,29 +46,29 @@ use neighbours::Neighbours;
 use report::{Layout, Output, Report, Settings};
 use subjects::Measured;
 
-/// The largest size of data. A rank needs memory for up to twelve times as much and, where there is
-/// a block for each rank, for six times as much for each of them.
+/// The largest size of data, in bytes. A rank needs up to twelve times this memory or, if there is
+/// a block for each rank, six times this memory for each of them.
 const MOST_BYTES: usize = 256 << 20;
 
 /// The longest time for a point, in seconds.
 const MOST_SECONDS: f64 = 3600.0;
 
-/// Measure how long collectives take, in their three forms
+/// Measure the time of collectives in their three forms: blocking, nonblocking, persistent
 ///
-/// Ranks are processes, started here or by `motet run`, or threads. A size is that of the data of a
-/// broadcast, a reduction or a scan, and of one block of all others; also the irregular forms have
-/// blocks of one length. Exchanges are with the two neighbours on a ring, and the two groups of
-/// those that begin with `inter_` are the first half of the ranks and the others. All results are
-/// checked. The time of an operation is that of the slowest rank; shown are the median and the 90th
-/// percentile of windows in which the forms take turns.
+/// The ranks are processes, started by this command or by `motet run`, or threads. A size is that
+/// of the whole data of a broadcast, a reduction or a scan, and of one block of all other
+/// collectives; the irregular ones have blocks of equal length, too. In exchanges each rank has two
+/// neighbours on a ring. In collectives that begin with `inter_` the first half of the ranks is one
+/// group and the others are the other group. All results are checked. The time of an operation is
+/// that of the slowest rank. The table shows the median and the 90th percentile of windows; the
+/// windows of the forms alternate.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Bench {
-    /// What to measure: neighbor_alltoall, and all that `motet list` lists; everything unless some
-    /// are named
+    /// The collectives to measure: neighbor_alltoall, and those of `motet list` [default: all]
     #[arg(value_name = "COLLECTIVES", value_parser = Measured::parse)]
     collectives: Vec<Measured>,
 
-    /// How many ranks; 2, or those that there are, unless given
+    /// Number of ranks [default: 2, or the ranks that `motet run` has started]
     #[arg(
         short = 'n',
         long = "ranks",
@@ -77,7 +77,7 @@ pub(crate) struct Bench {
     )]
     ranks: Option<u32>,
 
-    /// Ranks are threads of one process
+    /// Run the ranks as threads of one process
     #[arg(long)]
     threads: bool,
 
@@ -91,7 +91,7 @@ pub(crate) struct Bench {
     )]
     sizes: Vec<usize>,
 
-    /// Which forms
+    /// The forms to measure
     #[arg(
         long,
         value_name = "FORMS",
@@ -100,7 +100,7 @@ pub(crate) struct Bench {
     )]
     forms: Vec<Form>,
 
-    /// Use this algorithm for the one collective that is measured, or these, as in
+    /// Use this algorithm for the measured collective, or several, as in
     /// `allreduce=ring,bcast=binomial`
     #[arg(long, value_name = "ALGORITHM")]
     algorithm: Option<String>,
@@ -117,27 +117,27 @@ pub(crate) struct Bench {
     )]
     neighbours: Vec<Neighbours>,
 
-    /// How long to measure each point, in seconds
+    /// Time to measure each point, in seconds
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "0.3")]
     time: f64,
 
-    /// Write all figures and what they depend on into this file as JSON; with `-` to the standard
-    /// output, and nothing else there
+    /// Write all figures and the conditions of the measurement into this file as JSON; `-` writes
+    /// only the JSON to standard output
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 
-    /// Measure inits instead: the first of its shape, with the hint `reuse`, and the next one, with
-    /// `previous`; each by itself, and with `enforce`
+    /// Measure persistent inits instead: the first of its shape with the hint `reuse`, and the next
+    /// with `previous`; each alone, and with `enforce`
     #[arg(long, conflicts_with_all = ["enforce", "json", "forms"])]
     inits: bool,
 
-    /// Compare all algorithms, in the last one of the forms: what the cost
-    /// model chose, what was fastest, and how many times as long the choice takes
+    /// Compare all algorithms, in the last of the forms: the choice of the cost model, the fastest
+    /// algorithm, and the ratio of their times
     #[arg(long, conflicts_with_all = ["json", "inits", "enforce", "algorithm", "neighbours"])]
     algorithms: bool,
 
-    /// Compare operations whose init has the hint `enforce`, so that it measures what is fastest,
-    /// with those that have the default algorithm
+    /// Compare operations whose init measures the fastest algorithm (the hint `enforce`) with
+    /// operations that use the default algorithm
     #[arg(long, conflicts_with_all = ["json", "forms"])]
     enforce: bool,
 }
@@ -162,7 +162,7 @@ impl Bench {
         let world = motet::launch(self.ranks.unwrap_or(2) as usize)?;
         let size = world.size() as u32;
         if let Some(asked) = self.ranks.filter(|&asked| asked != size) {
-            return Err(Mistake(format!("{asked} ranks were asked for, but {size} run")).into());
+            return Err(Mistake(format!("-n asks for {asked} ranks, but {size} run")).into());
         }
         self.check(size)?;
         self.measure(&world, Layout::Processes)?;
@@ -171,7 +171,7 @@ impl Bench {
 
     fn among_threads(&self) -> anyhow::Result<ExitCode> {
         if environment::is_under_launcher() {
-            let text = "with --threads there is one process: start it without `motet run`";
+            let text = "--threads runs all ranks in one process: start it without `motet run`";
             return Err(Mistake(text.into()).into());
         }
         let ranks = self.ranks.unwrap_or(2);
@@ -183,21 +183,21 @@ impl Bench {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// What can go wrong is better said at once than by each rank, or after the last point.
+    /// Checks the whole command line before the first point, on one process.
     fn check(&self, ranks: u32) -> anyhow::Result<()> {
         let tuning = crate::plan::tuning()?;
         for (measured, bytes) in self.points(ranks) {
             let collective = measured.collective();
             let (fewest, count) = (collective.fewest_ranks(), bytes / ELEMENT_BYTES);
             if ranks < fewest {
-                return Err(Mistake(format!("{collective} takes at least {fewest} ranks")).into());
+                return Err(Mistake(format!("{collective} needs at least {fewest} ranks")).into());
             }
             environment::check_choice(collective, ranks, count, &tuning)?;
         }
         Output::new(self.json.as_deref(), &self.forms, &[]).check()
     }
 
-    /// What one rank does.
+    /// Measures all points, as one of the ranks.
     fn measure(&self, world: &Communicator, layout: Layout) -> anyhow::Result<()> {
         if !self.neighbours.is_empty() {
             return self.compare(world, layout);
@@ -241,7 +241,7 @@ impl Bench {
         if is_reporter { output.end(&report) } else { Ok(()) }
     }
 
-    /// What one rank does when an exchange is compared with other ways.
+    /// Compares an exchange with other ways to send the same messages, as one of the ranks.
     fn compare(&self, world: &Communicator, layout: Layout) -> anyhow::Result<()> {
         let plan = Plan { patterns: &self.neighbours, sizes: &self.sizes, seconds: self.time };
         let output = Output::new(self.json.as_deref(), &[], &[]);
@@ -259,8 +259,8 @@ impl Bench {
         }
     }
 
-    /// Each collective with each size; a barrier has none. Unless some are named, they are all
-    /// those that so many ranks can call.
+    /// Each collective with each size; a barrier has one point. If no collective is named, all that
+    /// this number of ranks can call.
     fn points(&self, ranks: u32) -> Vec<(Measured, usize)> {
         let mut all = self.collectives.clone();
         if all.is_empty() {
@@ -274,7 +274,7 @@ impl Bench {
     }
 }
 
-/// Each form once.
+/// Removes repeated forms, and keeps the order.
 fn without_repetition(forms: &mut Vec<Form>) {
     let mut seen = Vec::new();
     forms.retain(|form| {

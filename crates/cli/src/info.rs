@@ -1,4 +1,4 @@
-//! `motet info`: what this machine offers, and what Motet makes of it.
+//! `motet info`: reports the facts of this machine that Motet depends on, and how Motet uses them.
 
 mod fabric;
 
@@ -17,49 +17,57 @@ use motet_fabric::{bootstrap, host, launcher, net, printable};
 use crate::measure;
 use crate::probe::{self, Finding};
 
-/// The variables that steer Motet, and what each is for.
-const VARIABLES: [(&str, &str); 21] = [
+/// The environment variables of Motet, and the effect of each: those of `docs/settings.md` in its
+/// order, then those that `motet run` sets. Two belong to the C library, which this crate does not
+/// link.
+const VARIABLES: [(&str, &str); 27] = [
+    (motet::CHECK, "`1`: ranks compare their collective calls; a mismatch is an error"),
+    (motet::HANG_SECONDS, "report each wait that takes longer than this many seconds"),
+    (motet::MAX_PENDING, "the largest number of pending collectives of a rank"),
+    ("MOTET_INITIAL_ERRHANDLER", "the initial error handler of programs on the C library"),
+    ("MOTET_ERROR_CODES", "`classes`: C functions return error classes only"),
     (motet::ALGORITHM, "algorithms to use, as in `allreduce=ring,bcast=binomial`"),
-    (motet::WISDOM, "a file, or lines, that say which algorithm is best where"),
-    (motet::SAVE_WISDOM, "a file into which what is measured is merged in the end"),
-    (motet::MACHINE, "a file of `motet info --measure --save`, its lines, or `off`"),
-    (motet::SINGLE_COPY, "`off`, `on`: large messages go through shared memory, straight"),
-    (motet::CHANNELS, "`off`: persistent operations send messages, too"),
+    (motet::WISDOM, "measured choices of algorithms: a file, or its lines"),
+    (motet::SAVE_WISDOM, "the file into which ranks merge the choices that they measure"),
+    (motet::MACHINE, "prices: a file of `motet info --measure --save`, its lines, or `off`"),
+    (motet::SINGLE_COPY, "`off`: never use cross-memory attach; `on`: even if it is slow"),
+    (motet::CHANNELS, "`off`: persistent operations send tagged messages"),
+    (motet::RANKS_PER_SEGMENT, "n: only groups of n consecutive ranks share memory"),
+    (motet::RANKS_PER_NODE, "n: algorithms treat n consecutive ranks as one machine"),
     (motet::WAIT, "how ranks wait: `auto`, `spin`, `yield` or `sleep`"),
-    (motet::PROGRESS, "`thread`: operations go on while their rank computes"),
-    (crate::run::SESSION, "`own`: `motet run` starts ranks in a session of their own"),
-    (bootstrap::RANK, "set by `motet run`: which rank a process is"),
-    (bootstrap::RANKS, "set by `motet run`: how many ranks there are"),
-    (bootstrap::SEGMENT, "set by `motet run`: the descriptor of the shared memory"),
-    (bootstrap::LAUNCHER, "set by `motet run`: its process"),
-    (bootstrap::CHOICE, "`pmi1`, `pmi2`, `pmix` of another launcher, or `alone`"),
-    (bootstrap::LAUNCH_SECONDS, "how long to wait for all ranks of another launcher"),
-    (motet::RANKS_PER_SEGMENT, "so many ranks share memory, others use the network"),
-    (net::PROVIDER, "the provider of libfabric to use between hosts"),
-    (net::REMOTE_WRITES, "`off`: ranks write into no memory of other hosts"),
-    (net::PEER_TIMEOUT, "after how many seconds without an answer a rank is lost"),
+    (motet::PROGRESS, "`thread`: a progress thread moves operations while the rank computes"),
+    (crate::run::SESSION, "`own`: `motet run` starts the ranks in a new session"),
+    (bootstrap::CHOICE, "`pmi1`, `pmi2` or `pmix` of another launcher, or `alone`"),
+    (bootstrap::LAUNCH_SECONDS, "how many seconds to wait for all ranks of another launcher"),
+    (bootstrap::PMIX_LIBRARY, "the file of the PMIx library"),
+    (net::PROVIDER, "the libfabric provider for messages between hosts"),
+    (net::REMOTE_WRITES, "`off`: send messages instead of writing into remote memory"),
+    (net::PEER_TIMEOUT, "seconds without an answer after which a rank is lost"),
     (net::LIBRARY, "the file of libfabric"),
-    (bootstrap::PMIX_LIBRARY, "the file of the library of PMIx"),
+    (bootstrap::RANK, "set by `motet run`: the rank of the process"),
+    (bootstrap::RANKS, "set by `motet run`: the number of ranks"),
+    (bootstrap::SEGMENT, "set by `motet run`: the descriptor of the shared memory"),
+    (bootstrap::LAUNCHER, "set by `motet run`: the process id of the launcher"),
 ];
 
-/// Show what this machine offers, and what Motet makes of it
+/// Show the facts of this machine that Motet depends on, and how Motet uses them
 #[derive(Debug, clap::Args)]
 pub(crate) struct Info {
-    /// Show the sizes of a world of this many ranks, too
+    /// Also show the memory of a world of this many ranks
     #[arg(short = 'n', long = "ranks", value_name = "N")]
     ranks: Option<usize>,
 
-    /// Show what carries messages between hosts, and why that
+    /// Show which libfabric provider carries messages between hosts, and why it is chosen
     #[arg(long, conflicts_with_all = ["ranks", "measure"])]
     fabric: bool,
 
-    /// Measure what messages, copies, reductions and hand-overs cost here: the prices by which
-    /// algorithms are chosen. Takes a few seconds, in which nothing else should run
+    /// Measure the prices of the cost model: messages, copies, reductions, and switches between
+    /// ranks on one core. Takes a few seconds, during which nothing else should run
     #[arg(long, conflicts_with = "ranks")]
     measure: bool,
 
-    /// Keep what was measured for all programs from now on: in the file that MOTET_MACHINE names
-    /// or else in motet/machine, in $XDG_CONFIG_HOME or ~/.config
+    /// Save the measured prices, which all programs use from then on: in the file that
+    /// MOTET_MACHINE names, or else in motet/machine, in $XDG_CONFIG_HOME or ~/.config
     #[arg(long, requires = "measure")]
     save: bool,
 }
@@ -96,7 +104,7 @@ impl Page {
     }
 
     fn row(&mut self, name: &str, value: impl Display) {
-        // What the user or the system has named stays within its row.
+        // A name given by the user or the system may have line feeds: it stays within its row.
         self.write(format_args!("  {name:<17} {}\n", printable(value)));
     }
 
@@ -133,26 +141,26 @@ fn waiting(page: &mut Page) {
     page.section("Waiting");
     let cores = host::cores().usable;
     let upto = if cores == 1 { "1 rank".into() } else { format!("up to {cores} ranks") };
-    page.row(&upto, "look for a moment, then sleep: each rank has a core of its own");
-    page.row("more", "give way at once, then sleep: ranks share cores");
+    page.row(&upto, "spin for a moment, then sleep: each rank has its own core");
+    page.row("more", "yield at once, then sleep: ranks share cores");
     for (ranks, among) in [("processes", FenceScope::Processes), ("threads", FenceScope::Threads)] {
         let choice = if among.register() {
-            "by who goes to sleep (membarrier), if each rank has a core; else by who sends"
+            "by the rank that goes to sleep (membarrier) if each has its own core, else by senders"
         } else {
-            "by who sends: the system refuses membarrier"
+            "by senders: the kernel refuses membarrier"
         };
-        page.row(ranks, format_args!("fences are paid {choice}"));
+        page.row(ranks, format_args!("memory fences: {choice}"));
     }
 }
 
-/// What `motet run --session=own` would change.
+/// The effect that `motet run --session=own` would have.
 fn sessions(page: &mut Page) {
     page.section("Sessions");
     let found = Autogroup::find();
     page.row("scheduler", found);
     let effect = match found {
         Autogroup::Counts => {
-            "gives a job the share of one process, and cores that ranks give up to other ranks"
+            "gives a job the share of one process, and cores that ranks yield to other ranks"
         }
         Autogroup::Unknown => "may change which share of the cores a job has",
         _ => "does not change the share of the cores that a job has",
@@ -163,16 +171,16 @@ fn sessions(page: &mut Page) {
 fn large_messages(page: &mut Page) {
     page.section("Large messages between processes");
     let finding = probe::between_siblings();
-    page.row("process_vm_readv", format_args!("{finding} (tried between two children)"));
+    page.row("process_vm_readv", format_args!("{finding} (tried between two child processes)"));
     let pace = CopyBandwidth::measure();
-    let kernel = pace.kernel.map_or("refuses".into(), |kernel| format!("takes {}", micro(kernel)));
+    let kernel = pace.kernel.map_or("refused".into(), micro);
     let (bytes, core) = (size(CopyBandwidth::BYTES as u64), micro(pace.core));
-    page.row("to copy", format_args!("{bytes} the kernel {kernel}, a core takes {core}"));
+    page.row("copy", format_args!("{bytes}: kernel {kernel}, core {core}"));
     let said = std::env::var(motet::SINGLE_COPY).unwrap_or_default();
     let upto = size(CopyBandwidth::LONGEST as u64);
-    let two = format!("two copies, through shared memory: faster here; beyond {upto} in pieces");
+    let two = format!("two copies, through shared memory: faster here; over {upto} in pieces");
     let choice = match &finding {
-        _ if said == "off" => "two copies, through shared memory: the environment says so",
+        _ if said == "off" => "two copies, through shared memory: MOTET_SINGLE_COPY is off",
         Finding::Works if pace.prefers_memcpy() && said != "on" => &two,
         Finding::Works => "one copy, from the sender's memory to the receiver's",
         Finding::Refused(_) | Finding::Unknown(_) => "two copies, through shared memory",
@@ -180,7 +188,7 @@ fn large_messages(page: &mut Page) {
     page.row("chosen", choice);
     let restricted = host::ptrace_scope().filter(|&scope| scope > 0);
     if let (Finding::Refused(_), Some(scope)) = (&finding, restricted) {
-        page.row("hint", format_args!("Yama restricts it: kernel.yama.ptrace_scope is {scope}"));
+        page.row("hint", format_args!("Yama forbids it: kernel.yama.ptrace_scope is {scope}"));
     } else if let Finding::Refused(_) = finding {
         page.row("hint", "containers may need `--cap-add SYS_PTRACE`");
     }
@@ -196,7 +204,7 @@ fn memory(page: &mut Page, asked: Option<usize>) -> anyhow::Result<()> {
         let (total, arena) = (size(layout.total() as u64), size(layout.arena_bytes() as u64));
         page.row(&ranks.to_string(), format_args!("{total:<16}{pair:<26}{arena}"));
     }
-    page.row("in use", "only what is touched; it has no name, and is gone with its processes");
+    page.row("in use", "pages that ranks have touched; the kernel frees them with the last rank");
     Ok(())
 }
 
@@ -220,7 +228,7 @@ fn environment(page: &mut Page) {
         page.write(format_args!("  {name:<24} {value:<10} {purpose}\n"));
     }
     if let Err(error) = motet::Settings::from_environment() {
-        page.row("mistake", error);
+        page.row("error", error);
     }
 }
 

@@ -1,4 +1,5 @@
-//! `motet install`: the C library and what programs need to be built with it, in one folder.
+//! `motet install`: puts the C library, headers, compiler scripts, launcher and manual pages into
+//! one folder.
 
 #[path = "../../abi/generate/descriptions.rs"]
 mod descriptions;
@@ -17,40 +18,56 @@ use std::process::{Command, ExitCode, Stdio};
 
 use anyhow::{Context, bail};
 
+use crate::quantity::counted;
+
 /// The library as cargo builds it, beside the command.
 const BUILT: &str = "libmpi_abi.so";
-/// The name by which programs look for it.
+/// The soname of the library, by which programs load it.
 const LIBRARY: &str = "libmpi_abi.so.1";
 
-/// Put the C library, its headers, mpicc, mpiexec and manual pages into a folder
+/// Install the C library, its headers, mpicc, mpiexec and manual pages into a folder
 ///
-/// The folder can be moved as a whole afterwards: everything in it is found from where it lies.
-/// What is there from an earlier time is replaced.
+/// The folder can be moved as a whole afterwards: scripts and programs find the other files by
+/// their own path. Files of an earlier installation are replaced.
 #[derive(Debug, clap::Args)]
-#[command(override_usage = "motet install --prefix DIR [--dry-run]")]
+#[command(override_usage = "motet install --prefix DIR [--dry-run] [--verbose]")]
 pub(crate) struct Install {
-    /// The folder: made if it is not there; gets bin, include, lib and share
+    /// The folder for bin, include, lib and share; created if it does not exist
     #[arg(long, value_name = "DIR")]
     prefix: PathBuf,
 
-    /// Say what would be written, and write nothing
+    /// Print what would be installed, and write nothing
     #[arg(long)]
     dry_run: bool,
+
+    /// Print the path of each file
+    #[arg(long, short = 'v')]
+    verbose: bool,
 }
 
-/// What a file is to be.
+/// The kinds of files that are reported: where each is below the prefix, and its name.
+const KINDS: [(&str, &str); 5] = [
+    ("bin", "program"),
+    ("include", "header"),
+    ("lib/pkgconfig", "pkg-config file"),
+    ("lib", "library file"),
+    ("share/man", "manual page"),
+];
+
+/// The content of an installed file.
 enum Content {
     Text(String),
-    /// A text that can be run.
+    /// An executable text.
     Script(String),
-    /// A copy of this program or library, without what only debuggers need.
+    /// A stripped copy of this program or library.
     Binary(PathBuf),
-    /// Another name for a file in the same folder.
+    /// A symbolic link to a file in the same folder.
     Link(String),
 }
 
+/// A file to install.
 struct Item {
-    /// Where it goes, from the prefix.
+    /// Its path below the prefix.
     path: String,
     content: Content,
 }
@@ -59,24 +76,43 @@ impl Install {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
         let items = items()?;
         let prefix = if self.dry_run { self.prefix } else { made(&self.prefix)? };
-        let mut page = String::new();
-        for item in &items {
-            let path = prefix.join(&item.path);
-            if !self.dry_run {
+        if !self.dry_run {
+            for item in &items {
+                let path = prefix.join(&item.path);
                 let context = || format!("cannot write {}", path.display());
                 write(&path, &item.content).with_context(context)?;
             }
-            let to = match &item.content {
-                Content::Link(to) => format!(" -> {to}"),
-                _ => String::new(),
-            };
-            page += &format!("{}{to}\n", path.display());
         }
+        let page = if self.verbose { listed(&items, &prefix) } else { summed(&items, &prefix) };
         crate::show(&page)
     }
 }
 
-/// The folder, once it is there.
+/// One line for each file, with the target of a link.
+fn listed(items: &[Item], prefix: &Path) -> String {
+    let line = |item: &Item| {
+        let path = prefix.join(&item.path);
+        match &item.content {
+            Content::Link(to) => format!("{} -> {to}\n", path.display()),
+            _ => format!("{}\n", path.display()),
+        }
+    };
+    items.iter().map(line).collect()
+}
+
+/// One line for each kind of file: how many there are, and where.
+fn summed(items: &[Item], prefix: &Path) -> String {
+    let kind = |item: &Item| KINDS.iter().position(|(place, _)| item.path.starts_with(place));
+    let kinds: Vec<_> = items.iter().map(kind).collect();
+    let line = |(at, (place, name)): (usize, &(&str, &str))| {
+        let count = kinds.iter().filter(|&&kind| kind == Some(at)).count();
+        let place = prefix.join(place);
+        format!("{} in {}\n", counted(count, name), place.display())
+    };
+    KINDS.iter().enumerate().map(line).collect()
+}
+
+/// Creates the folder unless it exists, and returns its absolute path.
 fn made(prefix: &Path) -> anyhow::Result<PathBuf> {
     if prefix.exists() && !prefix.is_dir() {
         bail!("cannot install into {}: it is not a folder", prefix.display());
@@ -86,8 +122,9 @@ fn made(prefix: &Path) -> anyhow::Result<PathBuf> {
     prefix.canonicalize().with_context(context)
 }
 
+/// All files to install.
 fn items() -> anyhow::Result<Vec<Item>> {
-    let command = std::env::current_exe().context("cannot find out where this command lies")?;
+    let command = std::env::current_exe().context("cannot find the path of this command")?;
     let library = library(&command)?;
     let item = |path: &str, content| Item { path: path.to_owned(), content };
     let link = |to: &str| Content::Link(to.to_owned());
@@ -119,7 +156,7 @@ fn items() -> anyhow::Result<Vec<Item>> {
         item("share/man/man1/mpirun.1", link("mpiexec.1")),
         item("share/man/man3/MPI.3", page(include_str!("install/MPI.3"))),
     ];
-    // A page for each function of `mpix.h`, made from the tables that the header is made from.
+    // A page for each function of `mpix.h`, generated from the tables of the header.
     for manual::ManualPage { file, text, others } in manual::pages() {
         let in_manual = |file: &str| format!("share/man/man3/{file}");
         items.extend(others.iter().map(|other| item(&in_manual(other), link(&file))));
@@ -128,25 +165,27 @@ fn items() -> anyhow::Result<Vec<Item>> {
     Ok(items)
 }
 
+/// Replaces the placeholder of the version.
 fn filled(text: &str) -> String {
     text.replace("@VERSION@", env!("CARGO_PKG_VERSION"))
 }
 
-/// The library that belongs to this command: beside it where cargo has built both, in `../lib`
-/// where both were installed.
+/// Finds the library that belongs to this command: beside it if cargo has built both, in `../lib`
+/// if both are installed.
 fn library(command: &Path) -> anyhow::Result<PathBuf> {
     let folder = command.parent().unwrap_or(Path::new("/"));
     let places = [folder.join(BUILT), folder.join("../lib").join(LIBRARY)];
     match places.iter().find(|place| place.is_file()) {
         Some(place) => Ok(place.clone()),
         None => bail!(
-            "there is no {BUILT} beside {}: build it, as by `cargo build --release -p motet-abi`",
+            "cannot find {BUILT} beside {}: build it, as by `cargo build --release -p motet-abi`",
             command.display()
         ),
     }
 }
 
-/// Puts a file in place in one step: who uses what was there keeps it.
+/// Writes a file under a temporary name and renames it: a process that uses an earlier file keeps
+/// that.
 fn write(path: &Path, content: &Content) -> anyhow::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("/"));
     fs::create_dir_all(folder)?;
@@ -154,12 +193,13 @@ fn write(path: &Path, content: &Content) -> anyhow::Result<()> {
     let draft = folder.join(format!(".{name}.{}", std::process::id()));
     let done = draw(&draft, content).and_then(|()| Ok(fs::rename(&draft, path)?));
     if done.is_err() {
-        // It may not even be there; what counts is the error that comes back.
+        // The draft may not exist; the caller gets the first error.
         let _ = fs::remove_file(&draft);
     }
     done
 }
 
+/// Creates a file under its temporary name.
 fn draw(draft: &Path, content: &Content) -> anyhow::Result<()> {
     match content {
         Content::Text(text) => written(draft, text, 0o644)?,
@@ -179,8 +219,7 @@ fn written(path: &Path, text: &str, mode: u32) -> io::Result<()> {
     fs::set_permissions(path, Permissions::from_mode(mode))
 }
 
-/// Takes out what only debuggers need, if there is a program that can; a larger file is no less
-/// good.
+/// Strips debugging symbols by `strip`. Without that program the file only stays larger.
 fn strip(path: &Path) {
     let mut command = Command::new("strip");
     command.arg(path).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

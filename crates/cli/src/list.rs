@@ -1,4 +1,4 @@
-//! `motet list`: the algorithms, and which of them would be taken.
+//! `motet list`: the algorithms of each collective, their predicted times, and which is chosen.
 
 use std::fmt::Write;
 use std::process::ExitCode;
@@ -17,16 +17,17 @@ const MOST_RANKS: i64 = 1 << 20;
 /// The width of the page in columns.
 const WIDTH: usize = 100;
 
-/// List the algorithms and, for a number of ranks, which would be chosen
+/// List the algorithms and, for a number of ranks, the predicted times and the choice
 ///
-/// Times are those of the model that the choice goes by: for ranks on one machine, not measured.
+/// The times are predictions of the cost model for ranks on one machine. The choice of a program
+/// uses the same model.
 #[derive(Debug, clap::Args)]
 pub(crate) struct List {
-    /// Only those of this collective
+    /// Show only the algorithms of this collective
     #[arg(value_parser = target::collective)]
     collective: Option<Collective>,
 
-    /// Choose for this many ranks
+    /// Predict times and choose for this number of ranks
     #[arg(
         short = 'n',
         long = "ranks",
@@ -38,7 +39,7 @@ pub(crate) struct List {
     #[command(flatten)]
     sizes: Sizes,
 
-    /// The ranks share so many cores, by which times are predicted; each has one unless given
+    /// Predict times for ranks that share this number of cores [default: one core for each rank]
     #[arg(
         long,
         value_name = "C",
@@ -72,7 +73,7 @@ impl List {
         crate::show(&page.text)
     }
 
-    /// What each algorithm of a collective costs, or why it does not apply.
+    /// Writes the predicted time of each algorithm, or why it refuses the call.
     fn predictions(
         &self,
         page: &mut Page,
@@ -81,7 +82,7 @@ impl List {
         tuning: &Tuning,
     ) -> anyhow::Result<()> {
         if ranks < collective.fewest_ranks() {
-            page.line(format_args!("{collective}: it takes two groups, and so two ranks\n"));
+            page.line(format_args!("{collective}: needs two groups, so at least 2 ranks\n"));
             return Ok(());
         }
         let sizes = self.sizes.clone();
@@ -98,6 +99,7 @@ impl List {
     }
 }
 
+/// Writes the summary of each algorithm of a collective.
 fn summaries(page: &mut Page, collective: Collective) {
     page.line(format_args!("{collective}"));
     for algorithm in algo::of(collective) {
@@ -106,7 +108,7 @@ fn summaries(page: &mut Page, collective: Collective) {
     page.line(format_args!(""));
 }
 
-/// The predicted time, and whether it is chosen; or no time, and why not.
+/// The predicted time of an algorithm and whether it is chosen; or `-` and why it refuses the call.
 fn prediction(
     algorithm: &'static dyn Algorithm,
     call: &Call,
@@ -124,7 +126,7 @@ fn prediction(
     (time(algorithm.time(call, machine)), text)
 }
 
-/// A time in the largest unit that leaves at least ten.
+/// Formats a time in the largest unit in which it is at least ten.
 fn time(nanoseconds: f64) -> String {
     let units = [(1e9, "s"), (1e6, "ms"), (1e3, "µs")];
     let (unit, name) =
@@ -146,7 +148,7 @@ impl Page {
         writeln!(self.text, "{line}").expect("a string takes any text");
     }
 
-    /// A row that begins with `head`; `text` goes on below itself where it does not fit.
+    /// Writes a row that begins with `head`, and wraps `text` below its own first word.
     fn row(&mut self, head: &str, text: &str) {
         let indent = head.chars().count();
         let mut line = head.to_owned();

@@ -24,10 +24,10 @@ fn main() -> ExitCode {
     }
 }
 
-/// Says in one line what went wrong, and gives the exit code for it.
+/// Prints an error as one line, and returns its exit code.
 fn report(error: &anyhow::Error) -> ExitCode {
     let (text, code) = match error.downcast_ref::<motet_fabric::Error>() {
-        // These name their own causes.
+        // The text of these errors includes their causes.
         Some(error) => (error.to_string(), motet_fabric::launcher::exit_code(error)),
         None if error.is::<args::Mistake>() => (error.to_string(), args::USAGE),
         None => (format!("{error:#}"), 1),
@@ -41,7 +41,7 @@ fn complain(text: &str) {
     motet_fabric::log_line(format_args!("motet: {text}"));
 }
 
-/// Writes a page to standard output. That its reader has seen enough is no error.
+/// Writes a page to standard output. A closed pipe is no error: the reader has seen enough.
 fn show(page: &str) -> anyhow::Result<ExitCode> {
     let mut out = io::stdout().lock();
     match out.write_all(page.as_bytes()).and_then(|()| out.flush()) {

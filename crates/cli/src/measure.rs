@@ -1,12 +1,12 @@
-//! `motet info --measure`: the prices of this machine, found out by real ranks.
+//! `motet info --measure`: measures the prices of the cost model with real ranks.
 //!
-//! Two ranks exchange messages through the plans and channels of the library, as a program would:
-//! of each size for which there is a price, and several short ones at once. Then two ranks do so on
-//! one core, so that each waits for the other to hand it over. The times are those of persistent
-//! operations in windows; the median counts.
+//! Two ranks exchange messages through the plans and channels of the library, as a program does:
+//! messages of each size that has a price, and several short messages at once. Then two ranks do
+//! the same on one core, where each exchange includes a switch between them. A price is the median
+//! time of persistent operations over [`WINDOWS`] windows.
 //!
-//! The ranks are processes of this program (`motet probe`), which tell what they found as lines of
-//! prices. They themselves run at the default prices.
+//! The ranks are processes of this program (`motet probe`). They use the default prices, and print
+//! what they measured as lines of prices.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
@@ -18,16 +18,17 @@ use motet::{Communicator, Info, Max, Sum};
 use motet_fabric::{file, host};
 use motet_plan::CostParams;
 
-/// Windows of each measurement.
+/// Number of windows of each measurement.
 const WINDOWS: usize = 15;
-/// How long a window should be, in nanoseconds.
+/// Shortest length of a window, in nanoseconds.
 const WINDOW_NS: f64 = 2e6;
-/// Short messages at once.
+/// Number of short messages at once.
 const MANY: usize = 8;
-/// What is copied and reduced, in bytes: it fits into a cache, as the data of most operations.
+/// Size of the data that is copied and reduced, in bytes: it fits into a cache, as the data of
+/// most operations does.
 const WITHIN_BYTES: usize = 64 << 10;
 
-/// Measures, shows the prices, and keeps them if that is wanted.
+/// Measures the prices, shows them, and saves them if `save`.
 pub(crate) fn execute(save: bool) -> anyhow::Result<ExitCode> {
     let mut text = told_by("prices", "messages between two ranks")?;
     text.push_str(&told_by("hand-over", "two ranks on one core")?);
@@ -36,30 +37,30 @@ pub(crate) fn execute(save: bool) -> anyhow::Result<ExitCode> {
     for ((name, ns), (_, default)) in
         measured.prices().into_iter().zip(CostParams::default().prices())
     {
-        // What could not be measured has its default price.
+        // A price that could not be measured keeps its default.
         writeln!(page, "{name:<18}{:>14}{:>14}", digits(ns), digits(default))?;
     }
     if save {
-        let path = place().context("there is no place for settings: set MOTET_MACHINE")?;
+        let path = place().context("no folder for settings: set MOTET_MACHINE to a file")?;
         write(&path, &measured).with_context(|| format!("writing {}", path.display()))?;
-        writeln!(page, "\nkept in {}", path.display())?;
+        writeln!(page, "\nsaved in {}", path.display())?;
     }
     crate::show(&page)
 }
 
-/// Three or more digits that count.
+/// Formats a price with three or more significant digits.
 fn digits(ns: f64) -> String {
     if ns < 10.0 { format!("{ns:.4}") } else { format!("{ns:.0}") }
 }
 
-/// Where prices are kept: where a program would look for them.
+/// The file for prices: the one that a program reads.
 fn place() -> Option<PathBuf> {
     let named = env::var(motet::MACHINE).ok();
     let named = named.filter(|value| !value.is_empty() && value != "off" && !value.contains('='));
     named.map(PathBuf::from).or_else(motet::machine::file)
 }
 
-/// Replaces the file in one step, so that whoever reads it sees all lines, old or new.
+/// Replaces the file in one step: a reader sees either all old lines or all new ones.
 fn write(path: &Path, machine: &CostParams) -> std::io::Result<()> {
     if let Some(directory) = path.parent() {
         fs::create_dir_all(directory)?;
@@ -71,13 +72,13 @@ fn write(path: &Path, machine: &CostParams) -> std::io::Result<()> {
     file::replace(path, &format!("{heading}\n{machine}"))
 }
 
-/// What a part of the probe says, in lines.
+/// Runs a part of the probe, and returns the lines that it prints.
 fn told_by(part: &str, what: &str) -> anyhow::Result<String> {
     crate::complain(&format!("measuring {what}"));
     let mut command = Command::new(env::current_exe()?);
     let two = part == "prices";
     if two && host::cores().usable < 2 {
-        crate::complain("there is but one core, so messages have their default prices");
+        crate::complain("only one core is usable, so messages keep their default prices");
         return Ok(String::new());
     }
     command.args(["probe", part]).stderr(Stdio::inherit()).stdin(Stdio::null());
@@ -86,7 +87,7 @@ fn told_by(part: &str, what: &str) -> anyhow::Result<String> {
     String::from_utf8(output.stdout).context("what the ranks told")
 }
 
-/// A part of the probe: what two ranks with a core each find out.
+/// A part of the probe: two ranks with a core each measure messages, reductions and copies.
 pub(crate) fn prices() -> anyhow::Result<ExitCode> {
     let world = motet::launch(2)?;
     let time = |bytes, messages| exchange(&world, bytes, messages);
@@ -95,7 +96,7 @@ pub(crate) fn prices() -> anyhow::Result<ExitCode> {
     let mut text = format!("latency = {short:.1}\nsend = {:.1}\n", send.max(1.0));
     let mut least: f64 = 0.0;
     for size in CostParams::SIZES {
-        // More bytes never take less; if they seem to, that is noise.
+        // More bytes never take less time: a decrease is noise.
         least = least.max(time(size, 1)? - short);
         writeln!(text, "message {size} = {least:.1}")?;
     }
@@ -112,7 +113,7 @@ pub(crate) fn prices() -> anyhow::Result<ExitCode> {
     tell(&world, &text)
 }
 
-/// A part of the probe: begins two ranks on one core.
+/// A part of the probe: starts two ranks on one core.
 pub(crate) fn hand_over() -> anyhow::Result<ExitCode> {
     host::stay_on_one_core().context("staying on one core")?;
     let mut ranks = Command::new(env::current_exe()?);
@@ -123,10 +124,10 @@ pub(crate) fn hand_over() -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A part of the probe: what two ranks on one core find out.
+/// A part of the probe: two ranks on one core measure a switch between them (a hand-over).
 ///
-/// By the model an exchange of two ranks on one core takes a hand-over for each of them, one for
-/// the round, and two messages; so the price of a hand-over is what makes that the measured time.
+/// In the model an exchange of two ranks on one core costs one hand-over for each of them, one for
+/// the round, and two messages. The price of a hand-over follows from the measured time.
 pub(crate) fn shared_core() -> anyhow::Result<ExitCode> {
     let world = motet::launch(2)?;
     let (one, many) = (exchange(&world, 8, 1)?, exchange(&world, 8, MANY)?);
@@ -134,6 +135,7 @@ pub(crate) fn shared_core() -> anyhow::Result<ExitCode> {
     tell(&world, &format!("hand_over = {:.1}\n", ((one - 2.0 * send) / 3.0).max(0.0)))
 }
 
+/// Prints the text on rank 0.
 fn tell(world: &Communicator, text: &str) -> anyhow::Result<ExitCode> {
     if world.rank() == 0 {
         crate::show(text)?;
@@ -141,7 +143,7 @@ fn tell(world: &Communicator, text: &str) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The time in which two ranks swap so many messages of one size, all at once.
+/// Measures the time in which two ranks exchange `messages` messages of `bytes` bytes at once.
 fn exchange(world: &Communicator, bytes: usize, messages: usize) -> anyhow::Result<f64> {
     let peers = vec![1 - world.rank(); messages];
     let pair = world.graph_adjacent(peers.clone(), peers)?;
@@ -153,7 +155,7 @@ fn exchange(world: &Communicator, bytes: usize, messages: usize) -> anyhow::Resu
     Ok(time)
 }
 
-/// The median of the times for one run, in nanoseconds. All ranks run it as often.
+/// The median time of one run, in nanoseconds. All ranks run it the same number of times.
 fn typical(
     world: &Communicator,
     mut run: impl FnMut() -> motet::Result<()>,

@@ -1,10 +1,10 @@
-//! `motet mpiexec`: what launchers of MPI are asked for, as the words of `motet run`.
+//! `motet mpiexec`: translates the options of MPI launchers into those of `motet run`.
 //!
-//! Here are the options that other launchers have in common and that mean something on one machine.
-//! What would change the run and is not known is an error, and never left out in silence.
+//! It accepts the options that other launchers have in common and that have a meaning on one
+//! machine. An unknown option is an error: it might change the run, so it is never ignored.
 //!
-//! Options have one dash or two, and a program may have any words, so the words are read here, one
-//! after the other, and not by the parser of the other subcommands.
+//! These options begin with one dash or two, which the parser of the other subcommands does not
+//! support. So this module parses them itself, one word after the other.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -20,27 +20,28 @@ Usage: mpiexec [OPTIONS] [--] PROGRAM [ARGUMENTS]...
 
 Starts a program as the ranks of one world on this machine, as `motet run` does.
 
-  -n, -np N           how many ranks (1)
-  -l, --tag-output    begin each line of output with its rank
-  -env NAME VALUE     a variable for all ranks (also -genv; -x NAME=VALUE)
-  -wdir FOLDER        start there
-  --session SESSION   own, shared: the session of the ranks, see `motet run --help`
-  -V, --version       say which version this is
-  --                  what follows is the program, and each `:` an argument of it
+  -n, -np N           number of ranks (default 1)
+  -l, --tag-output    prefix each line of output with its rank
+  -env NAME VALUE     set a variable for all ranks (also -genv; -x NAME=VALUE)
+  -wdir FOLDER        start the ranks in this folder
+  --session SESSION   own or shared: the session of the ranks, see `motet run --help`
+  -V, --version       print the version
+  -h, --help          print this help
+  --                  end of the options; each `:` after it is an argument of the program
 ";
 
-/// Start a program as launchers of MPI do, with their options
+/// Start a program with the options of MPI launchers
 ///
-/// The installed `mpiexec` and `mpirun` are other names for this.
+/// The installed `mpiexec` and `mpirun` are other names for this command.
 #[derive(Debug, clap::Args)]
 #[command(disable_help_flag = true, override_usage = "motet mpiexec [OPTIONS] PROGRAM [ARGS]...")]
 pub(crate) struct Mpiexec {
-    /// Options, the program, and its own arguments
+    /// Options, the program, and its arguments
     #[arg(num_args = 0.., trailing_var_arg = true, allow_hyphen_values = true, value_name = "WORD")]
     words: Vec<OsString>,
 }
 
-/// What the words ask for.
+/// What the command line asks for.
 #[derive(Debug, PartialEq, Eq)]
 enum Wish {
     Job(Job),
@@ -48,7 +49,7 @@ enum Wish {
     Version,
 }
 
-/// A program to be started.
+/// The program to start, and the options of the run.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Job {
     ranks: Option<OsString>,
@@ -62,8 +63,8 @@ struct Job {
 }
 
 impl Mpiexec {
-    /// The words of this command, if this is what a command line asks for, by the name under which
-    /// the program was started or by its first word.
+    /// Recognizes this command: by the name under which the program was started (`mpiexec`,
+    /// `mpirun`), or by the first word (`motet mpiexec`).
     pub(crate) fn find(words: &[OsString]) -> Option<Mpiexec> {
         let name = Path::new(words.first()?).file_name()?.as_bytes();
         let is_name = name.starts_with(b"mpiexec") || name.starts_with(b"mpirun");
@@ -89,13 +90,13 @@ impl Mpiexec {
 }
 
 impl Job {
-    /// Becomes `motet run`, in the folder and with the variables that were asked for: so they are
-    /// those of the launcher, too.
+    /// Replaces this process by `motet run`. The folder and the variables are set before, so the
+    /// launcher has them, too.
     fn execute(self) -> ExitCode {
         let folder = self.folder.as_deref().map(|folder| (folder, folder.canonicalize()));
         let mut command = match env::current_exe() {
             Ok(program) => Command::new(program),
-            Err(error) => return failure(&format!("cannot find out where `motet` lies: {error}")),
+            Err(error) => return failure(&format!("cannot find the path of `motet`: {error}")),
         };
         match folder {
             Some((_, Ok(whole))) => {
@@ -108,12 +109,12 @@ impl Job {
             None => {}
         }
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
-        // Its own name, as a copy of it may be called `mpiexec`.
+        // A copy of this program may be called `mpiexec`, which would be recognized again.
         command.arg0("motet").args(self.words());
         failure(&format!("cannot start `motet run`: {}", command.exec()))
     }
 
-    /// What `motet run` is told.
+    /// The arguments for `motet run`.
     fn words(&self) -> Vec<OsString> {
         let ranks = self.ranks.clone().unwrap_or_else(|| "1".into());
         let mut words: Vec<OsString> = vec!["run".into(), "-n".into(), ranks];
@@ -124,7 +125,7 @@ impl Job {
             words.extend(["--session".into(), session.clone()]);
         }
         if let Some(hosts) = &self.hosts {
-            // Refused there, with the launchers that start ranks elsewhere.
+            // `motet run` refuses this, and names launchers that start ranks on other hosts.
             words.extend(["--hosts".into(), hosts.clone()]);
         }
         words.push("--".into());
@@ -142,7 +143,10 @@ fn complain(text: &str) {
     motet_fabric::log_line(format_args!("mpiexec: {text}"));
 }
 
-/// Reads the words: options up to the program, and then its arguments.
+/// Parses the command line: options up to the program, then the arguments of the program.
+///
+/// # Errors
+/// What is wrong, as a text.
 fn read(words: Vec<OsString>) -> Result<Wish, String> {
     let mut job = Job::default();
     let mut words = words.into_iter().peekable();
@@ -165,7 +169,7 @@ fn read(words: Vec<OsString>) -> Result<Wish, String> {
             "--session=shared" => job.session = Some("shared".into()),
             "-wdir" | "--wdir" | "-wd" => job.folder = Some(next("a folder")?.into()),
             "-hosts" | "--hosts" | "-host" | "--host" | "-H" => job.hosts = Some(next("hosts")?),
-            // As it is without them: any number of ranks, any user, all variables.
+            // These ask for the default: any number of ranks, any user, all variables.
             "-genvall"
             | "-envall"
             | "--oversubscribe"
@@ -175,16 +179,16 @@ fn read(words: Vec<OsString>) -> Result<Wish, String> {
             "-h" | "-help" | "--help" => return Ok(Wish::Help),
             "--" => return whole(job, words.collect()),
             _ => {
-                return Err(format!("there is no option '{}' here", word.to_string_lossy()));
+                return Err(format!("unknown option '{}'", word.to_string_lossy()));
             }
         }
     }
     let command: Vec<_> = words.collect();
     match command.iter().position(|word| word == ":") {
-        // The last word is an argument like any other, unless there is no program before it.
+        // A `:` at the end is an argument, unless there is no program before it.
         Some(at) if at + 1 < command.len() => Err(
-            "':' starts another program, but a job has one: put '--' before the program if ':' is \
-             an argument of it"
+            "several programs in one job (':') are not supported; if ':' is an argument of the \
+             program, put '--' before the program"
                 .to_owned(),
         ),
         Some(0) => whole(job, Vec::new()),
@@ -200,7 +204,7 @@ fn whole(mut job: Job, command: Vec<OsString>) -> Result<Wish, String> {
     Ok(Wish::Job(job))
 }
 
-/// `NAME=VALUE`. A name alone asks for nothing: all variables reach the ranks anyway.
+/// Parses `NAME=VALUE`. A name alone has no effect: all variables reach the ranks anyway.
 fn assignment(word: OsString) -> Result<Option<(OsString, OsString)>, String> {
     let Some(at) = word.as_bytes().iter().position(|&byte| byte == b'=') else {
         return Ok(None);
@@ -211,14 +215,14 @@ fn assignment(word: OsString) -> Result<Option<(OsString, OsString)>, String> {
     Ok(Some((checked(OsString::from_vec(name))?, OsString::from_vec(value))))
 }
 
-/// A name that a variable can have.
+/// Checks that a word can be the name of an environment variable.
 fn checked(name: OsString) -> Result<OsString, String> {
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
     let bytes = OsStr::as_bytes(&name);
     if bytes.first().is_some_and(|byte| !byte.is_ascii_digit()) && bytes.iter().all(is_part) {
         return Ok(name);
     }
-    Err(format!("'{}' cannot be the name of a variable", name.to_string_lossy()))
+    Err(format!("'{}' is not a name of an environment variable", name.to_string_lossy()))
 }
 
 #[cfg(test)]
@@ -229,7 +233,7 @@ mod tests {
         line.split(' ').filter(|word| !word.is_empty()).map(OsString::from).collect()
     }
 
-    /// What `motet run` is told, or what is wrong.
+    /// The arguments for `motet run`, or the error.
     fn told(line: &str) -> Result<String, String> {
         match read(words(line))? {
             Wish::Job(job) => {
@@ -294,22 +298,22 @@ mod tests {
             ("-H", "'-H' needs hosts"),
             ("-env A", "'-env' needs a name and a value"),
             ("--session", "'--session' needs own or shared"),
-            ("--session=x true", "there is no option '--session=x' here"),
+            ("--session=x true", "unknown option '--session=x'"),
             ("-x", "'-x' needs NAME or NAME=VALUE"),
-            ("-env a=b c true", "'a=b' cannot be the name of a variable"),
-            ("-env 1a c true", "'1a' cannot be the name of a variable"),
-            ("-x =c true", "'' cannot be the name of a variable"),
-            ("-x a-b=c true", "'a-b' cannot be the name of a variable"),
-            ("-ppn 1 true", "there is no option '-ppn' here"),
-            ("-n 2 -ppn 1 true", "there is no option '-ppn' here"),
-            ("- true", "there is no option '-' here"),
-            ("-x\u{1b}\nmotet: true", "there is no option '-x\u{1b}\nmotet:' here"),
+            ("-env a=b c true", "'a=b' is not a name of an environment variable"),
+            ("-env 1a c true", "'1a' is not a name of an environment variable"),
+            ("-x =c true", "'' is not a name of an environment variable"),
+            ("-x a-b=c true", "'a-b' is not a name of an environment variable"),
+            ("-ppn 1 true", "unknown option '-ppn'"),
+            ("-n 2 -ppn 1 true", "unknown option '-ppn'"),
+            ("- true", "unknown option '-'"),
+            ("-x\u{1b}\nmotet: true", "unknown option '-x\u{1b}\nmotet:'"),
         ] {
             assert_eq!(told(line), Err(expected.to_owned()), "{line}");
         }
         for line in ["echo a : echo b", "-n 1 echo a : -n 1 echo b", "a : : b", ": a", "a : :"] {
             let mistake = told(line).expect_err("there are two programs");
-            assert!(mistake.starts_with("':' starts another program, but a job has one"), "{line}");
+            assert!(mistake.starts_with("several programs in one job (':')"), "{line}");
         }
     }
 

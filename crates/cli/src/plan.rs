@@ -1,4 +1,4 @@
-//! `motet plan`: the schedule of a collective, verified and drawn.
+//! `motet plan`: verifies and draws the schedule of a collective.
 
 pub(crate) mod example;
 pub(crate) mod target;
@@ -18,28 +18,28 @@ use crate::quantity::counted;
 use example::{Example, Sizes};
 use target::Target;
 
-/// The most ranks that are drawn: more lines nobody can follow.
+/// The largest number of ranks that is drawn: more lines are unreadable.
 const MOST_RANKS: i64 = 64;
 
-/// The most elements, in the buffers of all ranks together, that the verifier is given: it keeps an
-/// expression for each, and takes about two seconds for so many.
+/// The largest number of elements, in the buffers of all ranks together, that is verified: the
+/// verifier keeps an expression for each, and takes about two seconds for this number.
 const MOST_ELEMENTS: usize = 1 << 19;
 
-/// How many random orders of execution are tried, each with and without buffering.
+/// Number of random execution orders that are verified, each with and without buffering.
 const ORDERS: u64 = 4;
 
-/// Draw the schedule of a collective, once it is verified
+/// Verify and draw the schedule of a collective
 ///
-/// The schedule is that of the algorithm that is named or, without one, of that which a program
-/// would use. Variables that steer the choice in a program (see `motet info`) do it here too.
+/// The schedule is that of the named algorithm or, if none is named, of the algorithm that a
+/// program would choose. The environment variables that influence the choice of a program (see
+/// `motet info`) apply here too.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Plan {
-    /// The collective, and its algorithm if another is wanted than would be chosen; `motet list`
-    /// knows them
+    /// The collective and, to override the choice, the algorithm; `motet list` shows their names
     #[arg(value_name = "COLLECTIVE[/ALGORITHM]")]
     target: Target,
 
-    /// How many ranks
+    /// Number of ranks
     #[arg(
         short = 'n',
         long = "ranks",
@@ -51,28 +51,27 @@ pub(crate) struct Plan {
     #[command(flatten)]
     sizes: Sizes,
 
-    /// The ranks share so many cores, by which times are predicted; each has one unless given
+    /// Predict times for ranks that share this number of cores [default: one core for each rank]
     #[arg(long, value_name = "C", value_parser = clap::value_parser!(u32).range(1..))]
     cores: Option<u32>,
 
-    /// The rank where the data comes from or goes to
+    /// The root of a rooted collective
     #[arg(long, value_name = "R", default_value_t = 0)]
     root: u32,
 
-    /// Of a collective between two groups, how many ranks are in the first one; half of them unless
-    /// given
+    /// Number of ranks in the first group of a collective between two groups [default: half]
     #[arg(long, value_name = "L")]
     left: Option<u32>,
 
-    /// Input and output are one buffer
+    /// Input and output are the same buffer (MPI_IN_PLACE)
     #[arg(long)]
     in_place: bool,
 
-    /// Show the steps of this rank only
+    /// Show only the steps of this rank
     #[arg(long, value_name = "R")]
     rank: Option<u32>,
 
-    /// Draw into this file as SVG, too; with `-` to the standard output, and nothing else there
+    /// Also write the drawing as SVG into this file; `-` writes only the SVG to standard output
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
 }
@@ -115,14 +114,15 @@ impl Plan {
         crate::show(&page)
     }
 
-    /// The algorithm, and why it is this one.
+    /// The algorithm that is named or chosen, and the reason.
     fn choose(&self, call: &Call) -> anyhow::Result<Choice> {
         let mut tuning = tuning_sharing(self.ranks, self.cores)?;
         if let Some(overrides) = self.target.overrides() {
             tuning.overrides = overrides;
         }
         let choice = select::choose(call, &tuning).map_err(|error| Mistake(error.to_string()))?;
-        // A program on one node gets another algorithm then; who asks for a drawing wants this one.
+        // `select` replaces a named algorithm that refuses the call. Here that is an error, since
+        // the user wants to see this algorithm.
         match self.target.algorithm.map(|wanted| (wanted.name(), wanted.accepts(call))) {
             Some((name, Err(refusal))) => {
                 let text = format!("{name} refuses this call: {refusal}; give --per-node");
@@ -132,7 +132,7 @@ impl Plan {
         }
     }
 
-    /// What is to be said before the drawing.
+    /// The lines before the drawing.
     fn facts(&self, choice: &Choice, example: &Example, verified: &str) -> String {
         let Choice { algorithm, reason } = choice;
         let mut lines = vec![
@@ -145,7 +145,7 @@ impl Plan {
         lines.into_iter().map(|line| line + "\n").collect()
     }
 
-    /// The drawing, without the steps of ranks that are not wanted.
+    /// The drawing, restricted to the steps of `--rank` if that is given.
     fn steps(&self, drawing: &str) -> String {
         let Some(wanted) = self.rank else { return drawing.to_owned() };
         let is_of_another = |part: &&str| {
@@ -157,7 +157,7 @@ impl Plan {
     }
 }
 
-/// As [`tuning`], where so many ranks share the cores.
+/// As [`tuning`], for ranks that share a number of cores.
 ///
 /// # Errors
 /// As [`tuning`].
@@ -169,17 +169,17 @@ pub(crate) fn tuning_sharing(ranks: u32, cores: Option<u32>) -> anyhow::Result<T
     Ok(tuning)
 }
 
-/// What a choice depends on in a program of this environment.
+/// The settings by which a program in this environment chooses algorithms.
 ///
 /// # Errors
-/// A variable, or a file that it names, which cannot be read.
+/// If a variable, or a file that it names, cannot be read.
 pub(crate) fn tuning() -> anyhow::Result<Tuning> {
     let machine = motet::machine::from_environment()?;
     let mut tuning = Tuning { machine, ..Tuning::default() };
     if let Ok(text) = env::var(motet::ALGORITHM) {
         tuning.overrides = text.parse().context(motet::ALGORITHM)?;
     }
-    // As a program reads it: lines or a file, and what cannot be read is passed over.
+    // As in a program: lines or a file; lines that cannot be read are skipped.
     if let Ok(value) = env::var(motet::WISDOM) {
         let is_lines = value.contains("->");
         let text = if is_lines { value } else { read_text(value.as_ref()).unwrap_or_default() };
@@ -193,7 +193,7 @@ fn plans(choice: &Choice, calls: &[Call]) -> Vec<motet_plan::Plan> {
     calls.iter().map(plan).collect()
 }
 
-/// What passes between nodes, where there are several.
+/// The line about messages between nodes, if there are several nodes.
 fn between_nodes(example: &Example, calls: &[Call], plans: &[motet_plan::Plan]) -> String {
     let Some(per_node) = example.per_node() else { return String::new() };
     let sent = calls.iter().zip(plans).map(|(call, plan)| plan.sent_to_other_nodes(&call.nodes));
@@ -202,7 +202,7 @@ fn between_nodes(example: &Example, calls: &[Call], plans: &[motet_plan::Plan]) 
     format!("nodes:     of {ranks}, {messages} between them\n")
 }
 
-/// Verifies the plans, and says how.
+/// Verifies the plans, and describes how.
 fn verified(calls: &[Call], plans: &[motet_plan::Plan]) -> anyhow::Result<String> {
     let elements = |plan: &motet_plan::Plan| {
         plan.input_len().saturating_add(plan.output_len()).saturating_add(plan.scratch_len())
@@ -211,7 +211,7 @@ fn verified(calls: &[Call], plans: &[motet_plan::Plan]) -> anyhow::Result<String
     if elements > MOST_ELEMENTS {
         let remedy = "take fewer and larger elements (--count, --element-bytes)";
         return Err(Mistake(format!(
-            "{elements} elements are too many to verify; at most {MOST_ELEMENTS}: {remedy}"
+            "too many elements to verify: {elements}, the limit is {MOST_ELEMENTS}; {remedy}"
         ))
         .into());
     }

@@ -1,8 +1,10 @@
-//! `motet probe`: whether ranks may copy from each other, found out by doing it.
+//! `motet probe`: tests whether ranks can use cross-memory attach (`process_vm_readv`).
 //!
-//! Systems forbid it in many ways (security modules, filters, containers), and no file tells. So
-//! two processes are started as two ranks would be, by one parent, and one reads a word of the
-//! other.
+//! A system can forbid it in many ways (security modules, seccomp filters, containers), and no file
+//! shows which apply. So this module starts two processes as the launcher starts ranks: siblings of
+//! one parent. One of them reads a word from the memory of the other.
+//!
+//! The hidden subcommand also holds the processes that measure prices ([`crate::measure`]).
 
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Read};
@@ -13,10 +15,10 @@ use motet_fabric::{cma, host};
 
 use crate::measure;
 
-/// What is read, in the hope that nothing else looks like it.
+/// The word that is read: a value that memory is unlikely to hold by accident.
 const WORD: u64 = 0x6d6f_7465_7420_3a29;
 
-/// Try out what processes may do to each other
+/// Test what processes of this user may do to each other
 #[derive(Debug, clap::Args)]
 pub(crate) struct Probe {
     #[command(subcommand)]
@@ -25,30 +27,30 @@ pub(crate) struct Probe {
 
 #[derive(Debug, clap::Subcommand)]
 enum ProbeCommand {
-    /// Say where a word is, and wait for the end of the input
+    /// Print the address of a word, and wait for the end of the input
     Show,
-    /// Measure, as one of two ranks, what messages cost, and tell it as prices
+    /// Measure the prices of messages between two ranks, and print them
     Prices,
-    /// Measure, with two ranks on one core, what it costs to hand it over
+    /// Start two ranks on one core that measure a switch between them
     HandOver,
-    /// Be one of those ranks
+    /// Run as one of these two ranks
     Shared,
-    /// Read that word
+    /// Read the word of another process
     Read {
-        /// Who has it
+        /// The process
         process: u32,
-        /// Where
+        /// The address of the word
         address: u64,
     },
 }
 
-/// What was found out.
+/// The result of the test.
 pub(crate) enum Finding {
-    /// It works.
+    /// The read succeeded.
     Works,
-    /// It does not, and this is what the system says.
+    /// The read failed, with this error.
     Refused(String),
-    /// It could not be tried.
+    /// The test could not run, for this reason.
     Unknown(String),
 }
 
@@ -75,7 +77,7 @@ impl Probe {
     }
 }
 
-/// Tries it between two children of this process.
+/// Tests cross-memory attach between two child processes.
 pub(crate) fn between_siblings() -> Finding {
     attempt().unwrap_or_else(|error| Finding::Unknown(format!("{error:#}")))
 }
@@ -83,7 +85,7 @@ pub(crate) fn between_siblings() -> Finding {
 fn attempt() -> anyhow::Result<Finding> {
     let mut shower = part(&["show"])?.spawn().context("starting a process")?;
     let finding = read_from(&mut shower);
-    // Its input ends, and so does it.
+    // The process ends when its input ends.
     drop(shower.stdin.take());
     shower.wait().context("waiting for a process")?;
     finding
@@ -104,7 +106,7 @@ fn read_from(shower: &mut Child) -> anyhow::Result<Finding> {
     Ok(Finding::Refused(text))
 }
 
-/// A part of the probe as a process of its own.
+/// The command that runs a part of the probe as a process.
 fn part(words: &[&str]) -> anyhow::Result<Command> {
     let mut command = Command::new(std::env::current_exe()?);
     command.arg("probe").args(words);

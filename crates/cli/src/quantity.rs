@@ -1,6 +1,6 @@
 //! Numbers on the command line: `64`, `4K`, `1M`, `2G`, where `K` is 1024.
 
-/// Reads a number.
+/// Parses a number with an optional unit.
 pub(crate) fn parse(text: &str) -> Result<usize, String> {
     let (digits, unit) = match text.as_bytes().last() {
         Some(b'k' | b'K') => (&text[..text.len() - 1], 1 << 10),
@@ -13,7 +13,7 @@ pub(crate) fn parse(text: &str) -> Result<usize, String> {
     number.ok_or_else(|| "not a number such as 64, 4K or 1M".to_owned())
 }
 
-/// Reads a number that is not 0.
+/// Parses a number that is not 0.
 pub(crate) fn positive(text: &str) -> Result<usize, String> {
     match parse(text)? {
         0 => Err("must be at least 1".to_owned()),
@@ -21,7 +21,7 @@ pub(crate) fn positive(text: &str) -> Result<usize, String> {
     }
 }
 
-/// A number of bytes, in the largest unit that leaves a whole number.
+/// Formats a number of bytes in the largest unit that leaves a whole number.
 pub(crate) fn bytes(bytes: usize) -> String {
     let units = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     let fits = |unit: usize| bytes >= unit && bytes.is_multiple_of(unit);

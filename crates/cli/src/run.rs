@@ -1,4 +1,4 @@
-//! `motet run`: a program as the ranks of one world.
+//! `motet run`: starts a program as the ranks of one world.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -9,37 +9,37 @@ use motet_fabric::{log_line, printable};
 
 use crate::args::{Mistake, USAGE};
 
-/// The variable that says which session a job is in, unless an option does.
+/// The variable that selects the session of a job if `--session` is not given.
 pub(crate) const SESSION: &str = "MOTET_SESSION";
 
 /// Start a program as N ranks of one world on this machine
 ///
-/// Output of the ranks comes line by line. Rank 0 reads the standard input. If a rank dies, the
-/// others are ended within a second.
+/// The launcher passes on the output of the ranks in whole lines. Rank 0 reads the standard input.
+/// If a rank dies, the launcher ends the other ranks within a second.
 ///
-/// A rank may be a script: programs that it runs one after the other have a world each.
+/// A rank may be a script. Programs that it runs one after the other get a world each.
 ///
-/// Signals are passed on to all ranks; a second interrupt (Ctrl-C) kills them. A signal that was
-/// ignored before (HUP by `nohup`, INT and QUIT by the `&` of a script) does nothing to the job.
-/// Ranks begin with no signal blocked.
+/// The launcher passes signals on to all ranks; a second interrupt (Ctrl-C) kills them. A signal
+/// that the launcher inherits as ignored (HUP from `nohup`, INT and QUIT from `&` in a script) does
+/// not affect the job. Ranks start with no signal blocked.
 ///
-/// With --session=own the ranks are in a session of their own. Where `motet info` says that
-/// sessions share the cores, a rank that waits then gives its core to another rank and not to other
-/// programs of the same terminal, and the job as a whole gets the share of one process. Beside busy
-/// programs of the same terminal that is faster if the ranks exchange messages often, and slower if
-/// they compute long between messages. Such ranks cannot open /dev/tty.
+/// --session=own starts the ranks in a new session. If `motet info` reports that the scheduler
+/// divides the cores among sessions, a rank that waits then yields its core to another rank and
+/// not to other programs of the terminal, and the whole job gets the share of one process. Beside
+/// busy programs of the same terminal, this is faster for ranks that exchange messages often, and
+/// slower for ranks that compute long between messages. Such ranks cannot open /dev/tty.
 ///
-/// Exit codes: 0 if all ranks ended well; that of the first rank that failed, or 128 and the
-/// number of the signal that killed it; 127 if the program is not found, 126 if it cannot be
-/// started; 2 for a wrong command line.
+/// Exit codes: 0 if all ranks succeeded; otherwise the exit code of the first rank that failed, or
+/// 128 plus the number of the signal that killed it; 127 if the program is not found; 126 if it
+/// cannot be started; 2 if the command line is wrong.
 #[derive(Debug, clap::Args)]
 #[command(override_usage = "motet run -n N [--label] [--session=own] PROGRAM [ARGS]...")]
 pub(crate) struct RunCommand {
-    /// How many ranks
+    /// Number of ranks
     #[arg(short = 'n', long = "ranks", value_name = "N", required_unless_present = "hosts")]
     ranks: Option<usize>,
 
-    /// Hosts to run on: refused, with the command line of a launcher that does it
+    /// Not supported: prints the command lines of launchers that start ranks on several hosts
     #[arg(
         long,
         alias = "host",
@@ -49,16 +49,16 @@ pub(crate) struct RunCommand {
     )]
     hosts: Option<String>,
 
-    /// Begin each line of output with the rank that wrote it, as in `[3] `
+    /// Prefix each line of output with the rank that wrote it, as in `[3] `
     #[arg(long)]
     label: bool,
 
-    /// The session in which the ranks are: that of this command, or one of their own. The variable
-    /// MOTET_SESSION says so for all jobs [default: shared]
+    /// The session of the ranks: that of this command, or a new one. The variable MOTET_SESSION
+    /// sets it for all jobs [default: shared]
     #[arg(long, value_name = "SESSION", value_enum)]
     session: Option<Session>,
 
-    /// The program, and its own arguments
+    /// The program, and its arguments
     #[arg(required = true, num_args = 1.., trailing_var_arg = true, value_name = "PROGRAM")]
     command: Vec<OsString>,
 }
@@ -71,13 +71,13 @@ enum Session {
 }
 
 impl Session {
-    /// What the environment says.
+    /// The session that `MOTET_SESSION` selects.
     fn from_environment() -> anyhow::Result<Session> {
         let said = std::env::var_os(SESSION).filter(|value| !value.is_empty());
         let Some(said) = said else { return Ok(Session::Shared) };
         let said = said.to_string_lossy();
         Session::from_str(&said, false).map_err(|_| {
-            Mistake(format!("{SESSION}: `{said}` is neither `own` nor `shared`")).into()
+            Mistake(format!("{SESSION} is `{said}`; expected `own` or `shared`")).into()
         })
     }
 }

@@ -82,7 +82,7 @@ fn any_number_of_threads_can_be_measured() {
     }
     let ended = end(motet("bench inter_barrier --threads -n 1"));
     assert_eq!(ended.code, Some(2), "{ended:?}");
-    assert!(ended.err.contains("inter_barrier takes at least 2 ranks"), "{}", ended.err);
+    assert!(ended.err.contains("inter_barrier needs at least 2 ranks"), "{}", ended.err);
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn under_a_launcher_its_ranks_are_measured() {
 
     let ended = end(motet(&format!("run -n 2 {bench} -n 3")));
     assert_eq!(ended.code, Some(2), "{ended:?}");
-    assert!(ended.err.contains("motet: 3 ranks were asked for, but 2 run\n"), "{}", ended.err);
+    assert!(ended.err.contains("motet: -n asks for 3 ranks, but 2 run\n"), "{}", ended.err);
     let ended = end(motet(&format!("run -n 2 {bench} --threads")));
     assert_eq!(ended.code, Some(2), "{ended:?}");
 }

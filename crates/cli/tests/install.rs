@@ -69,12 +69,12 @@ fn ended(command: &mut Command) -> Output {
     output
 }
 
-/// A folder into which it was installed, and what the command said.
+/// A folder into which it was installed, and the list that the command printed.
 fn installed() -> (TempDir, PathBuf, String) {
     library();
     let folder = tempfile::tempdir().expect("there is room");
     let prefix = folder.path().canonicalize().expect("it is there").join("some where");
-    let mut command = motet("install --prefix");
+    let mut command = motet("install --verbose --prefix");
     let output = ended(command.arg(&prefix));
     let said = String::from_utf8(output.stdout).expect("a path in ASCII");
     (folder, prefix, said)
@@ -212,13 +212,13 @@ fn the_compilers_are_those_of_gnu_where_they_are() {
 fn the_launcher_refuses_what_it_does_not_know() {
     let (_folder, prefix, _) = installed();
     for (words, complaint) in [
-        ("-n 2 -ppn 1 true", "there is no option '-ppn' here"),
-        ("-n 1 true : -n 1 true", "':' starts another program, but a job has one: put '--'"),
+        ("-n 2 -ppn 1 true", "unknown option '-ppn'"),
+        ("-n 1 true : -n 1 true", "several programs in one job (':') are not supported"),
         ("-n", "'-n' needs a number"),
         ("-n 2", "a program is missing"),
-        ("-env a=b c true", "'a=b' cannot be the name of a variable"),
-        ("-x\u{1b}\nmotet:", r"there is no option '-x\u{1b}\nmotet:' here"),
-        ("-x\\nmotet:", "there is no option '-x\\nmotet:' here"),
+        ("-env a=b c true", "'a=b' is not a name of an environment variable"),
+        ("-x\u{1b}\nmotet:", r"unknown option '-x\u{1b}\nmotet:'"),
+        ("-x\\nmotet:", "unknown option '-x\\nmotet:'"),
     ] {
         let mut command = tool(&prefix, "mpiexec");
         let output = command.args(words.split(' ')).output().expect("it can be started");
@@ -284,7 +284,8 @@ fn the_launcher_passes_words_and_variables_on() {
     assert_eq!((output.status.code(), said.lines().count()), (Some(1), 1));
 }
 
-/// It says what it writes, no more and no less, also when it writes nothing.
+/// `--verbose` lists each written file, and so does `--dry-run`, which writes nothing. Otherwise
+/// there is a line for each kind of file, and their counts add up to all files.
 #[test]
 fn what_is_written_is_said() {
     let (folder, prefix, said) = installed();
@@ -300,10 +301,37 @@ fn what_is_written_is_said() {
         assert_eq!(mode, if is_program || is_library { 0o755 } else { 0o644 }, "{path:?}");
     }
     let nowhere = folder.path().join("nowhere");
-    let mut command = motet("install --dry-run --prefix");
+    let mut command = motet("install --dry-run --verbose --prefix");
     let dry = line(command.arg(&nowhere));
     assert_eq!(dry.lines().count(), found.len());
+    let mut command = motet("install --dry-run --prefix");
+    let summary = line(command.arg(&nowhere));
     assert!(!nowhere.exists());
+    let kinds = ["programs in", "headers in", "pkg-config file in", "library files in"];
+    let kinds = kinds.into_iter().chain(["manual pages in"]);
+    let mut counted = 0;
+    for (line, kind) in summary.lines().zip(kinds) {
+        let (count, rest) = line.split_once(' ').expect("a count and a kind");
+        assert!(rest.starts_with(&format!("{kind} {}/", nowhere.display())), "{line}");
+        counted += count.parse::<usize>().expect("a count");
+    }
+    assert_eq!((summary.lines().count(), counted), (5, found.len()), "{summary}");
+}
+
+/// The manual names every variable of `docs/settings.md`.
+#[test]
+fn the_manual_has_all_settings() {
+    let (_folder, prefix, _) = installed();
+    let text = fs::read_to_string(prefix.join("share/man/man1/motet.1")).expect("it is there");
+    let settings = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/settings.md");
+    let settings = fs::read_to_string(settings).expect("it is there");
+    let rows = settings.lines().filter(|line| line.starts_with("| `MOTET_"));
+    let names = rows.flat_map(|row| row.split('|').nth(1).unwrap_or_default().split(", "));
+    let names: Vec<_> = names.map(|name| name.trim().trim_matches('`')).collect();
+    assert!(names.len() > 20, "{names:?}");
+    for name in names {
+        assert!(text.contains(name), "{name} is missing in motet.1");
+    }
 }
 
 /// Each function of `mpix.h` has a page, its form with large counts by a link to it.

@@ -106,7 +106,7 @@ fn what_steers_a_program_steers_the_list() {
 #[test]
 fn one_rank_makes_no_two_groups() {
     let page = said("list -n 1");
-    assert!(page.contains("inter_allreduce: it takes two groups, and so two ranks\n"), "{page}");
+    assert!(page.contains("inter_allreduce: needs two groups, so at least 2 ranks\n"), "{page}");
     let within = motet_plan::Collective::ALL.iter().filter(|it| it.fewest_ranks() == 1).count();
     assert_eq!(page.matches("chosen").count(), within, "{page}");
 }

@@ -176,7 +176,7 @@ fn what_was_measured_is_kept_and_read() {
     command.env("MOTET_MACHINE", &file);
     let ended = end(command);
     assert_eq!(ended.code, Some(0), "{ended:?}");
-    assert!(ended.out.contains("latency") && ended.out.contains("kept in "), "{ended:?}");
+    assert!(ended.out.contains("latency") && ended.out.contains("saved in "), "{ended:?}");
     let text = fs::read_to_string(&file).expect("it was kept");
     assert!(text.starts_with("# prices in nanoseconds") && text.contains("\nmessage 4096 = "));
     let mut command = motet("list allreduce -n 4");

@@ -187,7 +187,7 @@ fn mistakes_are_one_line() {
         ("plan barrier -n 4 --in-place", "cannot be called in place"),
         ("plan allreduce/ring -n 4 --ordered", "needs an operator that commutes"),
         ("plan allgather/recursive_doubling -n 6", "needs a number of ranks that is a power"),
-        ("plan allreduce -n 4 --count 1M", "too many to verify; at most 524288"),
+        ("plan allreduce -n 4 --count 1M", ", the limit is 524288; take fewer"),
         ("plan bcast -n 2 --count 1x", "not a number such as"),
         ("plan inter_allreduce -n 1", "between two groups: at least 2 ranks"),
         ("plan inter_allreduce -n 4 --left 4", "neither group may be empty"),

@@ -72,7 +72,7 @@ fn a_program_that_cannot_be_started_is_told_with_a_remedy() {
             "no-such-program".into(),
             "; it is in no folder of PATH: a program in this folder is ./no-",
         ),
-        (place("missing"), "; give the path of a program that is there"),
+        (place("missing"), "; give the path of an existing program"),
         (place("lost"), "; the file is there, but not the interpreter that it names"),
         (place("closed"), "; allow to execute it (`chmod +x`)"),
         (place("."), "; it is a folder: give a program in it"),
@@ -577,6 +577,14 @@ fn info_says_what_was_tried() {
     assert_eq!((ended.code, ended.err.as_str()), (Some(0), ""));
     for part in ["process_vm_readv", "huge pages", "usable", "MOTET_RANK", "address space"] {
         assert!(ended.text().contains(part), "{part}");
+    }
+    let settings = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/settings.md");
+    let settings = std::fs::read_to_string(settings).expect("it is there");
+    for row in settings.lines().filter(|line| line.starts_with("| `MOTET_")) {
+        for name in row.split('|').nth(1).unwrap_or_default().split(',') {
+            let name = name.trim().trim_matches('`');
+            assert!(ended.text().contains(&format!("\n  {name} ")), "{name}");
+        }
     }
 }
 

@@ -87,7 +87,7 @@ fn the_option_counts_more_than_the_variable() {
         );
     }
     let ended = Motet::of(plain(&["run", "-n", "1", "true"]).env("MOTET_SESSION", "x")).end();
-    let told = "motet: MOTET_SESSION: `x` is neither `own` nor `shared`\n";
+    let told = "motet: MOTET_SESSION is `x`; expected `own` or `shared`\n";
     assert_eq!((ended.code, ended.err.as_str()), (Some(2), told));
     let ended = run(&["run", "-n", "1", "--session=x", "true"]);
     assert_eq!((ended.code, ended.err.lines().count()), (Some(2), 1), "{}", ended.err);

@@ -1,4 +1,4 @@
-//! What can go wrong below the engine.
+//! Errors of the fabric: of launching, of the system, and of single transfers.
 
 use crate::{Peer, Received, TypeCode, printable};
 
@@ -7,7 +7,7 @@ use crate::{Peer, Received, TypeCode, printable};
 #[non_exhaustive]
 pub enum Error {
     /// The number of ranks does not fit one machine.
-    #[error("{asked} ranks asked for, but one machine takes 1 to {most}; ask for as many by `-n`")]
+    #[error("{asked} ranks requested, but one machine takes 1 to {most}; set `-n` accordingly")]
     Ranks {
         /// What was asked for.
         asked: usize,
@@ -93,12 +93,12 @@ impl std::fmt::Display for Allowed {
         match *self {
             Allowed::AddressSpace(bytes) => write!(
                 out,
-                "a process may have {}, and half of it is the program's: raise `ulimit -v`",
+                "a process may have {}, half of which is left to the program: raise `ulimit -v`",
                 size(bytes)
             ),
             Allowed::File(bytes) => write!(
                 out,
-                "a file, which this memory is, may have {}: raise `ulimit -f`",
+                "a file, which holds this memory, may have {}: raise `ulimit -f`",
                 size(bytes)
             ),
         }
@@ -129,7 +129,7 @@ fn program_remedy(program: &str, source: &std::io::Error) -> String {
         Some(libc::ENOENT) if is_path && path.exists() => {
             "; the file is there, but not the interpreter that it names (`file` shows it)".into()
         }
-        Some(libc::ENOENT) if is_path => "; give the path of a program that is there".into(),
+        Some(libc::ENOENT) if is_path => "; give the path of an existing program".into(),
         Some(libc::ENOENT) => {
             let program = printable(program);
             format!("; it is in no folder of PATH: a program in this folder is ./{program}")

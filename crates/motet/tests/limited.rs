@@ -41,8 +41,11 @@ const SUFFICIENT_LIMITS: [&str; 12] = [
 
 /// Limits under which they do not, and what is said of that.
 const TOO_LOW: [(&str, &str); 4] = [
-    ("-f 1000", "a file, which this memory is, may have 1000 KiB: raise `ulimit -f`"),
-    ("-v 50000", "a process may have 48 MiB, and half of it is the program's: raise `ulimit -v`"),
+    ("-f 1000", "a file, which holds this memory, may have 1000 KiB: raise `ulimit -f`"),
+    (
+        "-v 50000",
+        "a process may have 48 MiB, half of which is left to the program: raise `ulimit -v`",
+    ),
     ("-n 20", "3 ranks need 73 open files, but 20 are allowed"),
     ("-S -n 20 && ulimit -H -n 30", "3 ranks need 73 open files, but 30 are allowed"),
 ];

@@ -148,8 +148,8 @@ const CASES: [Case; 26] = [
             _ => world.barrier(),
         },
         says: &[
-            "rank 1 of the world has left it",
-            "makes all calls that others wait for before it",
+            "rank 1 of the world has finalized",
+            "must make all calls that others wait for before it",
         ],
         never: &["before leaving the world"],
         ..ILL
@@ -160,7 +160,7 @@ const CASES: [Case; 26] = [
             1 => world.leave(),
             _ => world.barrier(),
         },
-        says: &["rank 1 of the world has left it"],
+        says: &["rank 1 of the world has finalized"],
         ..ILL
     },
     Case {
@@ -240,7 +240,7 @@ const CASES: [Case; 26] = [
             0 => world.recv(&mut [0u8; 4], 1, TAG).map(drop),
             _ => Ok(()),
         },
-        says: &["recv on rank 0: rank 1 of the world has left it"],
+        says: &["recv on rank 0: rank 1 of the world has finalized"],
         ..ILL
     },
     Case { name: "a_check_of_a_right_program_says_nothing", body: right, checks: true, ..WELL },

@@ -1,8 +1,9 @@
-//! The builder: an algorithm says what happens in program order, and the order follows.
+//! The builder: records the steps of an algorithm and derives their dependencies from the data.
 //!
 //! An algorithm calls [`Builder::send`], [`Builder::recv`], [`Builder::copy`] and
-//! [`Builder::reduce`] as if each were done when the call returns. The builder adds an edge from an
-//! earlier step to a later one where both touch an element and at least one of them writes it.
+//! [`Builder::reduce`] in program order, as if each step were complete when the call returns. The
+//! builder adds an edge from an earlier step to a later one if both touch an element and at least
+//! one of them writes it (a data hazard).
 //!
 //! # Why hazards are enough
 //!
@@ -18,9 +19,9 @@
 //! what the source sent is the same by this claim at the source. Hence all legal orders
 //! give the same result, and reuse of a scratch slice is the whole of flow control.
 //!
-//! The argument needs each receive to be met by a send that is reached sooner or later. That no
-//! plan waits for ever, even when a send completes only with its receive, is a property of all
-//! ranks together; it is shown by the [verifier](mod@crate::verify), not here.
+//! The argument assumes that each receive has a matching send that is eventually reached. Freedom
+//! from deadlock, even if a send completes only with its receive, is a property of all ranks
+//! together: the [verifier](mod@crate::verify) checks it.
 //!
 //! # Messages of no elements
 //!
@@ -29,15 +30,15 @@
 //!
 //! # Phases
 //!
-//! A collective of all ranks may be put together from collectives of some of them: the ranks of a
-//! group reduce, their first ones exchange, each group broadcasts. [`Builder::within`] lets another
-//! algorithm write down such a [`Phase`]. That algorithm sees a call of its own, with ranks counted
-//! from 0 and buffers of its own; the builder translates both. All phases are recorded in one
-//! sentence, so the claim above holds for the whole: a phase waits for those before it only
-//! where they touch the same elements, and its messages are counted on from theirs.
+//! A collective of all ranks may consist of collectives of some of them: for instance, each group
+//! reduces, the group leaders exchange, each group broadcasts. [`Builder::within`] lets another
+//! algorithm record such a [`Phase`]. That algorithm sees a call with its own ranks, counted from
+//! 0, and its own buffers; the builder translates both. All phases go into one sequence of steps,
+//! so the claim above holds for the whole: a phase waits for an earlier one only where both touch
+//! the same elements, and the ordinals of its messages continue.
 //!
-//! Ranks that have messages with each other in several phases must write these phases down in the
-//! same order, as they must with single messages.
+//! Ranks that exchange messages in several phases must record these phases in the same order, as
+//! they must with single messages.
 
 mod phase;
 mod record;

@@ -1,23 +1,25 @@
-//! What a plan costs: counts from the algorithm, prices from the machine.
+//! The cost model: predicts the time of a plan from counts of the algorithm and prices of the
+//! machine.
 //!
-//! **Where each rank has a core**, the time is that of the longest chain of dependent work
-//! ([`Cost`]): its messages, each at the price of its size, and what is reduced and copied. Among
-//! more than two ranks that is corrected ([`Company`]).
+//! **If each rank has its own core**, the time is that of the critical path ([`Cost`]): its
+//! messages, each at the price of its size, and the elements that it reduces and copies. For more
+//! than two ranks corrections apply ([`Company`]).
 //!
-//! **Where ranks share cores**, what counts is what all ranks do together ([`AggregateWork`]),
-//! shared among the cores: a chain of one rank is time for the others. The time is that of the
-//! work, unless the chain is longer. Where all messages pass one rank, the chain is what the core
-//! of that one does. A rank that waits gives its core to another one, which costs a hand-over, or
-//! half of one if it has waited before in the same call; and all cores come to a point where they
-//! wait for one. What ranks of the same core send each other is in its cache, and so is cheaper
-//! ([`DistancePattern`]). What flows one way, from a root or to it, has no such points: ranks run
-//! ahead, and one hand-over serves many operations. Its time is that of the busiest core: the one
-//! whose ranks are the busiest of all and others, of which each does as much as they do on average.
+//! **If ranks share cores**, the time is the work of all ranks together ([`AggregateWork`]) divided
+//! among the cores, because other ranks run while one waits; or that of the critical path, if that
+//! is longer. If all messages pass one rank, the critical path is the work of the core of that
+//! rank. A rank that waits yields its core to another rank. This costs a hand-over (a context
+//! switch), or half of one if the rank has waited before in the same call; and all cores reach a
+//! point where they wait for one. Messages between ranks of the same core stay in its cache and are
+//! cheaper ([`DistancePattern`]). Rooted collectives, whose data flows one way, have no such
+//! points: ranks run ahead, and one hand-over serves many operations. Their time is that of the
+//! busiest core, which runs the busiest rank and other ranks of average work.
 //!
-//! The price of a message has a part for being one, the latency or, if it does not wait for the
-//! one before, less; and a part for its bytes. The latter is a [curve](CostParams::bytes_ns)
-//! through sizes that were measured, since no one rate is right: short data travels in the line
-//! that announces it, more in cells, much straight from memory to memory.
+//! The price of a message has two parts: a fixed one, the latency (less if the message does not
+//! wait for the one before), and one for its bytes. The latter is a
+//! [curve](CostParams::bytes_ns) through measured sizes, since the protocols have different rates:
+//! a short message travels in one cache line, a longer one in cells, a large one directly from
+//! memory to memory.
 
 mod dedicated;
 mod oversubscribed;

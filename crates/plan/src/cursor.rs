@@ -1,17 +1,17 @@
-//! Which step may run next: counters and a queue, and nothing that runs anything.
+//! The scheduler of one plan: counts unmet dependencies, and queues the steps that are ready.
 //!
-//! The verifier, the engine and the drawings all execute plans through [`Cursor`], so what is
-//! verified is what runs. A step becomes ready once, so a queue as long as the plan never wraps:
-//! every operation is a few array accesses, and nothing is allocated after [`Cursor::new`].
+//! The verifier, the engine and the drawings all execute plans through [`Cursor`], so the verified
+//! schedule is the one that runs. A step becomes ready once, so a queue as long as the plan never
+//! wraps: every operation is a few array accesses, and nothing is allocated after [`Cursor::new`].
 //!
-//! A program may have a million small operations under way, most of them of a few steps. So for
-//! few steps all counters are bytes and lie in the value itself; only for many they are words in
-//! memory of their own. Both are one piece of code, `State`. A plan keeps an execution that has
-//! not begun, and to begin one again is to copy that.
+//! A program may have a million small operations under way, most with a few steps. For a plan of
+//! few steps the counters are bytes inside the value; for a longer one they are words on the heap.
+//! Both share the code of `State`. A plan keeps an execution in its initial state, and a restart
+//! copies that.
 //!
-//! Where messages are so short that none waits for its receiver, counters cost more than they
-//! gain: [`Cursor::in_order`] hands out one step after the other, in the plan's
-//! [order](Plan::order). Whether all ranks may do that, and any of them, is for the verifier to say
+//! If messages are so short that no send waits for its receiver, counters cost more than they
+//! gain. Then [`Cursor::in_order`] returns the steps one after the other, in the plan's
+//! [order](Plan::order). The verifier shows that all ranks, or any of them, may do that
 //! ([`Mode::InOrder`]).
 
 use std::marker::PhantomData;
@@ -122,7 +122,8 @@ struct State<N, A> {
 }
 
 impl<N: Number, A: AsMut<[N]>> State<N, A> {
-    /// An execution that has not begun of steps that wait for so many each. All numbers are 0.
+    /// The initial state of an execution whose steps have these numbers of
+    /// dependencies. All numbers in `waiting` and `queue` are 0.
     fn beginning(waiting: A, queue: A, counts: &[u32]) -> State<N, A> {
         let (none, number) = (N::from(0), PhantomData);
         let remaining = N::new(counts.len() as u32);
@@ -203,7 +204,7 @@ impl Cursor {
         matches!(self.0, Size::InOrder(_))
     }
 
-    /// An execution that has not begun, of a plan whose steps wait for so many others each.
+    /// The initial state of an execution whose steps have these numbers of dependencies.
     pub(crate) fn beginning(counts: &[u32]) -> Self {
         if counts.len() <= INLINE_STEPS_MAX {
             return Self(Size::Few(State::beginning(

@@ -1,4 +1,5 @@
-//! Which earlier steps an access must wait for: an ordered map of intervals for each buffer.
+//! Finds the data hazards of an access: which earlier steps it must wait for. There is an ordered
+//! map of intervals for each buffer.
 //!
 //! The map cuts the buffer into segments whose elements have the same history: the step that wrote
 //! them last and the steps that have read them since. A read waits for the writer. A write waits

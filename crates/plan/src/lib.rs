@@ -1,15 +1,15 @@
-//! Collective operations as plans: built, verified, drawn and chosen without input or output.
+//! Collective operations as plans: the algorithms, their verification, cost model and selection.
 //!
-//! A [`Call`] says which collective is called, with which sizes. An [`Algorithm`] turns it into a
-//! [`Plan`]: for one rank, the sends, receives, copies and reductions it makes, and which must be
-//! complete before which. A [`Cursor`] walks a plan. Nothing here knows an address, a
-//! transport, a thread or a clock, so the same plan serves an engine, the [verifier](verify()) and
-//! the [drawings](draw).
+//! A [`Call`] describes a collective call: which collective, how many ranks, which sizes. An
+//! [`Algorithm`] turns it into a [`Plan`]: the sends, receives, copies and reductions of one rank,
+//! and their dependencies (a DAG). A [`Cursor`] schedules the steps of a plan. Nothing in this
+//! crate knows an address, a transport, a thread or a clock, so the same plan serves the engine,
+//! the [verifier](verify()) and the [drawings](draw).
 //!
-//! To read the crate: [`call`] (what is asked), [`plan`] (what is done), [`build`] (how the order
-//! follows from the data), [`algo`] (the algorithms), [`cursor`] (how a plan is walked), [`spec`]
-//! and [`verify`](mod@verify) (why it is right), [`cost`] and [`select`] (which algorithm is
-//! taken).
+//! Read the crate in this order: [`call`] (the arguments), [`plan`] (the steps), [`build`] (how
+//! dependencies follow from the data), [`algo`] (the algorithms), [`cursor`] (the scheduler of one
+//! plan), [`spec`] and [`verify`](mod@verify) (correctness), [`cost`] and [`select`] (the choice of
+//! the algorithm).
 //!
 //! ```
 //! use motet_plan::{Call, NodeMap, Operation, Rank, Tuning};

@@ -1,17 +1,18 @@
-//! Which rank of a graph is given to which process, so that little of it crosses between nodes.
+//! Rank reordering: maps the ranks of a communication graph to processes so that little traffic
+//! crosses between nodes.
 //!
-//! A graph says how much its ranks send each other; process `i` comes with rank `i`. Some processes
-//! may take other ranks: these exchange theirs among each other, so that ranks that send each other
-//! much come to one node. What counts is the *cut* of a node: the weight of the edges of which
-//! one end is on the node and the other is not.
+//! The weights of the graph say how much its ranks send to each other. Process `i` starts with rank
+//! `i`. The processes that may be reordered exchange their ranks, so that ranks with much traffic
+//! between them come to one node. The measure is the *cut* of a node: the weight of the edges with
+//! exactly one end on the node.
 //!
-//! The search starts from the order that is there, and from two others that fill node after node,
-//! each time with the rank that is tied most to what the node has (growing a region). Each is made
-//! better by swaps of two ranks as long as one helps (with a look at all partners on nodes where a
-//! rank has neighbours), and, if the graph is small, by sequences of swaps of which the first ones
-//! may be for the worse (Kernighan and Lin, *An efficient heuristic procedure for partitioning
-//! graphs*, 1970). The best one is taken, so the result is never worse than the order that is
-//! there; that it is the best of all is not promised. The same arguments have the same result.
+//! The search has three initial mappings: the given one, and two that fill node after node, each
+//! time with the rank that has the heaviest edges to the node so far (region growing). It improves
+//! each by swaps of two ranks as long as one helps (it tries all partners on nodes where the rank
+//! has neighbours). In a small graph it also tries sequences of swaps whose first ones may increase
+//! the cut (Kernighan and Lin, *An efficient heuristic procedure for partitioning graphs*, 1970).
+//! The best mapping wins, so the result is never worse than the given one; it need not be optimal.
+//! Equal arguments give equal results.
 //!
 //! Cost: for `p` ranks with `d` neighbours each on nodes of `c`, a sweep takes time in `p·d²·c`.
 

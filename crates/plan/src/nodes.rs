@@ -1,9 +1,10 @@
-//! Exchanges among nodes: how what their ranks must know comes about.
+//! Builds the [`NodeKnowledge`] of the ranks of a node-aware exchange
+//! ([`NodeExchange`](Operation::NodeExchange)).
 //!
-//! A rank of a [`NodeExchange`](Operation::NodeExchange) knows its [`NodeKnowledge`]. In a program
-//! ranks tell each other: a source [numbers] its blocks and sends each destination the
-//! numbers of those that go there; mates swap their lists; and all ranks agree on the most of each
-//! figure of [`demands`]. Whoever knows the lists of all ranks, as a test does, has [`everybody`].
+//! In a program the ranks collect it by messages: a source [numbers] its blocks and sends each
+//! destination the numbers of its blocks; ranks of a node exchange their lists; and all ranks agree
+//! on the maximum of each figure of [`demands`]. If the lists of all ranks are known in one place,
+//! as in a test, [`everybody`] computes it without messages.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -56,7 +57,7 @@ fn counted(plan: &Plan) -> EdgeDemand {
 /// The lists of one rank: destinations and sources.
 pub type Lists = (Arc<[Neighbour]>, Arc<[Neighbour]>);
 
-/// The calls of all ranks, for whoever knows the node and the lists of each, in rank order.
+/// The calls of all ranks, in rank order, from the node and the lists of each rank.
 ///
 /// # Panics
 /// If there are not as many nodes as lists, or the k-th block from one rank to another in the list

@@ -1,8 +1,8 @@
-//! Order by a number.
+//! Sorts a list of any type by a number, with little code.
 //!
-//! The library sorts many short lists of many types while it plans. A sort of the standard library
-//! is several kilobytes of instructions for each type and key; here all lists share one, which
-//! sorts numbers.
+//! The library sorts many short lists of many types while it plans. Each instance of the sort of
+//! the standard library takes several kilobytes of instructions. All lists share the one instance
+//! of this module, which sorts numbers.
 
 use std::collections::{BTreeMap, BTreeSet};
 

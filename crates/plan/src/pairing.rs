@@ -1,6 +1,6 @@
-//! Which send meets which receive, over the plans of all ranks.
+//! Static matching: pairs each send with its receive, over the plans of all ranks.
 //!
-//! A message is known by source, destination and ordinal, so this needs no execution.
+//! A message is identified by source, destination and ordinal, so this needs no execution.
 
 use std::collections::HashMap;
 
@@ -52,7 +52,7 @@ pub enum Mismatch {
         /// The number of ranks it says there are.
         ranks: u32,
     },
-    /// A message is sent that nobody receives.
+    /// A send has no matching receive.
     #[error("rank {}, step {}: `{action}` has no receive", place.rank, place.step)]
     Unreceived {
         /// The send.
@@ -60,7 +60,7 @@ pub enum Mismatch {
         /// What it does.
         action: Action,
     },
-    /// A message is received that nobody sends.
+    /// A receive has no matching send.
     #[error("rank {}, step {}: `{action}` has no send", place.rank, place.step)]
     Unsent {
         /// The receive.

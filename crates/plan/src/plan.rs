@@ -1,4 +1,4 @@
-//! A plan: the steps of one rank in one collective, and which must be complete before which.
+//! A plan: the steps of one rank in one collective, and their dependencies (a DAG).
 //!
 //! A plan names buffers, never addresses, so the same value feeds the engine, the verifier, the
 //! drawings and a cache. The edges are stored as one array of successors, cut by step: a plan of
@@ -224,7 +224,7 @@ pub struct PlanParts {
 
 /// The steps of one rank, ready to be executed any number of times.
 ///
-/// These hold for every plan, so whoever executes one can lean on them:
+/// Every plan has these invariants, on which its executors rely:
 /// every slice lies in its buffer; the input is never written; no rank sends to itself or to a
 /// rank out of range; operands have equal lengths and overlap only as [`Action`] allows; every
 /// edge leads from an earlier step to a later one, so there is no cycle.

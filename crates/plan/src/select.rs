@@ -1,7 +1,7 @@
-//! Which algorithm is taken: an override, else wisdom, else the cheapest by the cost model.
+//! Selects the algorithm of a call: an override, else wisdom, else the cheapest by the cost model.
 //!
-//! All ranks of a call must choose the same, so a choice depends on nothing but the tuning, the
-//! collective, the number of ranks, the size in bytes, and what an algorithm may look at.
+//! All ranks of a call must choose the same algorithm. So a choice depends only on the tuning, the
+//! collective, the number of ranks, the size in bytes, and the facts that an algorithm may use.
 //!
 //! Overrides are written `allreduce=ring` or `allreduce:ring`, several separated by `,` or `;`; the
 //! last one for a collective counts. Wisdom is one line for each piece:
@@ -13,14 +13,15 @@
 //! barrier -> dissemination
 //! ```
 //!
-//! What follows a `#` is for people. The first line that fits counts. A line whose algorithm
-//! refuses the call is passed over, so wisdom may be wrong without harm; an override that refuses
-//! is an error, as somebody asked for it by name; unless it is for several nodes and there is one.
+//! A `#` begins a comment. The first line that fits the call counts. A line whose algorithm refuses
+//! the call is skipped, so wrong wisdom does no harm. An override whose algorithm refuses the call
+//! is an error, because the user has named it; except if the algorithm is for several nodes and
+//! there is only one.
 //!
-//! Where the result must have the same bits on every machine there is another rule, [`fixed`]. It
-//! looks at nothing but the call: the cheapest algorithm at prices that are the same everywhere.
-//! What a reduction comes to follows from the plan alone, since the order of operands in it does
-//! not depend on who comes first.
+//! If the result must have the same bits on every machine, [`fixed`] selects the algorithm. It
+//! depends only on the call: it takes the cheapest algorithm at fixed prices. The result of a
+//! reduction follows from the plan alone, since the plan fixes the order of the operands,
+//! whichever messages arrive first.
 
 mod wisdom;
 

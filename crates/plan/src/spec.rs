@@ -1,9 +1,10 @@
-//! What each collective must deliver, element by element: the standard's text as a function.
+//! The specification: the result of each collective, element by element, as the standard defines
+//! it.
 //!
-//! [`expected`] takes the calls of all ranks and says what each element of each output holds at
-//! the end. It knows nothing of plans, and shares no code with the algorithms lest it share their
-//! mistakes. A barrier has no output; what it must deliver, that every rank has entered, is checked
-//! by the [verifier](crate::verify()).
+//! [`expected`] takes the calls of all ranks and returns the value of each element of each output
+//! at the end. It does not use plans, and shares no code with the algorithms, so it does not share
+//! their mistakes. A barrier has no output: the [verifier](crate::verify()) checks that no rank
+//! leaves it before every rank has entered.
 
 mod nodes;
 

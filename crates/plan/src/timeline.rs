@@ -1,10 +1,9 @@
-//! The plans of all ranks in lock step: which message travels in which round.
+//! Executes the plans of all ranks in lock step: which message travels in which round.
 //!
-//! In a round each rank sends at most one message and receives at most one; everything local is
-//! done at the end of the round in which it becomes possible. This is the picture in which
-//! algorithms are drawn and their messages are counted, not a prediction of time: messages of one
-//! rank that do not wait for each other, the [extra sends](crate::Cost::extra_sends) of a cost,
-//! have a round each here.
+//! In a round each rank sends at most one message and receives at most one. Local steps run at the
+//! end of the round in which they become ready. Drawings and counts of messages use these rounds.
+//! They do not predict time: messages of one rank that do not wait for each other (the
+//! [extra sends](crate::Cost::extra_sends) of a cost) have a round each here.
 
 use thiserror::Error;
 

@@ -294,7 +294,7 @@ fn by_name_they_are_taken_where_there_are_nodes() {
     let choose = |nodes| select::choose(&on_nodes(nodes, false, &operation)[0], &tuning);
     assert_eq!(choose(&[0, 0, 1]).expect("nodes").reason, select::Reason::Override);
     assert_ne!(choose(&[0, 0, 0]).expect("one node").algorithm.name(), "by_node");
-    assert!(choose(&[0, 1, 0]).unwrap_err().to_string().contains("ranks follow each other"));
+    assert!(choose(&[0, 1, 0]).unwrap_err().to_string().contains("nodes of consecutive ranks"));
 }
 
 /// All ranks must say the same of the nodes, and of all ranks.
@@ -307,5 +307,5 @@ fn calls_that_disagree_about_nodes_are_wrong() {
     assert!(violation.to_string().contains("division into nodes"), "{violation}");
     calls[2].nodes = NodeMap::new([0, 1, 1, 1]);
     let error = calls[2].check().unwrap_err().to_string();
-    assert_eq!(error, "the nodes of 4 ranks were passed for 3 ranks");
+    assert_eq!(error, "the node map is of 4 ranks, but the communicator has 3");
 }

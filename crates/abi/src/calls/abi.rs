@@ -1,7 +1,9 @@
-//! The binary interface itself, and what it says of Fortran. (MPI 5.0 §20)
+//! The `MPI_Abi_*` functions: version and details of the binary interface, and its Fortran
+//! parameters. (MPI 5.0 §20)
 //!
-//! Nothing here depends on a Fortran compiler, but the datatypes of Fortran have sizes, and logical
-//! operators values that they make. Whoever sets these must set what they are.
+//! The library does not depend on a Fortran compiler, but the Fortran datatypes have sizes, and
+//! logical operators produce certain values. A program that sets these parameters must pass the
+//! values of the library.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 

@@ -1,6 +1,7 @@
-//! The arguments that describe data: what all collectives take, in terms of the untyped layer.
+//! Translates the data arguments of collectives (buffers, counts, datatypes) into those of the
+//! untyped layer.
 //!
-//! What is not significant at a rank is never asked for here, so nothing of it is looked at.
+//! Arguments that are not significant at a rank are never read.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 

@@ -1,7 +1,7 @@
-//! Buffers for buffered sends: that of a communicator, and that of the process.
+//! Buffers for buffered sends: of a communicator, and of the process.
 //!
-//! The sessions of a process have its buffer: theirs are attached here too, by [`attach`] and so on
-//! with [`Holder::Process`].
+//! All sessions share the buffer of the process: [`attach`] and the other functions serve them with
+//! [`Holder::Process`].
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 

@@ -1,4 +1,5 @@
-//! A collective on its way: on what it is called, who takes part how, and in which form.
+//! A collective call in translation: its communicator, the role of the rank, and its form
+//! (blocking, nonblocking, persistent, two-phase).
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 

@@ -1,8 +1,8 @@
 //! The collectives of the standard, each with its forms behind one function.
 //!
-//! The arguments are those of the call, up to the communicator; lists have an entry for each rank
-//! (of the far group, on an intercommunicator), and only lists are copied: the others allocate
-//! nothing on the way to the layer below.
+//! The arguments are those of the MPI call, up to the communicator. Lists have an entry for each
+//! rank (of the remote group, on an intercommunicator). Only lists are copied; calls without lists
+//! allocate nothing on the way to the layer below.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 

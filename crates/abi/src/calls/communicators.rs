@@ -1,8 +1,8 @@
-//! Communicators: facts, copies, parts, and their end. (MPI 4.1 §7.4)
+//! Communicators: queries, duplicates, subsets, and freeing. (MPI 4.1 §7.4)
 //!
-//! A new communicator begins with the error handler of the one that it is made of. A copy gets the
-//! attributes whose callbacks say so, which are called when the copy is asked for, and with the
-//! handle of the original.
+//! A new communicator inherits the error handler of its parent. A duplicate gets the attributes
+//! whose copy callbacks ask for it. The callbacks run in the call that starts the duplication, with
+//! the handle of the original.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -315,7 +315,7 @@ pub(crate) unsafe fn comm_split(
         let colour = match color {
             MPI_UNDEFINED => None,
             colour => Some(u32::try_from(colour).map_err(|_| {
-                argument(format!("the colour is {colour}: neither MPI_UNDEFINED nor positive or 0"))
+                argument(format!("the colour is {colour}: expected MPI_UNDEFINED, 0 or more"))
             })?),
         };
         let part = split(&comm, colour, key)?;
@@ -385,7 +385,7 @@ fn kind(comm: &Comm, split_type: c_int, hints: &Info) -> AbiResult<Option<u32>> 
             Some("mpi://SELF") => Some(world.rank()),
             _ => resource(hints.get(RESOURCE)),
         },
-        other => return Err(argument(format!("there is no type {other} to split by"))),
+        other => return Err(argument(format!("the split type {other} does not exist"))),
     };
     Ok(colour.map(|colour| colour as u32))
 }

@@ -1,4 +1,4 @@
-//! The settings of the library, as control variables for tools.
+//! The settings of the library as MPI_T control variables.
 
 use std::env;
 use std::ffi::c_int;
@@ -31,16 +31,16 @@ const fn setting(name: &'static str, verbosity: c_int, meaning: &'static str) ->
 
 /// All of them.
 pub(crate) static ALL: [Setting; 12] = [
-    setting(motet::ALGORITHM, TUNER, "Algorithms to be used, as in allreduce=ring,bcast=binomial."),
-    setting(motet::WISDOM, TUNER, "A file that says which algorithm is best where, or its lines."),
-    setting(motet::SAVE_WISDOM, TUNER, "A file into which each rank merges what it has learned."),
+    setting(motet::ALGORITHM, TUNER, "Algorithms to use, as in allreduce=ring,bcast=binomial."),
+    setting(motet::WISDOM, TUNER, "A file with measured choices of algorithms, or its lines."),
+    setting(motet::SAVE_WISDOM, TUNER, "A file into which each rank merges its measured choices."),
     setting(motet::MACHINE, TUNER, "A file with the prices of this machine, its lines, or off."),
-    setting(motet::SINGLE_COPY, DETAIL, "off: large messages are not copied between processes."),
-    setting(motet::CHANNELS, DETAIL, "off: persistent operations have no channels of their own."),
+    setting(motet::SINGLE_COPY, DETAIL, "off: never use cross-memory attach for large messages."),
+    setting(motet::CHANNELS, DETAIL, "off: persistent operations send tagged messages."),
     setting(motet::CHECK, USER, "1: the ranks compare their collective calls."),
-    setting(motet::HANG_SECONDS, USER, "A wait that takes so many seconds is reported."),
-    setting(motet::MAX_PENDING, USER, "So many operations a rank may have at once."),
-    setting(motet::RANKS_PER_NODE, DETAIL, "So many ranks are taken to be on one node."),
-    setting(process::INITIAL_HANDLER, USER, "The error handler that a program begins with."),
-    setting(error_codes::ERROR_CODES, USER, "classes: calls return classes and not codes."),
+    setting(motet::HANG_SECONDS, USER, "Report each wait that takes longer than this, in seconds."),
+    setting(motet::MAX_PENDING, USER, "The largest number of pending operations of a rank."),
+    setting(motet::RANKS_PER_NODE, DETAIL, "The number of consecutive ranks to treat as one node."),
+    setting(process::INITIAL_HANDLER, USER, "The initial error handler of a program."),
+    setting(error_codes::ERROR_CODES, USER, "classes: calls return error classes, not codes."),
 ];

@@ -1,4 +1,4 @@
-//! The environment: beginning and end, versions, clocks, memory. (MPI 4.1 §9, §11)
+//! The environment: initialization and finalization, versions, clocks, memory. (MPI 4.1 §9, §11)
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 

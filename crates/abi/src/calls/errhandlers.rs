@@ -1,5 +1,4 @@
-//! Error handlers of communicators, and of files, of which there is `MPI_FILE_NULL` alone.
-//! (MPI 5.0 §9.3)
+//! Error handlers of communicators and of files; the only file is `MPI_FILE_NULL`. (MPI 5.0 §9.3)
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 

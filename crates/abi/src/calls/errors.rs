@@ -1,4 +1,4 @@
-//! Classes, codes and texts of errors, those of the program among them. (MPI 4.1 §9.4, §9.5)
+//! Error classes, codes and strings, including those that a program adds. (MPI 4.1 §9.4, §9.5)
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -67,7 +67,7 @@ fn change<T>(change: impl FnOnce(&mut ErrorCodes) -> motet::Result<T>) -> AbiRes
 }
 
 fn unknown<T>(code: c_int) -> AbiResult<T> {
-    Err(argument(format!("{code} is no code of an error")))
+    Err(argument(format!("{code} is not an error code")))
 }
 
 /// `MPI_Add_error_class`

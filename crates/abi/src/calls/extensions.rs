@@ -1,5 +1,5 @@
-//! What there is beyond the standard and is no collective on data: the topologies of the 2008
-//! proposal, and what the library tells of an operation.
+//! Extensions that are not collectives on data: the topologies of the 2008 proposal, and facts
+//! about an operation.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -63,7 +63,7 @@ unsafe fn reached(
         unsafe { put(group, MPI_GROUP_NULL) }?;
         let communicator = comm.intra()?;
         let steps = usize::try_from(distance)
-            .map_err(|_| argument(format!("the distance is {distance}")))?;
+            .map_err(|_| argument(format!("the distance is {distance}, which is negative")))?;
         // SAFETY: promised by the caller.
         let selected = unsafe { list("selected dimensions", selected, dimensions(communicator)) }?;
         let selected: Vec<bool> = selected.iter().map(|&dimension| dimension != 0).collect();
@@ -164,7 +164,8 @@ pub(crate) unsafe fn explain(
     size: c_int,
     length: *mut c_int,
 ) -> AbiResult {
-    let room = usize::try_from(size).map_err(|_| argument(format!("the size is {size}")))?;
+    let text = || format!("the size is {size}, but must not be negative");
+    let room = usize::try_from(size).map_err(|_| argument(text()))?;
     if request == MPI_REQUEST_NULL {
         return Err(request.wrong());
     }

@@ -1,7 +1,7 @@
-//! Handles as integers, for languages that have no wider ones. (MPI 5.0 §19.3)
+//! Converts handles to and from integers, for languages without wider handles. (MPI 5.0 §19.3)
 //!
-//! What is no handle has no integer either: a constant is itself, and the integer of an object that
-//! is gone may be that of another one.
+//! A constant keeps its value, and an invalid handle has no integer. The integer of a freed object
+//! may refer to a newer object.
 
 use std::ffi::c_int;
 

@@ -1,4 +1,4 @@
-//! Generalized requests: operations of the program that are waited for like those of the library.
+//! Generalized requests: operations of the program, completed by `MPI_Wait` and the like.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 

@@ -1,5 +1,5 @@
-//! Graphs: those of which each rank knows all edges, and those of which it knows its own.
-//! (MPI 4.1 §8.5.3, §8.5.4)
+//! Graph topologies (each rank passes all edges) and distributed graph topologies (each rank passes
+//! some of them). (MPI 4.1 §8.5.3, §8.5.4)
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -60,7 +60,7 @@ unsafe fn nodes(
         return Err(argument(format!("the index decreases from {} to {}", wrong[0], wrong[1])));
     }
     if let Some(first) = index.first().filter(|&&first| first < 0) {
-        return Err(argument(format!("the index begins with {first}")));
+        return Err(argument(format!("the index begins with {first}, but must not be negative")));
     }
     let count = index.last().copied().unwrap_or_default();
     // SAFETY: the caller has so many there.
@@ -232,7 +232,7 @@ unsafe fn edges(
     weights: *const c_int,
 ) -> AbiResult<(Vec<Edge>, Weights)> {
     if let Some(degree) = degrees.iter().find(|&&degree| degree < 0) {
-        return Err(argument(format!("a rank would have {degree} destinations")));
+        return Err(argument(format!("a degree is {degree}, but must not be negative")));
     }
     let count = degrees.iter().map(|&degree| i64::from(degree)).sum();
     // SAFETY: the caller has so many there.
@@ -306,7 +306,7 @@ unsafe fn tell(
     weights: *mut c_int,
 ) -> AbiResult {
     let room = usize::try_from(room)
-        .map_err(|_| argument(format!("there cannot be room for {room} neighbours")))?;
+        .map_err(|_| argument(format!("the room for neighbours is {room}, which is negative")))?;
     let near = &near[..near.len().min(room)];
     // SAFETY: the caller has room for so many there.
     unsafe { put_all("neighbours", ranks, near.iter().map(|edge| neighbour(edge.rank))) }?;

@@ -38,8 +38,8 @@ unsafe fn publish(made: Result<Group, GroupError>, newgroup: *mut MPI_Group) -> 
 /// A rank that the caller names.
 fn rank(rank: impl Into<i64>) -> AbiResult<usize> {
     let rank = rank.into();
-    usize::try_from(rank)
-        .map_err(|_| AbiError::new(ErrorClass::Rank, format!("rank {rank} is in no group")))
+    let text = || format!("a rank is {rank}, but must not be negative");
+    usize::try_from(rank).map_err(|_| AbiError::new(ErrorClass::Rank, text()))
 }
 
 /// The ranks that the caller lists.

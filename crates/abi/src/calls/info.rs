@@ -1,4 +1,4 @@
-//! Hints. (MPI 4.1 §10)
+//! Info objects. (MPI 4.1 §10)
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -113,7 +113,7 @@ pub(crate) unsafe fn info_get(
     flag: *mut c_int,
 ) -> AbiResult {
     let Ok(len) = usize::try_from(valuelen) else {
-        return Err(argument(format!("a value cannot have {valuelen} bytes")));
+        return Err(argument(format!("valuelen is {valuelen}, but must not be negative")));
     };
     // SAFETY: what the standard asks of the caller.
     let Some(found) = (unsafe { self::value(info, key, flag) })? else { return Ok(()) };
@@ -134,7 +134,8 @@ pub(crate) unsafe fn info_get_nthkey(info: MPI_Info, n: c_int, key: *mut c_char)
     let found = read(info, |info| {
         let found = usize::try_from(n).ok().and_then(|n| info.keys().nth(n));
         let keys = info.keys().count();
-        found.map(str::to_owned).ok_or_else(|| argument(format!("{n} is none of {keys} keys")))
+        let text = || format!("there is no key number {n}: the info object has {keys} keys");
+        found.map(str::to_owned).ok_or_else(|| argument(text()))
     })?;
     // SAFETY: room for the longest key, says the standard.
     unsafe { text::write(&found, key, MAX_INFO_KEY) }?;
@@ -152,7 +153,7 @@ pub(crate) unsafe fn info_get_string(
     // SAFETY: a place of the caller.
     let room = unsafe { get(buflen) }?;
     let Ok(room) = usize::try_from(room) else {
-        return Err(argument(format!("there cannot be room for {room} bytes")));
+        return Err(argument(format!("buflen is {room}, but must not be negative")));
     };
     // SAFETY: what the standard asks of the caller.
     let Some(found) = (unsafe { self::value(info, key, flag) })? else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! Communicators between two groups. (MPI 4.1 §7.6)
+//! Intercommunicators. (MPI 4.1 §7.6)
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 

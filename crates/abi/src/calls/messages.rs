@@ -1,7 +1,7 @@
-//! Messages from one rank to another.
+//! Point-to-point sends and receives.
 //!
-//! Ranks and tags are turned into those of Motet here, where only those are refused that Motet has
-//! no value for; what is out of range is its business.
+//! This module converts ranks and tags into those of Motet, and refuses only values that Motet
+//! cannot represent. The layer below checks their ranges.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -25,17 +25,17 @@ fn items(which: Which, (address, count, datatype): Given) -> AbiResult<Items> {
     Items::new(which, address, count, datatype)
 }
 
-/// The other side of a message, which may be nobody.
+/// The peer of a message: a rank, or `MPI_PROC_NULL`.
 ///
 /// # Errors
-/// Another negative rank.
+/// If the rank is any other negative number.
 #[inline]
 pub(super) fn rank(which: &str, rank: c_int) -> AbiResult<usize> {
     match usize::try_from(rank) {
         Ok(rank) => Ok(rank),
         Err(_) if rank == MPI_PROC_NULL => Ok(PROC_NULL),
         Err(_) => {
-            let text = format!("the {which} is {rank}, which is no rank");
+            let text = format!("the {which} is {rank}, which is not a rank");
             Err(AbiError::new(ErrorClass::Rank, text))
         }
     }
@@ -59,14 +59,16 @@ pub(super) fn source(from: c_int) -> AbiResult<Source> {
     if from == MPI_ANY_SOURCE { Ok(Source::Any) } else { rank("source", from).map(Source::Rank) }
 }
 
-/// As what a message is sent.
+/// The tag of a message.
 ///
 /// # Errors
-/// A negative tag.
+/// If the tag is negative.
 #[inline]
 pub(super) fn tag(tag: c_int) -> AbiResult<Tag> {
     let number = u32::try_from(tag);
-    number.map(Tag).map_err(|_| AbiError::new(ErrorClass::Tag, format!("the tag is {tag}")))
+    number.map(Tag).map_err(|_| {
+        AbiError::new(ErrorClass::Tag, format!("the tag is {tag}, but must not be negative"))
+    })
 }
 
 /// As what a message is received.

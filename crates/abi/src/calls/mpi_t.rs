@@ -1,9 +1,9 @@
-//! The interface for tools. (MPI 4.1 §15.3)
+//! The tool interface, MPI_T. (MPI 4.1 §15.3)
 //!
-//! There are control variables, which can be read: the settings of the library. There are no
-//! performance variables, categories, enumerations, events or sources of events, so whatever is
-//! asked of one finds a wrong index, name or handle. Errors are returned, and never brought before
-//! an error handler.
+//! The control variables are the settings of the library, and are read-only. There are no
+//! performance variables, categories, enumerations, events or event sources, so any call about one
+//! returns the error for a wrong index, name or handle. Errors are returned, and never call an
+//! error handler.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 

@@ -1,6 +1,6 @@
-//! The collectives among the neighbours of a topology, each with its forms behind one function.
+//! The neighbourhood collectives of a topology, each with all its forms in one function.
 //!
-//! Lists have an entry for each neighbour. Nothing can be in place.
+//! Lists have an entry for each neighbour. `MPI_IN_PLACE` is not allowed.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 

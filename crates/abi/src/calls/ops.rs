@@ -1,4 +1,4 @@
-//! Operators, and reductions of what is here already.
+//! Operators, and `MPI_Reduce_local`.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -42,7 +42,7 @@ unsafe fn create(function: Callback, width: Width, commute: c_int, op: *mut MPI_
         return Err(argument("the function of the operator is NULL"));
     }
     if op.is_null() {
-        return Err(argument("the place for the operator is NULL"));
+        return Err(argument("the address for the new operator is NULL"));
     }
     let commutativity = if commute == 0 { Commutativity::Ordered } else { Commutativity::Free };
     // A thread of the library may call the function, and that one may look at handles.
@@ -56,7 +56,7 @@ unsafe fn create(function: Callback, width: Width, commute: c_int, op: *mut MPI_
 /// `MPI_Op_free`: calls that are under way, and persistent operations, keep the function.
 pub(crate) unsafe fn op_free(op: *mut MPI_Op) -> AbiResult {
     if op.is_null() {
-        return Err(argument("the place of the operator is NULL"));
+        return Err(argument("the address of the operator is NULL"));
     }
     // SAFETY: it is there, says the program.
     let freed = unsafe { op.read() };
@@ -86,11 +86,11 @@ pub(crate) unsafe fn reduce_local(
     let (low, high) = datatype.datatype.commit().reach(count as u64);
     let is_null = |address: *mut u8| low != high && address.addr() as i128 + low == 0;
     if is_null(input) || is_null(inout) {
-        let text = format!("a buffer is a null pointer, but {count} items lie there");
+        let text = format!("a buffer is NULL, but has {count} items");
         return Err(AbiError::new(ErrorClass::Buffer, text));
     }
     if input == inout && low != high {
-        let text = "the input is in the buffer of the result: two buffers are needed";
+        let text = "input and result are the same buffer: two buffers are needed";
         return Err(AbiError::new(ErrorClass::Buffer, text));
     }
     // SAFETY: all items are there, says the program; their addresses come from elsewhere, and so

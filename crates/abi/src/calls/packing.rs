@@ -1,5 +1,4 @@
-//! Data is packed into bytes and unpacked, in the representation of this machine or in
-//! `external32`.
+//! `MPI_Pack` and `MPI_Unpack`, in the representation of this machine or in `external32`.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 

@@ -1,4 +1,5 @@
-//! Messages in parts: sent as a whole when the last part is ready, received as a whole.
+//! Partitioned communication: a message is sent as a whole when its last partition is ready, and
+//! received as a whole.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -43,7 +44,7 @@ impl Given {
 
 #[cold]
 fn no_partition(partition: c_int) -> AbiError {
-    argument(format!("{partition} is no partition, and no number of them"))
+    argument(format!("the partition or number of partitions is {partition}, which is negative"))
 }
 
 /// `MPI_Psend_init`
@@ -126,7 +127,7 @@ pub(crate) fn pready_range(
     on_parts(request, |parts| {
         let (low, high) = (place(partition_low)?, place(partition_high)?);
         if low > high {
-            return Err(argument(format!("the partitions from {low} to {high} are none")));
+            return Err(argument(format!("the range of partitions {low} to {high} is empty")));
         }
         (low..=high).try_for_each(|part| Ok(parts.ready(part)?))
     })

@@ -1,5 +1,6 @@
-//! The ends of the two-phase collectives of 1997: each ends the innermost phase of the
-//! communicator, which is one of this collective. (Their beginnings are a form of the collectives.)
+//! The end functions of the two-phase collectives of 1997: each ends the innermost phase of the
+//! communicator, which must be one of this collective. (The begin functions are a form of the
+//! collectives.)
 
 use motet::raw::{CollectiveKind, end};
 

@@ -1,4 +1,4 @@
-//! Looking for messages, and taking them to receive them later.
+//! Probes and matched probes: `MPI_Probe`, `MPI_Mprobe`, `MPI_Mrecv` and the like.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -135,7 +135,7 @@ pub(crate) unsafe fn improbe(
 /// There is a handle at the place, or that is null.
 unsafe fn taken(place: *mut MPI_Message) -> AbiResult<(MPI_Message, Option<FoundComm>)> {
     if place.is_null() {
-        return Err(argument("the place of the message is NULL"));
+        return Err(argument("the address of the message is NULL"));
     }
     // SAFETY: promised by the caller.
     let handle = unsafe { place.read() };

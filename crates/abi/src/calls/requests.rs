@@ -32,7 +32,7 @@ unsafe fn on_one<T>(
     work: impl FnOnce(&mut raw::Request) -> motet::Result<T>,
 ) -> AbiResult<T> {
     if place.is_null() {
-        return Err(argument("the place of the request is NULL"));
+        return Err(argument("the address of the request is NULL"));
     }
     // SAFETY: promised by the caller.
     let handle = unsafe { place.read() };

@@ -1,7 +1,7 @@
-//! Sessions, and what is made from them. (MPI 4.1 §11.3)
+//! Sessions, their process sets, and the groups and communicators made from them. (MPI 4.1 §11.3)
 //!
-//! The buffer of a session for buffered sends is that of the rank: a group does not know from which
-//! session it comes, so neither does a communicator that is made of it.
+//! All sessions share the buffer of the process for buffered sends: a group does not know its
+//! session, so neither does a communicator made from the group.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 

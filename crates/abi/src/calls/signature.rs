@@ -1,7 +1,7 @@
-//! What a program says when it calls a collective, to tell whether it has said the same before.
+//! Builds the replay key of a collective from its C arguments.
 //!
-//! Only predefined datatypes and operators count: what their handles stand for never changes. A
-//! communicator is compared by what it is, not by its handle.
+//! Only calls with predefined datatypes and operators have a key: the meaning of their handles
+//! never changes. A communicator is compared by its identity, not by its handle.
 
 use std::ffi::{c_int, c_void};
 

@@ -1,7 +1,7 @@
-//! The exchanges of the 2008 proposal: each rank names by groups whom it sends to and whom it
-//! receives from. Each has its three forms behind one function.
+//! The sparse collectives of the 2008 proposal: each rank passes the groups that it sends to and
+//! receives from. Each collective has its three forms in one function.
 //!
-//! Lists have an entry for each member of the group that they are about. Nothing can be in place.
+//! Lists have an entry for each member of their group. `MPI_IN_PLACE` is not allowed.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 

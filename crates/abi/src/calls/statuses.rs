@@ -1,4 +1,4 @@
-//! What an operation came to.
+//! Statuses: the outcome of an operation, and functions that read and set it.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -42,7 +42,7 @@ unsafe fn change(
 
 #[cold]
 fn no_status() -> AbiError {
-    argument("there is no status (NULL or MPI_STATUS_IGNORE), where one is needed")
+    argument("the status is NULL or MPI_STATUS_IGNORE, but this call needs one")
 }
 
 fn as_count(count: Option<u64>) -> Option<i64> {
@@ -128,7 +128,8 @@ pub(crate) unsafe fn status_set_elements(
     let set = |status: &mut MPI_Status| {
         let datatype = datatype.object()?;
         let elements = u64::try_from(count).map_err(|_| {
-            AbiError::new(ErrorClass::Count, format!("{count} elements cannot have been received"))
+            let text = format!("the count is {count}, but must not be negative");
+            AbiError::new(ErrorClass::Count, text)
         })?;
         let mut told = raw::Status::EMPTY;
         told.set_elements(&datatype.datatype, elements)?;

@@ -1,4 +1,4 @@
-//! Topologies that are grids, and what there is for all topologies. (MPI 4.1 §8)
+//! Cartesian topologies, and functions for all topologies. (MPI 4.1 §8)
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -27,8 +27,8 @@ pub(super) fn wrong(error: TopologyError) -> AbiError {
 
 /// A rank, of which what is called says whether there is one.
 pub(super) fn rank(rank: c_int) -> AbiResult<usize> {
-    usize::try_from(rank)
-        .map_err(|_| AbiError::new(ErrorClass::Rank, format!("the rank is {rank}")))
+    let text = || format!("the rank is {rank}, but must not be negative");
+    usize::try_from(rank).map_err(|_| AbiError::new(ErrorClass::Rank, text()))
 }
 
 /// A rank, or none.
@@ -47,7 +47,8 @@ pub(super) fn reordering(reorder: c_int) -> Reorder {
 
 /// How many dimensions the caller says that there are.
 fn dimensions(count: c_int) -> AbiResult<usize> {
-    usize::try_from(count).map_err(|_| dims(format!("there would be {count} dimensions")))
+    let text = || format!("the number of dimensions is {count}, but must not be negative");
+    usize::try_from(count).map_err(|_| dims(text()))
 }
 
 fn grid(comm: &Comm) -> AbiResult<&CartesianCommunicator> {
@@ -179,7 +180,7 @@ pub(crate) unsafe fn cart_rank(
         let place = unsafe { list("coordinates", coords, grid.dimensions() as i64) }?;
         let place: Vec<isize> = place.iter().map(|&at| at as isize).collect();
         let found = grid.rank_at(&place).map_err(wrong)?.ok_or_else(|| {
-            argument(format!("nobody is at {place:?}: beyond a border of the grid"))
+            argument(format!("no rank has the coordinates {place:?}: they are outside of the grid"))
         })?;
         // SAFETY: the caller has a place there.
         unsafe { put(rank, found as c_int) }
@@ -247,7 +248,7 @@ pub(crate) unsafe fn dims_create(nnodes: c_int, ndims: c_int, dims: *mut c_int) 
     };
     let given: Vec<usize> = given.iter().map(size).collect::<AbiResult<_>>()?;
     let nodes = usize::try_from(nnodes)
-        .map_err(|_| argument(format!("a grid cannot have {nnodes} places")))?;
+        .map_err(|_| argument(format!("nnodes is {nnodes}, but must not be negative")))?;
     if given.is_empty() {
         return Ok(());
     }

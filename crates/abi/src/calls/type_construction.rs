@@ -1,4 +1,4 @@
-//! Datatypes are made, copied, committed and freed.
+//! Constructors of datatypes, `MPI_Type_dup`, `MPI_Type_commit` and `MPI_Type_free`.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -36,13 +36,15 @@ unsafe fn make(
 
 /// The length of the caller's lists.
 fn length(count: i64) -> AbiResult<usize> {
-    let negative = |_| AbiError::new(ErrorClass::Count, format!("the count is {count}"));
+    let text = || format!("the count is {count}, but must not be negative");
+    let negative = |_| AbiError::new(ErrorClass::Count, text());
     usize::try_from(count).map_err(negative)
 }
 
 /// The length of the caller's lists, where it is a number of dimensions.
 fn dimensions(count: c_int) -> AbiResult<usize> {
-    let negative = |_| argument(format!("the number of dimensions is {count}"));
+    let text = || format!("the number of dimensions is {count}, but must not be negative");
+    let negative = |_| argument(text());
     usize::try_from(count).map_err(negative)
 }
 

@@ -1,5 +1,5 @@
-//! What datatypes are: sizes and bounds, names, how they were made, and those that are found by
-//! what they are to hold.
+//! Queries of datatypes: size, extent, bounds, name, envelope and contents; and
+//! `MPI_Type_match_size`.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -327,7 +327,8 @@ pub(crate) unsafe fn type_match_size(
         MPI_TYPECLASS_COMPLEX => TypeClass::Complex,
         _ => return Err(argument(format!("there is no class {typeclass} of datatypes"))),
     };
-    let bytes = u64::try_from(size).map_err(|_| argument(format!("the size is {size}")))?;
+    let text = || format!("the size is {size}, but must not be negative");
+    let bytes = u64::try_from(size).map_err(|_| argument(text()))?;
     let found = Datatype::of_size(class, bytes).map_err(Error::from)?;
     let named = found.as_named().map_or(0, |named| named.code());
     // SAFETY: as the standard says.

@@ -1,5 +1,5 @@
-//! What an exception of C++ is to the library of C++ that it comes from. There may be none in the
-//! process, and there may be two, so each is asked of the library of the exception itself.
+//! Access to the C++ runtime library of an exception. A process may have no such library or two,
+//! so the functions are looked up in the library that the exception comes from.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 

@@ -1,4 +1,4 @@
-//! Arguments at random.
+//! Generates random arguments.
 
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::ptr::{null, null_mut};

@@ -1,4 +1,4 @@
-//! Functions of a program, of each type that calls take.
+//! Callbacks of a program, one for each callback type of the standard.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 

@@ -1,7 +1,7 @@
-//! Buffers for buffered sends, as the program has attached them.
+//! Buffers that the program has attached for buffered sends.
 //!
-//! Motet counts what a buffer holds and takes memory of its own, so what is kept here is only what
-//! the program is to get back.
+//! Motet stores messages in its own memory and only accounts for the size of the buffer. So this
+//! module keeps only the address and size that the program gets back when it detaches.
 
 use std::sync::{Mutex, PoisonError};
 

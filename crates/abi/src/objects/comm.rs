@@ -258,7 +258,7 @@ impl Comm {
         self.inside().ok_or_else(|| {
             AbiError::new(
                 ErrorClass::Comm,
-                "an intercommunicator, where the call does not allow one",
+                "the communicator is an intercommunicator, which this call does not allow",
             )
         })
     }
@@ -270,7 +270,7 @@ impl Comm {
     pub(crate) fn inter(&self) -> AbiResult<&Intercommunicator> {
         match self.shape() {
             Shape::Between(between) => Ok(between),
-            _ => Err(AbiError::new(ErrorClass::Comm, "not an intercommunicator")),
+            _ => Err(AbiError::new(ErrorClass::Comm, "the communicator is no intercommunicator")),
         }
     }
 

@@ -1,9 +1,9 @@
 //! Error handlers.
 //!
-//! A handler of the program lives as long as an object has it, or the program holds a reference to
-//! it: making one gives a reference, and so does asking an object for its handler, which gives the
-//! same handle as long as the handler lives. A handle whose references have all been freed is
-//! wrong, also while an object still has the handler.
+//! A handler of the program lives as long as an object uses it or the program holds a reference to
+//! it. Creating a handler gives a reference, and so does querying the handler of an object; the
+//! query returns the same handle as long as the handler lives. A handle without references is
+//! invalid, even while an object still uses the handler.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 

@@ -1,4 +1,4 @@
-//! Hints.
+//! Info objects.
 
 use std::env;
 use std::sync::{Mutex, OnceLock};

@@ -1,7 +1,7 @@
-//! Keys of attributes, which are numbers in C.
+//! Attribute keys, which are integers in C.
 //!
-//! A key that has been freed is there as long as an attribute is set under it: that can still be
-//! looked at and deleted by the number, which is not given out again.
+//! A freed key lives as long as an attribute is set under it: a program can still read and delete
+//! this attribute by the number of the key. The number is not reused.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -108,7 +108,7 @@ impl<B: Bearer> Keys<B> {
     ) -> AbiResult<c_int> {
         let mut table = self.table();
         if table.given == NUMBERS - 1 {
-            return Err(AbiError::new(ErrorClass::NoMem, "there are no more keys of attributes"));
+            return Err(AbiError::new(ErrorClass::NoMem, "no more attribute keys are left"));
         }
         table.given += 1;
         let number = self.base + table.given;
@@ -134,7 +134,7 @@ impl<B: Bearer> Keys<B> {
             Some(KeyvalState::Freed(key)) => key.upgrade(),
             None => None,
         };
-        key.ok_or_else(|| wrong(number, "is none, or none any more"))
+        key.ok_or_else(|| wrong(number, "does not exist or has been freed"))
     }
 
     /// Frees a key: it goes when nothing uses it. As long as something does, it may be freed once
@@ -152,7 +152,7 @@ impl<B: Bearer> Keys<B> {
     }
 }
 
-/// The error of a number that is not that of a key.
+/// The error for a number that is not a valid key.
 #[cold]
 pub(crate) fn wrong(number: c_int, problem: &str) -> AbiError {
     let text = match number {

@@ -1,15 +1,15 @@
 //! Requests.
 //!
-//! The operation of a request is the part of it that one at a time has. Whoever waits for it,
-//! starts it or looks at it claims it, and gives it back if the request is to stay; so nothing is
-//! locked while anything is waited for, and a thread that uses a request at the same time (which
-//! the standard forbids) is told that it is in use.
+//! One thread at a time owns the operation of a request. A call that waits for the operation,
+//! starts it or queries it claims the operation, and returns it if the request stays. So no lock is
+//! held during a wait, and a thread that uses the request at the same time (which the standard
+//! forbids) gets the error that it is in use.
 //!
-//! Sends that were over when they began all have the same handle, and no object; so have all such
-//! collectives, which have another one.
+//! All sends that complete at once share one handle without an object; all collectives that
+//! complete at once share another.
 //!
-//! A generalized request that has been freed stays until somebody has said that it is complete,
-//! since that is said by its handle.
+//! A freed generalized request lives until the program calls `MPI_Grequest_complete`, which needs
+//! its handle.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -1,4 +1,4 @@
-//! Statuses, as C has them.
+//! The layout of `MPI_Status`, and its conversion from outcomes of operations.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 

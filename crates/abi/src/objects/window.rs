@@ -1,7 +1,7 @@
-//! Windows and files, of which there are none yet: every handle of one is wrong.
+//! Windows and files, which are not supported: every handle of one is invalid.
 //!
-//! But calls that would make a file have an error handler, that of `MPI_FILE_NULL`, which the
-//! program can set: a program that finds no files may know another way to its data.
+//! Calls that would open a file use the error handler of `MPI_FILE_NULL`, which the program can
+//! set: a program that cannot open files may have another way to its data.
 
 use std::mem;
 use std::sync::{Mutex, MutexGuard, PoisonError};

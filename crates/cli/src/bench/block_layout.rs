@@ -1,7 +1,8 @@
-//! Where ranks are, for each kind of collective, and what comes from whom.
+//! The position of each rank (root, group, neighbours) in a collective, and the source of each
+//! block.
 //!
-//! All blocks have one length, also where they could have any, so that a collective can be compared
-//! with the one of which it is the irregular form.
+//! All blocks have one length, even in irregular collectives, so that these can be compared with
+//! their regular forms.
 
 use std::ops::Range;
 

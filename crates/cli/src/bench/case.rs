@@ -1,4 +1,4 @@
-//! One collective at one size: its data, its three forms, and what must come out.
+//! One collective at one size: its data, its three forms, and the expected result.
 //!
 //! Elements are floats that hold small whole numbers, so sums are exact in any order.
 

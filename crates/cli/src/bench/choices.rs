@@ -1,9 +1,10 @@
-//! The choice of the cost model against the truth: all algorithms of a collective, timed.
+//! `motet bench --algorithms`: compares the choice of the cost model with the measured times of all
+//! algorithms.
 //!
-//! Each algorithm that accepts the call gets a copy of the communicator on which it is the one that
-//! is taken, and an operation there. These take turns in windows, as the forms do elsewhere. What
-//! the model chose is one of them, so its **loss**, its time divided by that of the fastest, is 1
-//! at best.
+//! Each algorithm that accepts the call gets a duplicate of the communicator with an override, and
+//! an operation there. The windows of these operations alternate, as those of the forms do
+//! elsewhere. The choice of the model is one of them. Its **loss** is its time divided by that of
+//! the fastest, so it is at least 1.
 
 use motet::{Communicator, Info};
 use motet_fabric::host;

@@ -1,8 +1,9 @@
-//! `motet bench exchange --neighbours`: a persistent exchange against other ways to do the same.
+//! `motet bench exchange --neighbours`: compares a persistent exchange with other ways to send the
+//! same messages.
 //!
-//! The method is that of the other measurements: windows behind a barrier, in which the ways take
-//! turns. A ratio is the median of the ratios within the rounds of windows, so that what drifts on
-//! the machine hits both its sides.
+//! The method is that of the other measurements: alternating windows, each behind a barrier. A
+//! ratio is the median of the ratios within the rounds of windows, so a drift of the machine
+//! affects both sides of it.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! What a run finds around it: variables that steer it, a launcher, a terminal.
+//! The environment of a measurement: variables that influence it, a launcher, a terminal.
 
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal};

@@ -1,4 +1,4 @@
-//! Ways to exchange a block with each neighbour.
+//! The ways to exchange a block with each neighbour that are compared.
 
 use anyhow::ensure;
 use motet::{Block, Communicator, Info, Persistent, Result, Running, Tag, start_all};

@@ -1,14 +1,14 @@
-//! What hints are worth: how long inits take, and what enforced ones choose.
+//! Measures the effect of hints: the time of inits, and the algorithms that `enforce` chooses.
 //!
-//! **Inits.** In each round the operation has another length, so that its shape is new to all
-//! ranks: first an init with `reuse`, then, while that operation is kept, one with `previous`. Each
-//! begins after a barrier, and is timed alone, and together with its first run: an init that finds
-//! its plan leaves the opening of channels to that run. The same with `enforce`, at a length of its
-//! own. Shown is the mean over the ranks of their medians over the rounds.
+//! **Inits.** In each round the operation has another length, so its shape is new to all ranks. The
+//! round measures an init with `reuse` and then, while that operation is kept, one with `previous`.
+//! Each begins after a barrier, and is timed alone, and together with its first run: an init that
+//! finds its plan leaves the opening of channels to that run. Then the same with `enforce`, at
+//! another length. The table shows the mean over the ranks of their medians over the rounds.
 //!
-//! **Choices.** An operation that was made without hints and one with `enforce` take turns in
-//! windows, as the forms do elsewhere. Where both have the same algorithm, the ratio of their times
-//! tells how much is noise.
+//! **Choices.** The windows of an operation without hints and of one with `enforce` alternate, as
+//! those of the forms do elsewhere. If both have the same algorithm, the ratio of their times shows
+//! the noise.
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! Who exchanges with whom in a comparison: the same ranks send to a rank as it sends to.
+//! The symmetric neighbourhoods of a comparison: a rank receives from the ranks that it sends to.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What was measured, as a table that grows and as JSON.
+//! Reports the results: a table that grows line by line, and JSON.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -1,4 +1,4 @@
-//! What can be measured: collectives, by the names of their calls.
+//! The collectives that can be measured, by the names of their calls.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! `motet info --fabric`: what carries messages between hosts, and why that.
+//! `motet info --fabric`: the libfabric provider that carries messages between hosts, and why.
 
 use std::sync::Arc;
 
@@ -6,14 +6,14 @@ use motet_fabric::net::{self, Choice, Library, Offer};
 
 use super::Page;
 
-/// All there is to say about the network.
+/// Writes the section about the network.
 pub(super) fn show(page: &mut Page) {
     page.section("Messages between hosts");
     let library = match Library::open() {
         Ok(library) => library,
         Err(error) => {
             page.row("libfabric", error);
-            return page.row("so", "ranks stay on one host, where nothing of it is needed");
+            return page.row("effect", "all ranks must run on one host, which needs no libfabric");
         }
     };
     page.row("libfabric", format_args!("{} ({})", library.version(), library.file()));
@@ -26,33 +26,33 @@ pub(super) fn show(page: &mut Page) {
             others(page, &choice.others);
             match net::remote_writes() {
                 Ok(writes) => page.row("cells", how_cells_go(choice, writes, &library)),
-                Err(error) => page.row("mistake", error),
+                Err(error) => page.row("error", error),
             }
         }
     }
     match net::peer_timeout() {
         Ok(time) => {
             let time = time.as_secs_f64();
-            page.row("lost", format_args!("is a rank that does not answer for {time} s"));
+            page.row("timeout", format_args!("a rank that does not answer for {time} s is lost"));
         }
-        Err(error) => page.row("mistake", error),
+        Err(error) => page.row("error", error),
     }
-    page.row("channels", "none between hosts: persistent operations send messages there");
+    page.row("channels", "none between hosts: persistent operations send tagged messages");
 }
 
-/// How short messages, and the parts of longer ones, get to other hosts.
+/// How cells (short messages, and the parts of longer ones) reach other hosts.
 fn how_cells_go(choice: Choice, writes: bool, library: &Arc<Library>) -> String {
     if !writes {
-        return format!("are sent as messages: {} says so", net::REMOTE_WRITES);
+        return format!("sent as messages: {} is off", net::REMOTE_WRITES);
     }
     match choice.with_writes(library) {
         Err(error) => error.to_string(),
-        Ok(Choice { writes: true, .. }) => "are written into the memory of their receiver".into(),
-        Ok(_) => "are sent as messages: the provider tells nobody that it has written".into(),
+        Ok(Choice { writes: true, .. }) => "written into the memory of the receiver (RMA)".into(),
+        Ok(_) => "sent as messages: the provider does not notify the target of writes".into(),
     }
 }
 
-/// What was not chosen: a line for each provider and reason.
+/// The offers that were not chosen: one line for each provider and reason.
 fn others(page: &mut Page, others: &[(Offer, String)]) {
     let mut lines: Vec<(String, Vec<&str>)> = Vec::new();
     for (offer, why) in others {

@@ -1,4 +1,4 @@
-//! A call of each rank, made from a few numbers: something to plan.
+//! Makes the call of each rank from a few numbers of the command line.
 
 use std::sync::Arc;
 
@@ -8,15 +8,15 @@ use motet_plan::{Block, Blocks, Call, Collective, Neighbour, NodeMap, Operation,
 use crate::args::Mistake;
 use crate::quantity::{self, counted};
 
-/// Sizes of a call, and what is known of its operator.
+/// The sizes of a call, its operator, and its nodes.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Sizes {
-    /// Elements of the data, or of one block; `4K` is 4096. Unless given, data has one element for
-    /// each rank, and a block has one
+    /// Number of elements of the data, or of one block; `4K` is 4096 [default: one for each rank,
+    /// one in a block]
     #[arg(long, value_name = "C", value_parser = quantity::parse, requires = "ranks")]
     count: Option<usize>,
 
-    /// Size of an element
+    /// Size of an element in bytes
     #[arg(
         long,
         value_name = "B",
@@ -26,12 +26,12 @@ pub(crate) struct Sizes {
     )]
     element_bytes: usize,
 
-    /// The operator does not commute: operands must be combined in the order of the ranks
+    /// The operator does not commute: operands are combined in rank order
     #[arg(long, requires = "ranks")]
     ordered: bool,
 
-    /// So many ranks after each other share a node, and messages between nodes are dearer; unless
-    /// given, all share one
+    /// Number of consecutive ranks that share a node; messages between nodes cost more [default:
+    /// all ranks share one node]
     #[arg(
         long,
         value_name = "K",
@@ -42,7 +42,7 @@ pub(crate) struct Sizes {
 }
 
 impl Sizes {
-    /// So many elements of this size, and an operator that commutes.
+    /// `count` elements of `element_bytes` bytes, with an operator that commutes.
     pub(crate) fn of(count: usize, element_bytes: usize) -> Self {
         Self { count: Some(count), element_bytes, ordered: false, per_node: None }
     }
@@ -53,7 +53,7 @@ impl Sizes {
     }
 }
 
-/// A collective with all that makes it a call.
+/// A collective with its sizes and options: enough to make the call of each rank.
 #[derive(Clone, Debug)]
 pub(crate) struct Example {
     pub(crate) collective: Collective,
@@ -61,7 +61,7 @@ pub(crate) struct Example {
     pub(crate) sizes: Sizes,
     pub(crate) root: u32,
     pub(crate) in_place: bool,
-    /// Ranks in the first of two groups; half of them unless given.
+    /// Number of ranks in the first of two groups; half of them by default.
     pub(crate) left: Option<u32>,
 }
 
@@ -69,7 +69,7 @@ impl Example {
     /// The call of one rank.
     ///
     /// # Errors
-    /// If there is no such call.
+    /// If the numbers do not form a valid call.
     pub(crate) fn call(&self, rank: u32) -> Result<Call, Mistake> {
         let fewest = self.collective.fewest_ranks();
         if self.ranks < fewest {
@@ -89,7 +89,7 @@ impl Example {
         Ok(call)
     }
 
-    /// How many ranks share a node, if not all.
+    /// Number of ranks that share a node, if there are several nodes.
     pub(crate) fn per_node(&self) -> Option<u32> {
         self.sizes.per_node
     }
@@ -103,7 +103,7 @@ impl Example {
     /// The calls of all ranks.
     ///
     /// # Errors
-    /// If there are no such calls.
+    /// If the numbers do not form a valid call.
     pub(crate) fn calls(&self) -> Result<Vec<Call>, Mistake> {
         (0..self.ranks).map(|rank| self.call(rank)).collect()
     }

@@ -1,4 +1,4 @@
-//! What is named on the command line: a collective, or one of its algorithms.
+//! Parses the target of `motet plan`: a collective, or one of its algorithms.
 
 use std::str::FromStr;
 
@@ -9,12 +9,12 @@ use motet_plan::{Algorithm, Collective, algo};
 #[derive(Clone, Debug)]
 pub(crate) struct Target {
     pub(crate) collective: Collective,
-    /// The algorithm that is named.
+    /// The named algorithm; `None` leaves the choice to the selection.
     pub(crate) algorithm: Option<&'static dyn Algorithm>,
 }
 
 impl Target {
-    /// What to tell the selection: nothing if the choice is left to it.
+    /// The override for the selection, if an algorithm is named.
     pub(crate) fn overrides(&self) -> Option<Overrides> {
         let text = format!("{}={}", self.collective, self.algorithm?.name());
         Some(text.parse().expect("names of the table can be read"))
@@ -41,7 +41,7 @@ impl FromStr for Target {
     }
 }
 
-/// Reads the name of a collective.
+/// Parses the name of a collective.
 pub(crate) fn collective(name: &str) -> Result<Collective, String> {
     Collective::from_name(name).ok_or_else(|| {
         let names = Collective::ALL.map(Collective::name).join(", ");

@@ -1,4 +1,5 @@
-//! Parcels: what an exchange among nodes sends from one node to another in one message.
+//! Message aggregation for node-aware exchanges: a parcel holds all blocks that one message carries
+//! from one node to another.
 //!
 //! ```text
 //!      node A                 node B
@@ -45,13 +46,13 @@ type Identity = (Rank, u32);
 /// One message between two nodes.
 #[derive(Debug)]
 struct Parcel {
-    /// Who sends it.
+    /// The rank that sends the parcel.
     sender: Rank,
-    /// Who receives it.
+    /// The rank that receives the parcel.
     receiver: Rank,
     /// The blocks in order, with their lengths.
     blocks: BTreeMap<Identity, usize>,
-    /// Who wants which of them.
+    /// The blocks that each destination wants.
     wanted: BTreeMap<Rank, BTreeSet<Identity>>,
 }
 
@@ -63,7 +64,7 @@ struct Passing {
     count: usize,
 }
 
-/// The cost of an algorithm of which a chain has at most so many messages.
+/// The cost of an algorithm whose chains have at most this number of messages.
 pub(super) fn cost(call: &Call, demand: EdgeDemand, chain: usize) -> Cost {
     let rounds = chain.min(demand.messages);
     Cost {
@@ -185,7 +186,7 @@ impl Parcel {
         blocks.map(|(block, count)| (*block, *count))
     }
 
-    /// Who has to hand over blocks to the sender.
+    /// The ranks that hand over blocks to the sender.
     fn others(&self) -> BTreeSet<Rank> {
         let sources = self.blocks.keys().map(|(source, _)| *source);
         set_of(sources.filter(|source| *source != self.sender))
@@ -232,7 +233,7 @@ impl Route<'_, '_> {
         landing
     }
 
-    /// Sends own blocks to those who send parcels with them, the next rank first.
+    /// Sends own blocks to the ranks that send parcels with them, the next rank first.
     fn hand_over(&mut self, outgoing: &[Parcel]) {
         let me = self.me;
         let others = outgoing.iter().filter(|parcel| parcel.others().contains(&me));

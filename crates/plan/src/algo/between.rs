@@ -1,7 +1,7 @@
-//! What the algorithms between two groups share: who meets whom, and what phases are made of.
+//! Shared by the algorithms between two groups: the partners of a rank, and the phases.
 //!
-//! A rank is in one of the groups, the near one, and its data goes to the far one. What is decided
-//! about an algorithm must not depend on which is which, so costs look at both groups alike.
+//! For a rank its own group is the near one, and the group that receives its data is the far one.
+//! All ranks must choose the same algorithm, so costs are symmetric in the two groups.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! What the algorithms by node share: a phase within each node, one among the leaders of the
-//! nodes, and a phase within each node.
+//! Shared by the hierarchical (node-aware) algorithms: a phase within each node, one among the node
+//! leaders, and a phase within each node.
 //!
 //! ```text
 //!   nodes         0 1 2   3 4   5
@@ -8,9 +8,9 @@
 //!   within        0 1 2   3 4   5
 //! ```
 //!
-//! A phase is a collective of its ranks, by the algorithm that is cheapest for it at prices that
-//! are the same everywhere. So between nodes are just the messages of a collective of one rank for
-//! each node, and no data goes to a node twice.
+//! A phase is a collective of its ranks, with the algorithm that is cheapest at fixed prices. So
+//! only the messages of a collective of one rank per node cross between nodes, and no data goes to
+//! a node twice.
 //!
 //! The leader of the node of a root is the root, and that of any other its first rank; where
 //! results of ranks before go on to ranks behind, it is the last rank.
@@ -104,7 +104,7 @@ impl<P: Phases> Algorithm for ByNode<P> {
     }
 }
 
-/// The cheapest algorithm for a phase of so many ranks.
+/// The cheapest algorithm for a phase of this number of ranks.
 fn cheapest(
     call: &Call,
     ranks: u32,

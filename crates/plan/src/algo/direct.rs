@@ -1,12 +1,13 @@
-//! What the direct algorithms share: who may use them, what they cost, and whom a rank meets when.
+//! Shared by the direct (linear, fully connected) algorithms: limits, cost, and the order of
+//! partners.
 //!
-//! A direct algorithm has one round, in which a rank sends to, or receives from, every other one.
-//! That is the least waiting possible, at the price of the most messages: right for short data
-//! where a round is dear, above all where ranks share cores and a round means that each of them
-//! has had its turn.
+//! A direct algorithm has one round, in which a rank sends to, or receives from, every other rank.
+//! It has the fewest rounds and the most messages. That is right for short data if a round is
+//! expensive, above all if ranks share cores: then a round ends only when each rank has had its
+//! turn on a core.
 //!
-//! Where all send and receive, a rank sends first. A long message that has come already is copied
-//! as soon as its receive begins, and whoever waits for ours meanwhile could as well be copying it.
+//! If all ranks send and receive, a rank sends first: a receive copies a long message that has
+//! already arrived at once, and the receiver of our message would wait during this copy.
 
 use super::shape::ring::Ring;
 use super::{Refusal, operand_slots};

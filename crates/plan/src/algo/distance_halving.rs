@@ -1,4 +1,5 @@
-//! A tree to a root in which the farthest send first, for operators that commute.
+//! Distance halving: a tree of reductions to a root in which the farthest ranks send first, for
+//! operators that commute.
 //!
 //! ```text
 //!   8 ranks, root 0      0     1     2     3     4     5     6     7
@@ -7,10 +8,10 @@
 //!   distance 1           + 1   -> 0
 //! ```
 //!
-//! Ranks take the cores in turns, so those at a distance of a multiple of the cores share one. With
-//! 2 cores only the last of these messages is between cores, and each core reduces what its own
-//! ranks have. In a binomial tree in rank order all messages of the first round are between cores,
-//! and everything is reduced on one of them.
+//! Ranks are dealt to the cores in turns, so ranks whose distance is a multiple of the number of
+//! cores share a core. With 2 cores only the last of these messages crosses between cores, and each
+//! core reduces the data of its own ranks. In a binomial tree in rank order all messages of the
+//! first round cross between cores, and one core does all reductions.
 
 use super::shape::ring::Ring;
 use super::shape::{doublings, tree_from_far};

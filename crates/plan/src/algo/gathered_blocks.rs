@@ -1,4 +1,4 @@
-//! What the algorithms that gather blocks share: where the blocks lie, the ring, and staging.
+//! Shared by the algorithms that gather blocks: the places of the blocks, the ring, and staging.
 
 use std::ops::Range;
 
@@ -164,7 +164,7 @@ pub(super) fn longest_part_bytes(call: &Call) -> usize {
     longest_of_parts(call, call.ranks as usize)
 }
 
-/// The same of so many parts.
+/// The same for this number of parts.
 pub(super) fn longest_of_parts(call: &Call, parts: usize) -> usize {
     let elements = call.bytes() / call.element_bytes.max(1);
     elements.div_ceil(parts) * call.element_bytes

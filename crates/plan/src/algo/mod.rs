@@ -1,8 +1,7 @@
-//! The algorithms: one file and one word in one table for each.
+//! The algorithms: each has one file, and one word in the table of `algorithms!`.
 //!
-//! An algorithm writes down, for one rank, what is sent, received, copied and reduced in program
-//! order. From its row in the table follow its verification, its drawing and its place in the
-//! selection.
+//! An algorithm records the sends, receives, copies and reductions of one rank in program order.
+//! From its row in the table it is verified, drawn and selected like all others.
 
 use thiserror::Error;
 
@@ -61,17 +60,17 @@ pub trait Algorithm: Sync {
         AggregateWork::alike(call.ranks, &self.cost(call))
     }
 
-    /// Bytes of the longest message that any rank sends, or more, if the call tells of all data
-    /// that is sent: all of it, unless it says otherwise.
+    /// An upper bound, in bytes, on the longest message that any rank sends, if the call describes
+    /// all data that is sent. By default all data of the call.
     fn longest(&self, call: &Call) -> usize {
         call.bytes()
     }
 
-    /// Writes down the steps of the rank of `call`, which it accepts.
+    /// Records the steps of the rank of `call`, which the algorithm accepts.
     fn build(&self, call: &Call, builder: &mut Builder<'_>);
 }
 
-/// Why an algorithm does not carry out a call.
+/// Why an algorithm refuses a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Refusal {
     /// The call is of another collective.
@@ -82,16 +81,16 @@ pub enum Refusal {
         /// What was called.
         found: Collective,
     },
-    /// It reorders the operands, and the operator does not commute.
+    /// The algorithm reorders the operands, and the operator does not commute.
     #[error("it needs an operator that commutes")]
     NeedsCommutative,
-    /// It pairs ranks by the bits of their number.
+    /// The algorithm pairs ranks by the bits of their numbers.
     #[error("it needs a number of ranks that is a power of two, not {ranks}")]
     NeedsPowerOfTwo {
         /// Ranks in the communicator.
         ranks: u32,
     },
-    /// Its messages or its memory grow with the number of ranks.
+    /// The messages or the memory of the algorithm grow with the number of ranks.
     #[error("it is for at most {most} ranks, not {ranks}")]
     TooManyRanks {
         /// Ranks in the communicator.
@@ -99,16 +98,15 @@ pub enum Refusal {
         /// The most ranks that it accepts.
         most: u32,
     },
-    /// It tells messages within nodes from those between nodes.
+    /// The algorithm distinguishes messages within nodes from messages between nodes.
     #[error("it needs several nodes, and several ranks on one of them")]
     NoNodes,
-    /// It treats the blocks, or the operands, of a node as one.
-    #[error("it needs nodes whose ranks follow each other")]
+    /// The algorithm treats the blocks, or the operands, of a node as one.
+    #[error("it needs nodes of consecutive ranks")]
     Scattered,
 }
 
-/// Refuses operators that do not commute, for algorithms that reduce in another order than that of
-/// the ranks.
+/// Refuses operators that do not commute, for algorithms that do not reduce in rank order.
 fn accepts_commutative(call: &Call) -> Result<(), Refusal> {
     match call.operation.commutative() {
         Some(false) => Err(Refusal::NeedsCommutative),
@@ -120,7 +118,7 @@ impl dyn Algorithm {
     /// The plan of the rank of `call`, for a call that has passed [`Call::check`].
     ///
     /// # Errors
-    /// The reason if the algorithm does not accept the call.
+    /// The [`Refusal`] if the algorithm does not accept the call.
     pub fn plan(&self, call: &Call) -> Result<Plan, Refusal> {
         let (expected, found) = (self.collective(), call.collective());
         if expected != found {
@@ -132,14 +130,14 @@ impl dyn Algorithm {
         Ok(builder.finish(self.name()))
     }
 
-    /// The time that a call takes which it accepts, in nanoseconds, by the model.
+    /// The time in nanoseconds that the model predicts for a call that the algorithm accepts.
     pub fn time(&self, call: &Call, machine: &CostParams) -> f64 {
         if call.nodes.is_one() {
             return machine.time(&self.cost(call), &self.work(call));
         }
         let far = machine.between_nodes();
         if call.nodes.is_apart() && far.is_oversubscribed() {
-            // It is not the network that takes time, but to send.
+            // Sending takes the time, not the network.
             return far.time(&self.cost(call), &self.work(call).apart());
         }
         let (within, between) = self.parts(call);

@@ -1,7 +1,7 @@
-//! Where an operand is received that is to be reduced with another.
+//! Chooses where a rank receives an operand that it then reduces with another.
 //!
-//! The best place is that of the result: then no memory is touched but that of the caller, and
-//! large operands leave more of what is at hand in the caches.
+//! The best place is that of the result: then the rank touches only memory of the caller, and large
+//! operands evict less from the caches.
 
 use crate::build::Builder;
 use crate::plan::Slice;

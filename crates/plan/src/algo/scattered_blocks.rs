@@ -1,4 +1,4 @@
-//! What the algorithms that deal out blocks share: where the blocks lie, and how long they are.
+//! Shared by the algorithms that scatter blocks: the places and the lengths of the blocks.
 
 use super::gathered_blocks::side_by_side;
 use crate::call::{Call, Operation};

@@ -1,9 +1,10 @@
-//! What the star algorithms share: who is in the middle, and what it costs.
+//! Shared by the star algorithms (linear gather to one rank, then linear scatter): the centre, and
+//! the cost.
 //!
-//! In a star all ranks send to rank 0, which does the whole work and sends each its result. That is
-//! two rounds and all messages through one rank, so it is slow where each rank has a core. Where
-//! many ranks share few cores, what counts is what all ranks do together: `2 (p - 1)` messages are
-//! the fewest possible, and each rank waits once, so each needs its turn on a core once.
+//! In a star all ranks send to rank 0, which does the whole work and sends each rank its result.
+//! All messages pass one rank in two rounds, so a star is slow if each rank has its own core. If
+//! many ranks share few cores, the total work counts: `2 (p - 1)` messages are the fewest possible,
+//! and each rank waits once, so it needs one turn on a core.
 
 use super::{Refusal, direct};
 use crate::build::Builder;

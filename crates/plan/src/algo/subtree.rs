@@ -1,7 +1,7 @@
-//! What gathering to a root and scattering from it share: the tree, and what travels on it.
+//! Shared by binomial gather and binomial scatter: the tree, and the blocks of its messages.
 //!
-//! Positions in the tree count from the root, so what travels is a run of positions: the blocks of
-//! consecutive ranks, but for one run, which may go on past the last rank.
+//! Positions in the tree count from the root. A message holds the blocks of a run of positions:
+//! those of consecutive ranks, except for one run, which may wrap around past the last rank.
 
 use std::ops::Range;
 

@@ -1,4 +1,5 @@
-//! What a rank of a tree has reduced so far: its own operand, and what others have sent to it.
+//! The partial result of a rank in a reduction tree: its own operand, reduced with the operands
+//! received so far.
 
 use crate::algo::operand_slots::Places;
 use crate::algo::shape::doublings;

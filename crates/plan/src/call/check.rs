@@ -1,4 +1,4 @@
-//! What is wrong with a call, as far as one rank can tell.
+//! Checks the arguments of a call, as far as one rank can.
 
 use thiserror::Error;
 
@@ -17,7 +17,7 @@ pub enum CallError {
         ranks: u32,
     },
     /// The division into nodes is one of another number of ranks.
-    #[error("the nodes of {divided} ranks were passed for {ranks} ranks")]
+    #[error("the node map is of {divided} ranks, but the communicator has {ranks}")]
     Nodes {
         /// Ranks whose node is known.
         divided: usize,

@@ -1,7 +1,7 @@
-//! A call: which collective, over how many ranks, with which sizes. Plain data and nothing else.
+//! A call: which collective, over how many ranks, with which sizes. Plain data without behaviour.
 //!
-//! A [`Call`] is what one rank passes to a collective, less the addresses and the operator. It is
-//! the key under which a plan is cached, so it is `Eq` and `Hash`, and its lists are shared.
+//! A [`Call`] has the arguments of one rank of a collective, except the addresses and the operator.
+//! It is the key of the plan cache, so it is `Eq` and `Hash`, and its lists are shared.
 
 mod check;
 mod collective;

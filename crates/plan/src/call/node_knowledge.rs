@@ -1,13 +1,13 @@
-//! What a rank must know of others so that an exchange can be routed by node.
+//! Node knowledge: what a rank knows of the other ranks of its node in a node-aware exchange.
 //!
-//! Ranks on one node are *mates*. Each knows the lists of all its mates, and of each rank that is
-//! named there the node it lives on. So both ends of a message between nodes can work out alone
-//! which ranks send and receive it and what is in it: all blocks from node A to node B are in the
-//! lists of the ranks of A, as what they send, and in those of B, as what they receive. Nothing
-//! else is known: the size is that of the neighbourhood of the node, whatever the number of ranks.
+//! Ranks on one node are *mates*. A rank knows the lists of its mates, and the node of each rank in
+//! these lists. So both nodes of a message can compute without communication which ranks send and
+//! receive it, and which blocks it holds: all blocks from node A to node B are in the send lists of
+//! the ranks of A, and in the receive lists of the ranks of B. A rank knows nothing else, so the
+//! size is that of the neighbourhood of the node, whatever the number of ranks.
 //!
-//! A block that goes to several ranks is named alike by all of them: by its source and its
-//! number there.
+//! A block that goes to several ranks has one name for all of them: its source, and its number at
+//! the source.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

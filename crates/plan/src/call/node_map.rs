@@ -1,4 +1,4 @@
-//! Which ranks share a node.
+//! The node map: which ranks share a node.
 
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::Rank;
 
 /// How the ranks of a call are spread over nodes, the same on all ranks: messages within a node
-/// cost less than those between two. [`NodeMap::ONE`] where all share one, or nobody says.
+/// cost less than those between two. [`NodeMap::ONE`] if all share one, or if it is unknown.
 ///
 /// ```text
 ///   ranks       0   1   2   3   4   5

@@ -1,4 +1,4 @@
-//! What is called, with its arguments.
+//! The operation of a call: the collective, with its counts, blocks and root.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The same operation on elements of another size.
+//! Rewrites an operation for elements of another size.
 
 use std::sync::Arc;
 

@@ -1,22 +1,23 @@
-//! The time of a call of ranks each of which has a core.
+//! Predicts the time of a call if each rank has its own core.
 //!
-//! Between two ranks it is that of the chain of messages; but operands that flow one way are read
-//! where they lie, if they are not too long for a block.
+//! Between two ranks it is the time of the chain of messages. Operands of a rooted collective are
+//! read in place if they fit into a bounce buffer (a block).
 //!
-//! Prices are those of messages between two ranks. Among more of them a chain of messages takes
-//! another time, as was found on 16 cores with all algorithms of nine collectives:
+//! The prices were measured between two ranks. Among more ranks a chain of messages takes another
+//! time. Measurements on 16 cores, with all algorithms of nine collectives, gave these corrections:
 //!
-//! * What flows one way, from a root or to it, does not wait for what came before: while one
-//!   message is read, others are written. That holds for messages that wait for nobody. But where
-//!   they grow on their way through a tree, the bytes of each are there when all before it are.
-//!   Longer ones wait for the kernel, which copies those of different ranks at the same time.
-//! * Where all ranks send at once, they keep each other waiting in the caches that all cores share:
-//!   the more so, the more data each of them has on the way, and the more ranks there are.
-//! * What a rank sends to several others it copies once for all of them, if that is too long for a
-//!   cell and not too long for a block. If it is too long for one, they wait for each other, since
-//!   the kernel looks up its pages for each of them. What comes into a place that has just been
-//!   read is in the caches.
-//! * What goes round a ring takes as long in each round as the slowest of all ranks.
+//! * Messages that flow one way, from a root or to it, do not wait for earlier ones: while one is
+//!   read, others are written. This holds for messages that complete without their receivers. If
+//!   messages grow on their way through a tree, the bytes of each are complete only after all
+//!   before it. Longer messages wait for the kernel, which copies those of different ranks at the
+//!   same time.
+//! * If all ranks send at once, they contend for the shared caches: the more, the more data each of
+//!   them has in flight, and the more ranks there are.
+//! * A message from one rank to several others is copied once for all of them, if it is longer than
+//!   a cell and fits into a block. If it is longer than a block, its receivers wait for each other,
+//!   since the kernel looks up the pages for each of them. A message that arrives in a buffer that
+//!   has just been read finds it in the caches.
+//! * A round of a ring takes as long as its slowest rank.
 
 use super::{AggregateWork, Cost, CostParams, DistancePattern};
 
@@ -85,7 +86,7 @@ impl Company {
     };
 }
 
-/// Bytes of the longest message of a flow that waits for nobody.
+/// Bytes of the longest message of a flow that completes without its receiver.
 const LONGEST_AHEAD: f64 = 16.0 * 1024.0;
 /// Where messages grow on their way through a tree, the longest one is so many times as long as
 /// they are on average.

@@ -1,4 +1,4 @@
-//! The time of a call whose ranks share cores.
+//! Predicts the time of a call if ranks share cores (oversubscription).
 
 use super::work::{AggregateWork, DistancePattern, SendRecvCount};
 use super::{Cost, CostParams};
@@ -182,7 +182,7 @@ impl Share {
         Self { messages: share, bytes: share }
     }
 
-    /// So many messages and bytes of this work.
+    /// The share of the messages and of the bytes of this work.
     fn of(self, work: &AggregateWork) -> (f64, f64) {
         (self.messages * work.messages as f64, self.bytes * work.bytes as f64)
     }

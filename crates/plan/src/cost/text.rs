@@ -1,7 +1,7 @@
-//! The prices of a machine as lines.
+//! The text form of the prices of a machine: parses and prints it.
 //!
 //! ```text
-//! # what stands behind a `#` is for people
+//! # a comment
 //! latency = 540
 //! send = 90
 //! message 512 = 450
@@ -10,9 +10,9 @@
 //! hand_over = 1500
 //! ```
 //!
-//! All are in nanoseconds; those of `reduce` and `copy` are for a byte, and that of a `message` is
-//! for its bytes alone, beyond what a short one takes. A `;` ends a line as well. What is not there
-//! has its default price.
+//! All prices are in nanoseconds. Those of `reduce` and `copy` are per byte. That of a `message` is
+//! the time in addition to that of a short message. A `;` ends a line as well. A missing price has
+//! its default.
 
 use std::fmt::{self, Write as _};
 use std::str::FromStr;

@@ -1,4 +1,4 @@
-//! What all ranks of a call do together.
+//! The aggregate work of a call: the messages, copies and reductions of all ranks together.
 
 use super::Cost;
 
@@ -12,7 +12,7 @@ pub struct SendRecvCount {
 }
 
 impl SendRecvCount {
-    /// So many that a rank sends and receives.
+    /// Counts of the messages that a rank sends and receives.
     pub fn new(sends: usize, receives: usize) -> Self {
         Self { sends, receives }
     }

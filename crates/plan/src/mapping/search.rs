@@ -1,4 +1,4 @@
-//! The search for a node for each rank.
+//! The search for a mapping: region growing, swaps, and Kernighan-Lin sequences.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,7 +11,7 @@ const SWEEPS: usize = 32;
 /// Ranks of a graph for which sequences of swaps are tried, and how many sequences.
 const SEQUENCES_MAX_RANKS: usize = 256;
 const SEQUENCES: usize = 8;
-/// A sequence ends when so many swaps have brought nothing.
+/// A sequence ends after this number of swaps without an improvement.
 const FRUITLESS_SWAPS_MAX: usize = 24;
 
 /// How good a state is: less is better.

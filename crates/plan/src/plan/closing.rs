@@ -1,10 +1,10 @@
-//! Plans at whose end all ranks know of each other how it went.
+//! Appends a closing barrier to a plan, after which each rank knows of failures on all others.
 //!
-//! A step may fail where it is done: a reduction fails if its operator throws. A rank that knows of
-//! a failure still does what is left of its plan, and says so in each message that it sends. That
-//! reaches the ranks that get something from it, and no others: those that only send have left by
-//! then, and so have those whose last message came before. Where all ranks are to fail together,
-//! each must hear from all others at the end, as in a barrier by dissemination.
+//! A step may fail on one rank: a reduction fails if its operator throws. A rank that knows of a
+//! failure still executes the rest of its plan, and reports the failure in each message that it
+//! sends. Only ranks that receive one of these messages learn of it; ranks that only send, or that
+//! have received their last message before, have already left. If all ranks must fail together,
+//! each must hear from all others at the end, as in a dissemination barrier.
 
 use super::{Action, Buffer, Plan, PlanParts, Slice, StepId};
 use crate::call::{Call, Operation, Rank};

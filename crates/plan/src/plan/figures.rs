@@ -1,4 +1,4 @@
-//! What a plan comes to, in figures.
+//! Figures of a plan: messages, bytes, steps.
 
 use super::{Action, Plan};
 use crate::call::NodeMap;

@@ -1,4 +1,5 @@
-//! What is received to be reduced once, and is read by nobody else.
+//! Finds receives that can be fused with a reduction: one reduction is the only reader of the
+//! received data.
 
 use super::{Action, Buffer, Slice, StepId};
 

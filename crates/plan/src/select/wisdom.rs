@@ -1,4 +1,4 @@
-//! What was learned by measurement, as lines.
+//! Wisdom: measured choices of algorithms, and their text form.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use super::{ParseError, Row};
 use crate::algo::Algorithm;
 use crate::call::Call;
 
-/// Lines kept. Whoever learns more forgets what was learned first.
+/// The largest number of lines: more lines displace the oldest ones.
 const MOST_LINES: usize = 4096;
 
 /// What was learned by measurement, parsed from lines; see [the module](super).

@@ -1,4 +1,4 @@
-//! What the calls of an exchange among nodes must have in common.
+//! Checks that the calls of all ranks of a node-aware exchange are consistent.
 
 use std::collections::BTreeMap;
 

@@ -8,7 +8,7 @@ use crate::spec::Expected;
 /// What an element of a buffer holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Content {
-    /// Scratch memory that nobody has written.
+    /// Scratch memory that no step has written.
     Unset,
     /// What the caller left in the output, which is no part of the call.
     Foreign,

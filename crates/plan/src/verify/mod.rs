@@ -1,23 +1,24 @@
-//! The verifier: all ranks of a collective run on symbols, in random legal orders.
+//! The verifier: symbolic execution of the plans of all ranks, in random legal orders.
 //!
 //! A value is an expression over the elements that ranks contribute, so one run covers all data.
-//! Each run executes the plans of all ranks with [`Cursor`], as the engine does, and at each point
-//! picks one of the steps and deliveries that are possible, from a seed. Two readings of a
-//! send are tried, between which every transport lies, and one of the order of steps:
+//! Each run executes the plans of all ranks with [`Cursor`], as the engine does. At each point a
+//! seeded generator picks one of the steps and deliveries that are possible. There are three modes;
+//! every transport lies between the first two:
 //!
 //! - [`Mode::Eager`]: a send completes at once, its data captured; the message may arrive any
 //!   time later.
 //! - [`Mode::Rendezvous`]: a send completes only when its receive has been posted, and its
 //!   data is read at that moment. A plan that finishes here relies on no buffering.
-//! - [`Mode::InOrder`]: as eager, and each rank takes its steps one after the other. What finishes
-//!   here does so, too, where only some of the ranks do that: the others wait for less.
+//! - [`Mode::InOrder`]: as eager, and each rank executes its steps one after the other. A plan that
+//!   finishes here also finishes if only some ranks do that: the others wait for less.
 //!
-//! A run is a violation if it reads what is not set or still arriving, overwrites what is being
-//! sent or received, writes what must stay unchanged, gets stuck, or ends with another result than
-//! the [specification](crate::spec) says. In an allreduce all ranks must have computed the same
-//! expression, not only the same operands: then they have the same bits. A barrier is an
+//! A run is a violation if a step reads an element that is not set or still arriving, overwrites
+//! one that is being sent or received, or writes one that must stay unchanged; if the ranks
+//! deadlock; or if the result differs from the [specification](crate::spec). In an allreduce all
+//! ranks must have computed the same expression, so that they have the same bits. A barrier is an
 //! allgather of tokens of no bytes; each rank must hold those of all ranks at the end. Between two
-//! groups both hold for a group: the same expression at all its ranks, and the tokens of the other.
+//! groups both rules hold for each group: the same expression at all its ranks, and the tokens of
+//! the other group.
 
 mod memory;
 mod run;
@@ -170,9 +171,9 @@ pub enum Violation {
     /// A rank leaves a barrier without having heard of all others.
     #[error("rank {rank} leaves without having heard of rank {missing}")]
     Barrier {
-        /// Who leaves.
+        /// The rank that leaves.
         rank: Rank,
-        /// Who may not have entered.
+        /// A rank that may not have entered yet.
         missing: Rank,
     },
 }

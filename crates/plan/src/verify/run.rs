@@ -1,4 +1,4 @@
-//! One run of all ranks, in an order drawn from a seed.
+//! One symbolic run of all ranks, in an order drawn from a seed.
 
 use std::ops::Range;
 

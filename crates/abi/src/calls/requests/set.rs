@@ -45,7 +45,8 @@ impl Set {
     /// No list; a wrong handle in it; a request that somebody else works on.
     pub(super) unsafe fn borrow(count: c_int, handles: *mut MPI_Request) -> AbiResult<Set> {
         let count = usize::try_from(count).map_err(|_| {
-            AbiError::new(ErrorClass::Count, format!("the list would have {count} requests"))
+            let text = format!("the number of requests is {count}, but must not be negative");
+            AbiError::new(ErrorClass::Count, text)
         })?;
         if handles.is_null() && count > 0 {
             return Err(argument("the list of requests is NULL"));

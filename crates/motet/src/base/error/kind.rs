@@ -32,7 +32,7 @@ pub enum ErrorKind {
     /// Less arrived in a collective than there was to be, and nothing of it was written: its ranks
     /// disagree on how long the data is. What arrived may be a part of the data.
     #[error(
-        "{sent} bytes arrived where {expected} were to come; \
+        "{sent} bytes arrived where {expected} were expected; \
          pass counts and types that fit together on all ranks"
     )]
     TooShort {
@@ -71,8 +71,8 @@ pub enum ErrorKind {
     PeerFailed(Failure),
     /// A rank that was waited for has left the world in good order.
     #[error(
-        "rank {rank} of the world has left it: what it was to send will never come; a rank makes \
-         all calls that others wait for before it leaves"
+        "rank {rank} of the world has finalized; its message will never arrive; a rank must make \
+         all calls that others wait for before it finalizes"
     )]
     PeerLeft {
         /// Its rank in the world.
@@ -265,7 +265,7 @@ pub enum ErrorKind {
     },
     /// More operations than the program allows itself: see
     /// [`Settings::max_pending`](crate::Settings::max_pending).
-    #[error("{limit} operations are not over, and no more are allowed (`MOTET_MAX_PENDING`)")]
+    #[error("too many pending operations: {limit} is the limit set by MOTET_MAX_PENDING")]
     TooManyOperations {
         /// How many there may be.
         limit: usize,

@@ -72,7 +72,7 @@ pub enum TopologyError {
         ranks: usize,
     },
     /// Ranks that cannot be arranged with the sizes that are given.
-    #[error("{ranks} ranks make no grid of sizes {sizes:?}, where 0 may be any size")]
+    #[error("cannot arrange {ranks} ranks in a grid of {sizes:?} (0 = any)")]
     Indivisible {
         /// The ranks.
         ranks: usize,

@@ -23,7 +23,7 @@ use crate::cost::{AggregateWork, Cost, SendRecvCount};
 /// Bytes of a segment: long enough that to tell of it takes no time worth counting, and short
 /// enough that several of them are in the caches.
 const SEGMENT_BYTES: usize = 64 << 10;
-/// The most segments: data that is longer than so many has longer ones.
+/// The largest number of segments: longer data has longer segments.
 const SEGMENTS_MAX: usize = 128;
 
 struct Segments;

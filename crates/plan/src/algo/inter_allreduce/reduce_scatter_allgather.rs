@@ -68,7 +68,7 @@ impl Algorithm for ReduceScatterAllgather {
     }
 }
 
-/// The row by which a group of so many ranks gathers its runs.
+/// The row by which a group of this number of ranks gathers its runs.
 fn gather(ranks: u32) -> &'static dyn Algorithm {
     if ranks.is_power_of_two() {
         allgatherv::recursive_doubling::ROW
@@ -77,7 +77,7 @@ fn gather(ranks: u32) -> &'static dyn Algorithm {
     }
 }
 
-/// The allgather of the runs of a group of so many ranks.
+/// The allgather of the runs of a group of this number of ranks.
 fn runs(count: usize, ranks: u32) -> Operation {
     let block = |run: std::ops::Range<usize>| Block { start: run.start, count: run.len() };
     let blocks = between::runs(count, 0..ranks).map(|(_, run)| block(run)).collect();

@@ -22,7 +22,7 @@ pub(crate) fn rounds(ranks: u32) -> u32 {
     }
 }
 
-/// Whom a rank meets in a round; nobody if it rests.
+/// The partner of a rank in a round; `None` if it rests.
 pub(crate) fn peer(ranks: u32, rank: Rank, round: u32) -> Option<Rank> {
     let (seats, me, last) = (circle(ranks), rank.0, ranks - 1);
     // 64 bits, as the product may be beyond 32.
