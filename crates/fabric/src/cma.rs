@@ -1,4 +1,5 @@
-//! Copying a large message straight out of its sender's memory.
+//! Single copy of a large message: by a core between threads, by cross-memory attach
+//! (`process_vm_readv`) between processes.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 

@@ -1,4 +1,5 @@
-//! Sleeping until somebody has news, and waking a sleeper. Protocol and proof: `README.md`.
+//! Doorbell: the futex word on which a rank sleeps and by which other ranks wake it. Protocol and
+//! proof: `README.md`, "Doorbells".
 
 use std::sync::atomic::{AtomicU32, Ordering, compiler_fence, fence};
 use std::thread;

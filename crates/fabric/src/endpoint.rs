@@ -1,4 +1,4 @@
-//! The messages of one rank: what it sends, what it receives, what is on the way.
+//! The endpoint of one rank: sends, receives, and their progress.
 //!
 //! A message that fits a few cells is copied into them (eager). A larger one is exposed: only its
 //! address travels, and the receiver copies it once, straight into place; where the system forbids

@@ -1,4 +1,4 @@
-//! What can go wrong below the engine.
+//! Errors of the fabric: of transfers, of starting a world, and of the system.
 
 use crate::{Peer, Received, TypeCode, printable};
 

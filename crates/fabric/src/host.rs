@@ -1,4 +1,4 @@
-//! Facts about this machine: what may be used, and what the system has to say about it.
+//! Facts about the host: cores, caches, memory and kernel.
 //!
 //! They are asked for to choose well and to be shown, so what cannot be found out is unknown and
 //! never an error.

@@ -1,4 +1,4 @@
-//! Starting the ranks of a world as processes, and seeing them to their end.
+//! The launcher: starts the ranks of a world as processes, and waits until they end.
 //!
 //! [`run`] makes the shared segment, starts the ranks with its descriptor, and then only waits:
 //! one thread that sleeps in `poll` until a rank writes, a rank ends, a signal comes, or a

@@ -1,4 +1,4 @@
-//! Where things lie in a segment: pure arithmetic over the number of ranks.
+//! Layout of a segment: offsets computed from the number of ranks, without access to memory.
 //!
 //! ```text
 //!  | header page | rank blocks (one each) | lanes (ranks x ranks) | arenas (one each) | heaps |

@@ -1,4 +1,5 @@
-//! Claims: who may read a large message right now. Protocol and proof: `README.md`, "Claims".
+//! Read leases: the permission to read a large message in the memory of its sender, which the
+//! sender can revoke. Protocol and proof: `README.md`, "Read leases".
 //!
 //! A large message is not sent: its sender exposes it, and the receiver copies it straight out of
 //! the sender's memory. The word of a claim decides between the receiver that wants to copy and

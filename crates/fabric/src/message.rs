@@ -1,4 +1,4 @@
-//! The words in which messages are spoken of.
+//! Types of the messages: peers, labels, selectors, type codes, tokens and traffic hints.
 
 use std::fmt;
 

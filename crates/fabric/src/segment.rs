@@ -1,4 +1,4 @@
-//! The shared area of a world: how it is mapped, and the words of it that every rank reads.
+//! The shared segment of a world: its mapping, and the words in it that all ranks read.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 

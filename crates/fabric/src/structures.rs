@@ -1,4 +1,4 @@
-//! The structures that this process sends and receives, and their numbers.
+//! Structure types of this process: maps the signature of a structure to its number.
 //!
 //! A message tells the type of its elements by a [`TypeCode`], in which there is no room for all
 //! that a structure consists of. So a process numbers the structures that it meets, its own and

@@ -1,5 +1,4 @@
-//! A process that the launcher of another library has started, from its first word with that
-//! launcher to its last.
+//! The connection of a process to the launcher of another library, from init to finalize.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, TryLockError};

@@ -1,4 +1,4 @@
-//! Where all ranks are: which of them share a host, as they themselves have seen it.
+//! Host map: which ranks share a host, from what the ranks themselves observe.
 //!
 //! What launchers say about hosts is not used: some number local ranks as they like, some count
 //! each host several times, and none knows whether two containers can share memory. Instead each

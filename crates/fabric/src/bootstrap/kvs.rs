@@ -1,4 +1,4 @@
-//! What the launchers of other libraries offer to the ranks that they start.
+//! The key-value space of a launcher (PMI-1, PMI-2, PMIx): put, fence, get, abort, finalize.
 
 use crate::Result;
 

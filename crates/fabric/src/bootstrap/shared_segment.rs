@@ -1,4 +1,5 @@
-//! The segment of one host, among ranks that another library's launcher has started.
+//! Creates the segment of a host, and shares it with ranks that another library's launcher has
+//! started.
 //!
 //! No launcher of ours hands it down here. The first rank of the host makes it, without a name as
 //! always, and tells the others its process and descriptor; they take it over from there, while

@@ -1,5 +1,5 @@
-//! Where blocks lie: one after the other on a belt, which is a part of a rank's arena.
-//! Why, and what that gives: `../README.md`, "Blocks".
+//! Bounce pool: a ring allocator of bounce buffers in a part of the arena of the sender. Design and
+//! measurements: `../README.md`, "Bounce buffers".
 
 use std::collections::VecDeque;
 use std::ops::{Range, RangeInclusive};

@@ -1,4 +1,4 @@
-//! Sends whose poster does not want to wait for the receiver any more.
+//! Cancels sends: takes a message back, or completes the send from a copy.
 //!
 //! A message of which the receiver knows nothing is taken back. One that has been announced may
 //! meet its receive at any time, and only the receiver can tell whether it has. To ask takes as

@@ -1,4 +1,4 @@
-//! How long a message may be that is received into a place.
+//! The permitted length of a received message: at most, or exactly, the length of its receive.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 

@@ -1,4 +1,5 @@
-//! What ranks tell each other of the structures that their messages consist of.
+//! Introductions: a rank sends the signature of a structure to a peer before its first message of
+//! that type.
 //!
 //! A rank numbers structures as its [process](crate::structures) does, and its messages tell these
 //! numbers. Before the first message of a structure to a peer, or the first channel that it opens

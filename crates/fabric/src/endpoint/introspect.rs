@@ -1,4 +1,4 @@
-//! What is under way, for people who look for the reason of a hang.
+//! Introspection: lists the pending transfers of a rank, for the report of a hang.
 
 use super::send::Outgoing;
 use super::{Endpoint, PostedRecv};

@@ -1,5 +1,5 @@
-//! How a rank writes into blocks: through its caches, or past them, as is found to be faster.
-//! Why: `../README.md`, "Blocks".
+//! Chooses between temporal and non-temporal stores for bounce buffers by timing a sample of
+//! copies. Measurements: `../README.md`, "Bounce buffers".
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 

@@ -1,4 +1,4 @@
-//! What travels in the cells of the standing lanes.
+//! Packet headers: the format of what the cells of eager rings carry.
 
 use crate::spsc::Ring;
 use crate::{Label, TypeCode};

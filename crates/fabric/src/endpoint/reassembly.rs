@@ -1,4 +1,5 @@
-//! Messages that lie in several cells: too long for one, and too short to be worth a single copy.
+//! Reassembly of messages that take several cells: too long for one cell, and too short to be worth
+//! a single copy.
 //!
 //! They are sent when there is room for all of them, so their cells follow each other in the lane.
 //! The receiver copies each as it comes, while the sender fills the next one. If the receive is

@@ -1,5 +1,5 @@
-//! Blocks that a rank has read and keeps for its answer to whom they came from.
-//! Why, and the proof: `../README.md`, "Blocks".
+//! Recycled bounce buffers: a rank that has read a bounce buffer writes its answer into it. Reason
+//! and proof: `../README.md`, "Bounce buffers".
 
 use std::sync::atomic::Ordering;
 

@@ -1,4 +1,5 @@
-//! Ranks on other hosts: who they are, how they hear of news, and whose end this rank must hear of.
+//! The endpoint's view of other hosts: local indices, wake-ups, network progress, and awaited
+//! peers.
 
 use super::Endpoint;
 use crate::net::Network;

@@ -1,5 +1,5 @@
-//! Messages of middle length to and from ranks elsewhere, which come without an answer to their
-//! announcement. Protocol: `net/README.md`, "Berths".
+//! Remote bounce buffers: sends and receives messages of up to 128 KiB between hosts without
+//! waiting for an answer to their announcement. Protocol: `net/README.md`, "Remote bounce buffers".
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 

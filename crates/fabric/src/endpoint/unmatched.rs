@@ -1,4 +1,4 @@
-//! What has come and nobody has asked for.
+//! Queries of messages and channels that have arrived without a matching receive or attach.
 
 use super::Endpoint;
 use crate::{Label, Peer, TypeCode};

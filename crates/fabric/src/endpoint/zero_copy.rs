@@ -1,5 +1,5 @@
-//! Large messages to and from ranks elsewhere, which go straight from memory to memory. Protocol:
-//! `net/README.md`, "Large messages".
+//! Zero-copy rendezvous with ranks on other hosts: a large message goes from memory to memory.
+//! Protocol: `net/README.md`, "Large messages".
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 

@@ -1,4 +1,4 @@
-//! What became of a job.
+//! The outcome of a job: which rank failed and how, and the exit code.
 
 use std::fmt;
 use std::io;

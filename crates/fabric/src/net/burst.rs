@@ -1,5 +1,5 @@
-//! When cells are held back, to go together with those that come behind them: `README.md`,
-//! "Convoys".
+//! Burst detection: decides when cells are held back to be sent in one coalesced frame. Protocol:
+//! `README.md`, "Coalesced frames".
 
 use std::time::Duration;
 

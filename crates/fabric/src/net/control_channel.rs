@@ -1,4 +1,5 @@
-//! Short words between the pulses of ranks, over a port of their own.
+//! Control channel: heartbeats and notices of death between failure detectors, over an endpoint of
+//! their own.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 

@@ -1,5 +1,5 @@
-//! Whether ranks on other hosts live: asked only by those who wait for them. Protocol: `README.md`,
-//! "Death".
+//! Failure detector: asks ranks on other hosts for a heartbeat, but only those that this rank waits
+//! for. Protocol: `README.md`, "Failure detection".
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

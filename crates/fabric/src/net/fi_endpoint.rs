@@ -1,5 +1,4 @@
-//! One endpoint of libfabric with all that belongs to it: its fabric, domain, table of addresses
-//! and queue of completions.
+//! A libfabric endpoint with its fabric, domain, address vector and completion queue.
 //!
 //! It is used by one thread at a time, which is all that is asked of the provider. Calls never
 //! wait, but for [`FiEndpoint::wait`]. Every object of libfabric begins with its `Fid`.

@@ -1,5 +1,5 @@
-//! What waits in lanes to other hosts, as the thread sees it that sends it if the rank does not
-//! come to do so: `README.md`, "The courier", with the proof.
+//! Flush signal: tells the flush thread whether cells for other hosts wait to be sent. Protocol and
+//! proof: `README.md`, "The flush thread".
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};

@@ -1,5 +1,5 @@
-//! What carries the cells of one lane to a rank on another host, and those of the lane from
-//! there: `README.md`, "A lane that spans two hosts", "Written cells" and "Room".
+//! The link to one rank on another host: carries the cells of the eager rings in both directions.
+//! Protocol: `README.md`, "A ring that spans two hosts", "Remote writes" and "Flow control".
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -233,7 +233,7 @@ impl PeerLink {
         // SAFETY: the header lies behind the stamp, inside the cell.
         let header = unsafe { self.out.cell(position).add(STAMP_BYTES) };
         // SAFETY: the cell is published, so its sender has written a header and leaves it alone
-        // until we say that it has been read (README, "Room").
+        // until we say that it has been read (README, "Flow control").
         let header: Header = unsafe { header.cast().read() };
         let room = self.out.ring.payload(size_of::<Header>());
         (header, STAMP_BYTES + size_of::<Header>() + header.bytes_behind(room))

@@ -1,4 +1,4 @@
-//! The way of one rank to all ranks on other hosts.
+//! The network of one rank: endpoints, links and transfers to all ranks on other hosts.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 

@@ -1,5 +1,5 @@
-//! Places at the receiver into which messages of middle length come without an answer to their
-//! announcement: `README.md`, "Berths".
+//! Remote bounce buffers with credits: messages of up to 128 KiB arrive there without an answer to
+//! their announcement: `README.md`, "Remote bounce buffers".
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 

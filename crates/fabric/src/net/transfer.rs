@@ -1,4 +1,4 @@
-//! What a transfer over a port is called, and what becomes of it.
+//! Transfers of an endpoint: their context ids and completion events.
 
 /// What a transfer is called while it is under way. It stays where it is until the transfer is
 /// over: the provider may use the first words.

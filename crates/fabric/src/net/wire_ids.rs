@@ -1,4 +1,4 @@
-//! What messages of a conduit, cells that are written, and transfers are called.
+//! Wire ids: tags, immediate data and context ids of messages, remote writes and transfers.
 
 use super::transfer::WRITTEN;
 use super::{remote_bounce, zero_copy};

@@ -1,4 +1,5 @@
-//! Large messages that go straight from memory to memory: `README.md`, "Large messages".
+//! Zero-copy transfers: a large message goes from memory to memory in segments: `README.md`, "Large
+//! messages".
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 

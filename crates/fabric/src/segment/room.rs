@@ -1,4 +1,4 @@
-//! How large a segment the system lets a process have.
+//! Finds the largest segment that the resource limits of the process permit.
 //!
 //! A segment is large, but only its pages that are written cost memory. Two limits count all of it:
 //! that of the address space of a process (`ulimit -v`), and that of the length of files

@@ -1,4 +1,4 @@
-//! Pages of a lane, seen to by its sender before it writes to them for the first time.
+//! Prefaulting: the sender populates the pages of an eager ring before it first writes to them.
 //!
 //! To get pages one by one takes several times as long as to get some of them at once. That matters
 //! where ranks share cores: there many cells share a page, rings are long, and there are as many

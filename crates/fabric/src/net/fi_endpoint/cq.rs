@@ -1,4 +1,4 @@
-//! What a port tells of transfers: those that are over, and what others have written.
+//! The completion queue of an endpoint: completed transfers and remote writes.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 

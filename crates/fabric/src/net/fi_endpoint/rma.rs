@@ -1,5 +1,5 @@
-//! Memory of a port that others write into, without a receive: what they write there is in place
-//! when the word that came with it is found in the queue, and not before.
+//! Remote writes: a registered region into which peers write without a receive. The data of a write
+//! is in place when its immediate data is found in the completion queue, and not before.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 

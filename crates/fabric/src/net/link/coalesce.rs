@@ -1,4 +1,4 @@
-//! Several cells of a lane in one message: `../README.md`, "Convoys".
+//! Coalesced frames: several cells of a ring in one message: `../README.md`, "Coalesced frames".
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 

@@ -1,4 +1,4 @@
-//! What is held back, and for how long: `../README.md`, "Convoys".
+//! Holding back and flushing of coalesced frames: `../README.md`, "Coalesced frames".
 
 use std::mem;
 use std::sync::Arc;

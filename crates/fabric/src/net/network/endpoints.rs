@@ -1,4 +1,4 @@
-//! The ports of a rank, and what ranks tell each other of theirs before they can talk.
+//! Opens the endpoints of a rank, and exchanges their addresses with all ranks.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 

@@ -1,4 +1,4 @@
-//! What a wire does for large messages: `../README.md`, "Large messages".
+//! Zero-copy transfers of the network: `../README.md`, "Large messages".
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 

@@ -1,4 +1,4 @@
-//! What a wire does for berths: `../README.md`, "Berths".
+//! Remote bounce buffers of the network: `../README.md`, "Remote bounce buffers".
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
