@@ -73,7 +73,7 @@ fn one_of_each(cores: &[usize], siblings: impl Fn(usize) -> Option<Vec<usize>>) 
 /// Lets this thread, and processes that it starts from now on, run on one core only.
 ///
 /// # Errors
-/// What the system has against it.
+/// The error of the system if it refuses.
 pub fn stay_on_one_core() -> std::io::Result<()> {
     let allowed = sched_getaffinity(None)?;
     let first = (0..CpuSet::MAX_CPU).find(|&core| allowed.is_set(core));

@@ -45,7 +45,7 @@ const LEAVING_AT: usize = LINE + 8;
 const CORE_AT: usize = LINE + 12;
 /// Eight bytes of `endings`.
 const DEATH_AT: usize = LINE + 16;
-/// Offset of a rank's claims in its block.
+/// Offset of a rank's leases in its block.
 pub(crate) const CLAIMS_AT: usize = 2 * LINE;
 
 /// Where a rank is in its life.

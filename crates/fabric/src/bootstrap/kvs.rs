@@ -66,7 +66,7 @@ pub trait KeyValueSpace: Send + std::fmt::Debug {
 /// Puts a value, and returns what every rank has put under this name. All ranks call it.
 ///
 /// # Errors
-/// Those of the board.
+/// Those of the key-value space.
 pub fn all_gather(board: &mut dyn KeyValueSpace, name: &str, value: &[u8]) -> Result<Vec<Vec<u8>>> {
     board.put(name, value)?;
     board.fence()?;

@@ -33,7 +33,7 @@ const DESCRIPTOR: &str = "descriptor ";
 /// fails on every rank of a host on which it fails on one.
 ///
 /// # Errors
-/// Memory is refused, or the system does not let ranks share it; and those of the board.
+/// Memory is refused, or the system does not let ranks share it; and those of the key-value space.
 pub(super) fn enter(board: &mut dyn KeyValueSpace, roster: &HostMap) -> Result<Arc<SharedSegment>> {
     let neighbours = roster.neighbours();
     let (leader, me) = (neighbours[0], Peer(roster.rank() as u32));

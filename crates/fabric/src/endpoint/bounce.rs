@@ -1,4 +1,4 @@
-//! Bounce buffers: the sender copies into shared memory, once for all readers, and completes. Used on
+//! Bounce buffers: the sender copies into shared memory, once for all readers, and completes. For
 //! oversubscribed cores or where cross-memory attach is slow: `../README.md`, "Bounce buffers".
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-/// A volley begins when so many cells have been given without a look at what has come: who asks for
+/// A burst begins when so many cells have been given without a look at what has come: who asks for
 /// nothing for so long may have more to say.
 const BURST_MIN_CELLS: u32 = 16;
 /// It is over when fewer were given between two looks.
@@ -26,7 +26,7 @@ pub(super) struct Burst {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SendClass {
     Alone,
-    /// It begins a volley.
+    /// It begins a burst.
     First,
     InVolley,
 }

@@ -268,7 +268,7 @@ fn address(info: &Info) -> Option<IpAddr> {
     }
 }
 
-/// The parts of an information that a port uses.
+/// The parts of an information that an endpoint uses.
 pub(super) struct Attributes {
     pub(super) fabric: *mut FabricAttributes,
     pub(super) memory: c_int,

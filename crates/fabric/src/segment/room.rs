@@ -18,7 +18,7 @@ use crate::{Error, Result};
 /// A segment takes no more than this part of the address space; the rest is for the program.
 const MEMORY_SHARE: u64 = 2;
 
-/// What the system allows.
+/// The resource limits that bound a segment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Room {
     address_space: Option<u64>,
@@ -57,7 +57,8 @@ impl Room {
     }
 }
 
-/// Gives a file this length. The limit that is in force may be lower than what is allowed.
+/// Sets the length of a file, in bytes. Raises the soft limit of this process for the call, if that
+/// is lower than the length.
 pub(super) fn lengthen(file: BorrowedFd<'_>, bytes: u64) -> Result<()> {
     let former = limit_of(Resource::Fsize);
     let is_raised = former.current.is_some_and(|limit| limit < bytes);

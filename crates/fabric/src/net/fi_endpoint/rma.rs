@@ -6,7 +6,7 @@
 use super::{Access, Begun, Context, FiEndpoint, Registration, Target, begun};
 use crate::{Region, RegionMut, Result};
 
-/// Memory of another port.
+/// Memory of another endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::net) struct RmaRegion {
     start: u64,
@@ -54,7 +54,7 @@ impl FiEndpoint {
     ///
     /// # Safety
     /// The memory stays until the registration has been ended by [`FiEndpoint::forget`], or the
-    /// port closed. Whoever reads it does so only where an event has told that it was written.
+    /// endpoint closed. Whoever reads it does so only where an event has told that it was written.
     pub(in crate::net) unsafe fn open_window(
         &mut self,
         memory: RegionMut,
@@ -88,7 +88,7 @@ impl FiEndpoint {
     /// begun.
     ///
     /// # Safety
-    /// Until then, or until the port has closed, data and context stay where they are, the data
+    /// Until then, or until the endpoint has closed, data and context stay where they are, the data
     /// unchanged.
     pub(in crate::net) unsafe fn write(
         &mut self,
