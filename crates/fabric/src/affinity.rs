@@ -1,4 +1,4 @@
-//! On which core a rank runs.
+//! Core affinity: moves a rank to its home core when ranks crowd on one core while another is free.
 //!
 //! Ranks begin as far apart as there are cores, and the system may move them. Should it put two on
 //! one core while another is free, it leaves them there: each waits for the other by yielding, so

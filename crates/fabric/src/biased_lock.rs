@@ -1,4 +1,4 @@
-//! A lock that costs next to nothing as long as one thread uses it. Protocol and proof:
+//! Biased lock: costs next to nothing as long as one thread uses it. Protocol and proof:
 //! `README.md`, "Locks".
 //!
 //! Nearly every rank is used by one thread only, and its state must be locked all the same: another

@@ -1,4 +1,5 @@
-//! How a rank learns who it is.
+//! Bootstrap: finds out the rank of this process, the size of the world, and the segment of its
+//! host.
 //!
 //! Ranks that are processes are told by their environment. If Motet's own launcher has started
 //! them, three variables say all, of which one names an inherited descriptor (`place`). Where that

@@ -1,4 +1,4 @@
-//! Channels: fixed landing places for the messages of persistent operations.
+//! Channels: pre-matched rings for the messages of persistent operations.
 //!
 //! A channel is a small ring of its own between two ranks for one message of one operation. The
 //! receiver cuts it from its arena when the operation is linked and tells the sender where it is

@@ -1,4 +1,4 @@
-//! Tables and queues that grow in pieces.
+//! Tables and queues that grow by fixed chunks, without moving what they hold.
 //!
 //! A vector that grows takes twice the memory it needs and, for a moment, three times; and whoever
 //! adds the value that makes it grow waits until all others have been copied. Where there may be a

@@ -1,4 +1,5 @@
-//! Copying a large message straight out of its sender's memory.
+//! Single copy of a large message: by a core between threads, by cross-memory attach
+//! (`process_vm_readv`) between processes.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -6,7 +7,7 @@ use std::io;
 
 use crate::{Region, RegionMut, memcheck};
 
-/// How this rank reaches the memory of its peers.
+/// How this rank copies from and to the memory of its peers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SingleCopy {
     /// Ranks are threads: an address means the same to all.
@@ -20,7 +21,7 @@ pub enum SingleCopy {
 /// Copies `into.bytes()` bytes from an address of another rank.
 ///
 /// # Errors
-/// What the kernel says if it refuses; then nothing that matters has been written.
+/// The error of the kernel if it refuses the copy; the contents of `into` are then unspecified.
 ///
 /// # Safety
 /// `into` is writable and used by nobody else. With [`SingleCopy::Direct`] the source is readable
@@ -42,7 +43,7 @@ pub unsafe fn copy(how: SingleCopy, process: u32, address: u64, into: RegionMut)
 /// Copies `from.bytes()` bytes to an address of another rank.
 ///
 /// # Errors
-/// What the kernel says if it refuses; then some of it may have been written.
+/// The error of the kernel if it refuses the copy; some bytes may have been written.
 ///
 /// # Safety
 /// `from` is readable. The other rank waits for these bytes at this address: it neither reads nor
@@ -63,10 +64,10 @@ pub unsafe fn copy_to(how: SingleCopy, process: u32, address: u64, from: Region)
     }
 }
 
-/// Has the kernel copy between two places of this process as it does between processes.
+/// Copies within this process by cross-memory attach, as between processes: for measurements.
 ///
 /// # Errors
-/// What it says if it refuses.
+/// The error of the kernel if it refuses the copy.
 pub(crate) fn copy_within(from: &[u8], into: &mut [u8]) -> io::Result<()> {
     let bytes = from.len().min(into.len());
     let into = RegionMut::of(&mut into[..bytes]);
@@ -97,7 +98,7 @@ fn kernel_copy_to(process: u32, address: u64, from: Region) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether a process is no more, not even as one that nobody has waited for.
+/// Whether a process has ended and its parent has reaped it. A zombie is not gone.
 pub fn is_gone(process: u32) -> bool {
     // SAFETY: signal 0 is none; takes no pointers.
     let sent = unsafe { libc::kill(process as i32, 0) };

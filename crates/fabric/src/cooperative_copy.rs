@@ -1,5 +1,5 @@
-//! Sharing the copy of a large message between its two ends. Protocol and proof: `README.md`,
-//! "Shared copies".
+//! Cooperative copy: the sender and the receiver of a large message each copy a part of it.
+//! Protocol and proof: `README.md`, "Cooperative copies".
 //!
 //! The receiver copies parts from the front, and the sender, who waits anyway, from the back, until
 //! they meet. Two cores copy nearly twice as fast as one, and each half of the message stays in the

@@ -1,4 +1,4 @@
-//! How fast a host copies: the kernel between processes, and a core by itself.
+//! Measures the bandwidth of cross-memory attach and of a copy by one core.
 //!
 //! A large message is copied once by the kernel, or twice by cores: into shared memory, and out of
 //! it. Which takes longer depends on the machine. The kernel looks up each page of the other

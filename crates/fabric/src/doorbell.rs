@@ -1,4 +1,5 @@
-//! Sleeping until somebody has news, and waking a sleeper. Protocol and proof: `README.md`.
+//! Doorbell: the futex word on which a rank sleeps and by which other ranks wake it. Protocol and
+//! proof: `README.md`, "Doorbells".
 
 use std::sync::atomic::{AtomicU32, Ordering, compiler_fence, fence};
 use std::thread;
@@ -49,13 +50,13 @@ impl<'a> Doorbell<'a> {
         self.words.word.fetch_or(FENCED, Ordering::Relaxed);
     }
 
-    /// Whether somebody sleeps here and has not been rung for.
+    /// Whether a thread of this rank sleeps and has not been woken.
     pub(crate) fn has_sleeper(&self) -> bool {
         self.words.word.load(Ordering::Relaxed) & SLEEPING != 0
             && self.words.asleep.load(Ordering::Relaxed) != 0
     }
 
-    /// Wakes all who sleep here. Call it *after* publishing the news.
+    /// Wakes all threads that sleep at this doorbell. Call it *after* publishing the news.
     ///
     /// Costs a load while nobody sleeps, or a fence and a load if sleepers do not fence.
     #[inline]
@@ -89,8 +90,8 @@ impl<'a> Doorbell<'a> {
         }
     }
 
-    /// Wakes all who sleep here, whatever the word says: for the news that somebody has died,
-    /// perhaps between changing the word and waking.
+    /// Wakes all threads that sleep at this doorbell, whatever its word says. Used after a death:
+    /// the dead rank may have changed the word and not woken the sleepers.
     pub fn alarm(&self) {
         fence(Ordering::SeqCst);
         self.words.word.fetch_add(2 * SLEEPING, Ordering::SeqCst);
@@ -103,8 +104,8 @@ impl<'a> Doorbell<'a> {
         debug_assert!(woken.is_ok(), "futex wake on a mapped word");
     }
 
-    /// Sleeps until rung or until `limit` has passed, unless `news` says that there is something
-    /// to do. Wake-ups without news are possible; callers loop.
+    /// Sleeps until another rank rings or `limit` has passed, unless `news` returns `true`.
+    /// Spurious wake-ups are possible; callers loop.
     pub fn sleep(&self, limit: Duration, news: impl FnOnce() -> bool) {
         let seen = self.words.word.fetch_or(SLEEPING, Ordering::SeqCst) | SLEEPING;
         fence(Ordering::SeqCst);

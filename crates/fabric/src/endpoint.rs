@@ -1,4 +1,4 @@
-//! The messages of one rank: what it sends, what it receives, what is on the way.
+//! The endpoint of one rank: sends, receives, and their progress.
 //!
 //! A message that fits a few cells is copied into them (eager). A larger one is exposed: only its
 //! address travels, and the receiver copies it once, straight into place; where the system forbids
@@ -67,11 +67,11 @@ use reassembly::Reassembly;
 use send::PeerTx;
 use single_copy::DeferredCopies;
 
-/// How an endpoint behaves.
+/// Options of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Whether large messages are copied straight between processes; if nothing is said, only where
-    /// that is faster. Between threads they are, unless it is said that they are not.
+    /// Whether the receiver copies large messages directly from the memory of their sender. `None`:
+    /// between processes only where cross-memory attach is faster; between threads always.
     pub single_copy: Option<bool>,
     /// Whether channels may be opened; without them everything travels as messages.
     pub channels: bool,
@@ -86,33 +86,33 @@ impl Default for Options {
     }
 }
 
-/// What became of a send that was posted.
+/// The state of a send after it was posted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Posted {
-    /// The memory is free again; there will be no completion.
+    /// Complete: the caller may reuse the memory. There will be no completion.
     Done,
-    /// A completion with the token will tell.
+    /// In progress: a completion with the token follows.
     Pending,
 }
 
-/// A posted transfer has ended.
+/// The completion of a posted transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completion {
     /// The token it was posted with.
     pub token: Token,
-    /// What was received (for a send: what was sent, with this rank as the source).
+    /// The received message (for a send: the sent message, with this rank as its source).
     pub outcome: Result<Received, TransferError>,
 }
 
-/// A receive that waits for its message. Its token lies in its parts, which takes less room.
+/// A posted receive. It holds the two parts of its token, which takes less memory than a `Token`.
 #[derive(Clone, Copy, Debug)]
 struct PostedRecv {
     into: RegionMut,
     operation: u64,
     step: u32,
     element: TypeCode,
-    /// Whether the message may be left where it lies.
+    /// Whether the message may stay in shared memory (in-place receive).
     may_lie: bool,
     fill: Fill,
 }
@@ -133,7 +133,7 @@ impl Default for PostedRecv {
     }
 }
 
-/// A message that came before its receive.
+/// An unexpected message: it arrived before its receive was posted.
 #[derive(Debug, Default)]
 struct UnexpectedMsg {
     element: TypeCode,
@@ -145,11 +145,11 @@ struct UnexpectedMsg {
 enum UnexpectedBody {
     /// The message itself.
     Whole(Box<[u8]>),
-    /// Where to copy it from.
+    /// The address to copy it from.
     Exposed(RndvOffer),
-    /// It lies in this berth.
+    /// It lies in this remote bounce buffer.
     Berthed(u64),
-    /// It lies in this block.
+    /// It lies in this bounce buffer.
     Shared(BounceBuffer),
 }
 
@@ -159,16 +159,16 @@ impl Default for UnexpectedBody {
     }
 }
 
-/// What a receiver knows of a large message.
+/// The rendezvous offer of a large message, as its receiver knows it.
 #[derive(Clone, Copy, Debug)]
 struct RndvOffer {
     address: u64,
-    /// What lets us copy; without one the message goes in pieces.
+    /// The read lease; without one the message goes in pieces.
     claim: Option<ReadLease>,
     send: u64,
 }
 
-/// A large message of ours that its receiver has not got yet.
+/// A rendezvous send of this rank that its receiver has not completed.
 #[derive(Clone, Copy, Debug)]
 struct RndvSend {
     to: Peer,
@@ -180,7 +180,7 @@ struct RndvSend {
     straight: Option<u64>,
 }
 
-/// A receive that is filled piece by piece.
+/// A rendezvous receive in pieces or by a zero-copy transfer.
 #[derive(Clone, Copy, Debug)]
 struct RndvRecv {
     receive: PostedRecv,
@@ -194,7 +194,7 @@ struct RndvRecv {
     exposure: Option<RndvOffer>,
 }
 
-/// What a receiver said about a channel before we asked.
+/// A channel that a receiver has opened and this rank has not attached.
 #[derive(Clone, Copy, Debug)]
 struct Opened {
     ring: Option<Ring>,
@@ -202,27 +202,27 @@ struct Opened {
     bytes: usize,
 }
 
-/// All messages of one rank.
+/// The endpoint of one rank: its sends, receives, channels and queues.
 pub struct Endpoint {
     me: Peer,
     segment: Arc<SharedSegment>,
     options: Options,
     single_copy: SingleCopy,
-    /// Whether both ends of a large message copy it: where each rank has a core, so that whoever
-    /// waits for the copy has nothing better to do.
+    /// Whether both ends of a large message copy it (cooperative copy). Set where each rank has a
+    /// core: the sender would only wait for the copy.
     shares_copies: bool,
-    /// Per peer: the lane to it and what waits for room in it.
+    /// Per peer: the ring to it and what waits for room in it.
     peer_tx: Vec<PeerTx>,
     /// Messages that wait for room, over all peers.
     waiting: usize,
-    /// Per peer: the lane from it.
+    /// Per peer: the ring from it.
     readers: Vec<RingReader>,
     /// Per peer: its message of which not all cells have come.
     reassemblies: Vec<Reassembly>,
     matching: Matching<PostedRecv, UnexpectedMsg>,
     /// Per peer: its messages that wait for their receives.
     unexpected: Vec<usize>,
-    /// Looks since something new came, or something kept was received.
+    /// Polls since a packet arrived, or an unexpected message was received.
     idle_polls: u32,
     leases: LeaseTable,
     deferred_copies: DeferredCopies,
@@ -244,13 +244,13 @@ pub struct Endpoint {
     /// Per peer: whether it knows that this rank has left, if it is on another host.
     has_seen: Vec<bool>,
     departure: Disconnect,
-    /// Ranks that have left, but not all that they have sent is here.
+    /// Ranks that have left, but whose packets have not all arrived.
     departing: Vec<Peer>,
-    /// What has completed while memory was waited for.
+    /// Completions that were found while the endpoint waited for memory to be released.
     late: Vec<Completion>,
 }
 
-/// A wire whose first message of each lane has this position.
+/// The network, with this position for the first message of each ring.
 fn starting_at(mut wire: Box<Network>, first: u64) -> Box<Network> {
     wire.start_at(first);
     wire
@@ -263,7 +263,7 @@ impl Endpoint {
     }
 
     /// The endpoint of a rank that shares its segment with the ranks of its host, and reaches
-    /// others by a wire.
+    /// others by the network.
     pub fn reaching(
         segment: Arc<SharedSegment>,
         wire: Option<Box<Network>>,
@@ -384,7 +384,7 @@ impl Endpoint {
         self.take_in(done) || fetched
     }
 
-    /// The second half of [`Endpoint::progress`]: takes what lies in the lanes to this rank, and
+    /// The second half of [`Endpoint::progress`]: takes what lies in the rings to this rank, and
     /// fills those from it. Says whether anything moved.
     pub fn take_in(&mut self, done: &mut Vec<Completion>) -> bool {
         let leaves_copies = self.begin_deferring();
@@ -399,16 +399,16 @@ impl Endpoint {
         self.waiting == 0 && self.rndv_sends.is_empty()
     }
 
-    /// Whether anything waits for room in a lane.
+    /// Whether anything waits for room in a ring.
     #[inline]
     pub fn has_waiting(&self) -> bool {
         self.waiting > 0
     }
 
-    /// Packets that this rank has put into lanes since the beginning. A short message is one, or
+    /// Packets that this rank has put into rings since the beginning. A short message is one, or
     /// one for each cell; a large one or a synchronous one is one, and another that comes back when
-    /// it has been received, or two if both ends copy it, or one for each piece. One in a berth or
-    /// a block is one. Takes time in the number of ranks.
+    /// it has been received, or two if both ends copy it, or one for each piece. One in a remote
+    /// bounce buffer or a bounce buffer is one. Takes time in the number of ranks.
     pub fn packets(&self) -> u64 {
         self.peer_tx.iter().map(PeerTx::packets).sum()
     }

@@ -1,4 +1,4 @@
-//! Errors of the fabric: of launching, of the system, and of single transfers.
+//! Errors of the fabric: of transfers, of starting a world, and of the system.
 
 use crate::{Peer, Received, TypeCode, printable};
 
@@ -9,23 +9,23 @@ pub enum Error {
     /// The number of ranks does not fit one machine.
     #[error("{asked} ranks requested, but one machine takes 1 to {most}; set `-n` accordingly")]
     Ranks {
-        /// What was asked for.
+        /// The number that was requested.
         asked: usize,
-        /// The most that is possible.
+        /// The largest possible number.
         most: usize,
     },
     /// A rank has died; nothing that needs it can complete.
     #[error("{0}")]
     Failed(Failure),
-    /// The operating system refused something.
+    /// A system call failed.
     #[error("{what}: {source}{}", remedy(source))]
     System {
-        /// What was tried.
+        /// The attempted action.
         what: &'static str,
-        /// What the system said.
+        /// The error of the system.
         source: std::io::Error,
     },
-    /// The surroundings that a launcher should have prepared are not as they should be.
+    /// The environment that a launcher should have prepared is invalid.
     #[error("started by a launcher, but {}", printable(.0))]
     Environment(String),
     /// A program could not be started.
@@ -33,7 +33,7 @@ pub enum Error {
     Program {
         /// The program as given.
         program: String,
-        /// What the system said.
+        /// The error of the system.
         source: std::io::Error,
     },
     /// The system has no room for one more rank.
@@ -41,7 +41,7 @@ pub enum Error {
     Start {
         /// The rank.
         rank: Peer,
-        /// What the system said.
+        /// The error of the system.
         source: std::io::Error,
     },
     /// More files would have to be open than the system allows.
@@ -51,7 +51,7 @@ pub enum Error {
         ranks: usize,
         /// Files that would be open.
         needed: u64,
-        /// The most that may be.
+        /// The limit of the system.
         limit: u64,
     },
     /// The memory that ranks share would be larger than the system allows.
@@ -61,13 +61,13 @@ pub enum Error {
         ranks: usize,
         /// Bytes of it: address space, not memory in use.
         needed: u64,
-        /// What the system allows.
+        /// The limit of the system.
         allowed: Allowed,
     },
     /// The network between hosts cannot be used.
     #[error("{}", printable(.0))]
     Network(String),
-    /// A process can look after one job at a time.
+    /// This process already runs a job; it can run one at a time.
     #[error("this process already runs a job")]
     Busy,
 }
@@ -162,12 +162,12 @@ pub struct Failure {
     pub how: How,
 }
 
-/// How a rank ended before its time.
+/// How a rank died.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
     /// Killed by this signal.
     Signal(u8),
-    /// Exited with this code while the others still counted on it.
+    /// Exited with this code before it had left the world.
     Exit(u8),
     /// Exited with this code, which is not 0, after it had left the world.
     ExitAfterLeaving(u8),
@@ -175,11 +175,11 @@ pub enum How {
     Panic,
     /// Its process has ended, and only the launcher of another library knows how.
     Vanished,
-    /// Nothing has been heard from it for so many seconds.
+    /// It has not answered heartbeats for this number of seconds.
     Silent(u8),
     /// The connection to it has broken.
     Cut,
-    /// The system refuses it what it needs for the network, with this error.
+    /// The system refuses it a resource for the network, with this error.
     Starved(u8),
 }
 
@@ -236,29 +236,29 @@ pub fn signal_name(number: u8) -> Option<&'static str> {
     })
 }
 
-/// Why one transfer did not deliver.
+/// The reason why a transfer failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TransferError {
     /// The message was longer than the place it was received into; what fits was not written.
     #[error("truncated: {sent} bytes arrived where there is room for {room}")]
     Truncated {
-        /// Bytes that were sent.
+        /// Bytes of the message.
         sent: Length,
-        /// Bytes that the receive had room for.
+        /// Bytes of the receive.
         room: Length,
-        /// Who sent the message, and as what.
+        /// The sender and the tag of the message.
         from: Sender,
     },
     /// The message was shorter than the place it was received into, which it was to fill; nothing
     /// was written.
     #[error("{sent} bytes arrived where {room} are expected")]
     Short {
-        /// Bytes that were sent.
+        /// Bytes of the message.
         sent: Length,
         /// Bytes that the receive expected.
         room: Length,
-        /// Who sent the message, and as what.
+        /// The sender and the tag of the message.
         from: Sender,
     },
     /// As [`TransferError::TypeMismatch`], of a message whose length was wrong as well.
@@ -268,7 +268,7 @@ pub enum TransferError {
         sent: TypeCode,
         /// Type code of the receive.
         expected: TypeCode,
-        /// Who sent the message, and as what.
+        /// The sender and the tag of the message.
         from: Sender,
     },
     /// A rank sends or awaits other messages in the same operation than the two agree on. The
@@ -282,13 +282,13 @@ pub enum TransferError {
         sent: TypeCode,
         /// Type code of the receive.
         expected: TypeCode,
-        /// Who sent the message, and as what.
+        /// The sender and the tag of the message.
         from: Sender,
     },
     /// The sender took its message back (it gave up after a failure elsewhere).
     #[error("rank {0} took its message back")]
     Revoked(Peer),
-    /// The other side has left the world and will never send.
+    /// The peer has left the world and will never send.
     #[error("rank {0} has left the world")]
     Left(Peer),
     /// The sender met an error in the same operation, and has nothing to send.
@@ -337,7 +337,7 @@ impl TransferError {
     }
 }
 
-/// Who sent a message that was refused, and as what.
+/// The sender and the tag of a message that was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sender {
     /// Its rank.

@@ -1,5 +1,5 @@
-//! The exit code of a process in which the library has found a mistake that the program may have
-//! passed over: such a process does not end with the code of success.
+//! The exit code of a process after an error that the program may have ignored: such a process does
+//! not exit with the code of success.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 

@@ -1,4 +1,4 @@
-//! Files that the user keeps for the library: prices of the machine, wisdom.
+//! Reads and replaces the files that Motet keeps for a user: costs of the machine, wisdom.
 //!
 //! Names come from people and from the environment, and may be those of anything: a device, a pipe,
 //! a link. Reading ends, whatever it is; what is replaced is a file and nothing else.

@@ -1,4 +1,4 @@
-//! Children that a process makes by `fork`.
+//! Fork safety: a child made by `fork` gets private copies of the shared heaps.
 //!
 //! A child has a copy of the memory of its process, but what is mapped shared stays shared. The
 //! heaps of a rank ([`crate::shared_heap`]) are mapped so, and hold what the program has allocated:

@@ -1,4 +1,4 @@
-//! Facts about this machine: what may be used, and what the system has to say about it.
+//! Facts about the host: cores, caches, memory and kernel.
 //!
 //! They are asked for to choose well and to be shown, so what cannot be found out is unknown and
 //! never an error.
@@ -73,7 +73,7 @@ fn one_of_each(cores: &[usize], siblings: impl Fn(usize) -> Option<Vec<usize>>) 
 /// Lets this thread, and processes that it starts from now on, run on one core only.
 ///
 /// # Errors
-/// What the system has against it.
+/// The error of the system if it refuses.
 pub fn stay_on_one_core() -> std::io::Result<()> {
     let allowed = sched_getaffinity(None)?;
     let first = (0..CpuSet::MAX_CPU).find(|&core| allowed.is_set(core));

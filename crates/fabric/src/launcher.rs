@@ -1,4 +1,4 @@
-//! Starting the ranks of a world as processes, and seeing them to their end.
+//! The launcher: starts the ranks of a world as processes, and waits until they end.
 //!
 //! [`run`] makes the shared segment, starts the ranks with its descriptor, and then only waits:
 //! one thread that sleeps in `poll` until a rank writes, a rank ends, a signal comes, or a
@@ -66,7 +66,7 @@ use worlds::Worlds;
 /// A launcher owns the signals and the children of its process, so there is one at a time.
 static RUNNING: AtomicBool = AtomicBool::new(false);
 
-/// Which session the ranks of a job are in. Linux can share the cores between sessions
+/// The session of the ranks of a job. Linux can share the cores between sessions
 /// ([`Autogroup`](crate::host::Autogroup)).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Session {
@@ -77,7 +77,7 @@ pub enum Session {
     Own,
 }
 
-/// What to start, and how often.
+/// A job: the program to start, and its number of ranks.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Job {
@@ -85,15 +85,15 @@ pub struct Job {
     pub program: OsString,
     /// Its arguments, without its own name.
     pub arguments: Vec<OsString>,
-    /// The name the program is told as its own, if not the one by which it is found.
+    /// The program's `argv[0]`, if it differs from the name by which it is found.
     pub name: Option<OsString>,
-    /// How many ranks.
+    /// The number of ranks.
     pub ranks: usize,
-    /// Variables that all ranks have beside those of this process.
+    /// Environment variables of all ranks, in addition to those of this process.
     pub environment: Vec<(OsString, OsString)>,
     /// Whether each line of output begins with the rank that wrote it, as in `[3] `.
     pub label: bool,
-    /// Which session the ranks are in.
+    /// The session of the ranks.
     pub session: Session,
 }
 
@@ -111,7 +111,8 @@ impl Job {
 /// Forwards SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 and SIGWINCH to the ranks, unless
 /// this process ignores them (a second SIGINT kills them, and if they still run a second after the
 /// first, it says so), and stops and continues them with itself. Rank 0 gets the standard input,
-/// the others none. Why a job failed is said on standard error, after the last words of its ranks.
+/// the others none. The cause of a failure is printed on standard error, after the last output of
+/// the ranks.
 /// Children that the calling process had before are left alone, but their exit is not kept.
 ///
 /// A job in a session of its own is run by a child of this process, which says itself what there is
@@ -158,8 +159,8 @@ fn run_alone(job: &Job, front: Option<&Tether>) -> Result<Outcome> {
 /// variables beside its own.
 ///
 /// For a program that was started without a launcher and wants to be several: in the ranks,
-/// [`bootstrap::from_environment`](crate::bootstrap::from_environment) finds a seat, so they do not
-/// come here. The caller then exits with the code of the outcome.
+/// [`bootstrap::from_environment`](crate::bootstrap::from_environment) finds a rank, so they do not
+/// call this. The caller then exits with the code of the outcome.
 ///
 /// # Errors
 /// As [`run`].

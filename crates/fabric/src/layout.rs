@@ -1,16 +1,16 @@
-//! Where things lie in a segment: pure arithmetic over the number of ranks.
+//! Layout of a segment: offsets computed from the number of ranks, without access to memory.
 //!
 //! ```text
 //!  | header page | rank blocks (one each) | lanes (ranks x ranks) | arenas (one each) | heaps |
 //! ```
 //!
-//! The file behind a segment is sparse: a page of a lane, an arena or a heap that nobody touches
-//! costs address space only. Lanes are grouped by receiver, so that what one rank polls lies
+//! The file behind a segment is sparse: a page of a ring, an arena or a heap that nobody touches
+//! costs address space only. Rings are grouped by receiver, so that what one rank polls lies
 //! together.
 //!
 //! Where a world has ranks on other hosts, the segment of a host has blocks for all of them, so
-//! that ranks have one number everywhere, but lanes and arenas only for its *seats*: the ranks of
-//! this host, counted in their order. Each of them has a segment of its own besides, with a lane to
+//! that ranks have one number everywhere, but rings and arenas only for its *local ranks*,
+//! counted in their order. Each of them has a segment of its own besides, with a ring to
 //! and from every rank elsewhere, and one arena for what arrives.
 
 use std::ops::Range;
@@ -20,21 +20,21 @@ use crate::{Error, Result};
 
 /// Bytes of a cache line: the unit in which cores exchange memory.
 pub const LINE: usize = 64;
-/// Bytes of a page: header, rank blocks, lanes and arenas start on page borders.
+/// Bytes of a page: header, rank blocks, rings and arenas start on page borders.
 pub const PAGE: usize = 4096;
-/// The most ranks that one machine takes: what the address space of lanes is sized for.
+/// The most ranks that one machine takes: what the address space of rings is sized for.
 pub const MAX_RANKS: usize = 1024;
-/// Claims per rank: large messages that one rank may have exposed at once.
+/// Leases per rank: large messages that one rank may have exposed at once.
 pub const CLAIMS: usize = 1024;
 
-/// Bytes of a rank's block: one line for the doorbell, one for its state, then one for each claim.
+/// Bytes of a rank's block: one line for the doorbell, one for its state, then one for each lease.
 const RANK_BLOCK: usize = page_up(2 * LINE + CLAIMS * LINE);
-/// Annexes of a lane between ranks that share cores: all of them together are to fit a cache, and
+/// Annexes of a ring between ranks that share cores: all of them together are to fit a cache, and
 /// who finds none puts its message into a block.
 const MOST_ANNEXES: usize = 16;
 /// Bytes of an arena where the system allows little memory, as with many ranks.
 const SMALL_ARENA: usize = 8 << 20;
-/// Bytes before the cells of a lane: one line that the receiver writes, one that the sender writes.
+/// Bytes before the cells of a ring: one line that the receiver writes, one that the sender writes.
 pub const LANE_HEAD: usize = 2 * LINE;
 
 /// Rounds up to a whole number of pages.
@@ -49,10 +49,10 @@ pub struct Layout {
     seats: usize,
     lanes: usize,
     arenas: usize,
-    /// How each lane is cut where each rank has a core, and where ranks share cores; their offsets
+    /// How each ring is cut where each rank has a core, and where ranks share cores; their offsets
     /// are 0. Who shares a core with its receiver does well to be far ahead of it, since each of
     /// them runs for some time; but the first time around each cell costs a part of a page, and
-    /// there are more lanes the more ranks there are. Who has a core never is, and cells that are
+    /// there are more rings the more ranks there are. Who has a core never is, and cells that are
     /// far apart, and few enough for a cache, are faster then.
     roomy: Ring,
     crowded: Ring,
@@ -61,7 +61,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The layout for this many ranks. The more ranks, the smaller each lane, so that the sum
+    /// The layout for this many ranks. The more ranks, the smaller each ring, so that the sum
     /// stays bearable.
     ///
     /// # Errors
@@ -115,7 +115,7 @@ impl Layout {
         std::iter::successors(Some(self), |form| form.smaller())
     }
 
-    /// The layout of what one rank has for ranks elsewhere: lanes to and from each of them, and
+    /// The layout of what one rank has for ranks elsewhere: rings to and from each of them, and
     /// an arena of so many cells. These are longer than those in shared memory: each is a message
     /// of the network, which costs a call of the system, or more. Where there are few ranks there
     /// are more of them, so that who shares its core with a receiver gets far before it must wait.
@@ -146,7 +146,7 @@ impl Layout {
         self.seats
     }
 
-    /// The lane at an offset, between ranks that share cores or not.
+    /// The ring at an offset, between ranks that share cores or not.
     pub fn lane_at(&self, offset: usize, is_crowded: bool) -> Ring {
         Ring { offset, ..if is_crowded { self.crowded } else { self.roomy } }
     }
@@ -161,7 +161,7 @@ impl Layout {
         self.arena_bytes
     }
 
-    /// Bytes of one lane with its head, whole pages.
+    /// Bytes of one ring with its head, whole pages.
     pub fn lane_bytes(&self) -> usize {
         page_up(self.roomy.bytes().max(self.crowded.bytes()))
     }
@@ -173,23 +173,23 @@ impl Layout {
         PAGE + rank * RANK_BLOCK
     }
 
-    /// Offset of the lane from one seat to another.
+    /// Offset of the ring from one seat to another.
     pub fn lane(&self, from: usize, to: usize) -> usize {
         assert!(from < self.seats && to < self.seats, "lane {from} -> {to} of {}", self.seats);
         self.nth_lane(to * self.seats + from)
     }
 
-    /// Offset of the lane to a rank elsewhere, where ranks have such lanes.
+    /// Offset of the ring to a rank elsewhere, where ranks have such rings.
     pub fn lane_to(&self, rank: usize) -> usize {
         self.nth_lane(2 * rank)
     }
 
-    /// Offset of the lane from a rank elsewhere, where ranks have such lanes.
+    /// Offset of the ring from a rank elsewhere, where ranks have such rings.
     pub fn lane_from(&self, rank: usize) -> usize {
         self.nth_lane(2 * rank + 1)
     }
 
-    /// Where all lanes lie.
+    /// Where all rings lie.
     pub fn lanes(&self) -> Range<usize> {
         let start = PAGE + self.ranks * RANK_BLOCK;
         start..start + self.lanes * self.lane_bytes()

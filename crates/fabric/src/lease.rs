@@ -1,7 +1,8 @@
-//! Claims: who may read a large message right now. Protocol and proof: `README.md`, "Claims".
+//! Read leases: the permission to read a large message in the memory of its sender, which the
+//! sender can revoke. Protocol and proof: `README.md`, "Read leases".
 //!
 //! A large message is not sent: its sender exposes it, and the receiver copies it straight out of
-//! the sender's memory. The word of a claim decides between the receiver that wants to copy and
+//! the sender's memory. The word of a lease decides between the receiver that wants to copy and
 //! the sender that wants its memory back because something failed.
 
 use std::sync::Arc;
@@ -17,19 +18,19 @@ const WITHDRAWN: u64 = 0;
 const EXPOSED: u64 = 1;
 /// The receiver is reading.
 const TAKEN: u64 = 2;
-/// The use of a claim counts above the two bits of its state.
+/// The use of a lease counts above the two bits of its state.
 const USE: u64 = 4;
 
-/// One exposure of one message: which claim of its sender, and the use that it belongs to.
+/// One exposure of one message: which lease of its sender, and the use that it belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadLease {
     index: u32,
-    /// The word's value while exposed; unlike that of any other use of the same claim.
+    /// The word's value while exposed; unlike that of any other use of the same lease.
     exposed: u64,
 }
 
 impl ReadLease {
-    /// As one word, to travel in a message; 0 if there is none. Uses of one claim are told apart
+    /// As one word, to travel in a message; 0 if there is none. Uses of one lease are told apart
     /// for 2^46 uses.
     pub fn to_word(claim: Option<ReadLease>) -> u64 {
         claim.map_or(0, |claim| (claim.exposed << 16) | u64::from(claim.index))
@@ -47,7 +48,7 @@ impl ReadLease {
     }
 }
 
-/// The claims of this rank, as their owner sees them.
+/// The leases of this rank, as their owner sees them.
 #[derive(Debug)]
 pub struct LeaseTable {
     segment: Arc<SharedSegment>,
@@ -60,26 +61,26 @@ fn word(segment: &SharedSegment, owner: Peer, index: u32) -> &AtomicU64 {
     segment.word64(line(segment, owner, index))
 }
 
-/// Offset of the line of a claim.
+/// Offset of the line of a lease.
 fn line(segment: &SharedSegment, owner: Peer, index: u32) -> usize {
     assert!((index as usize) < CLAIMS, "claim {index} of {CLAIMS}");
     let block = segment.layout().rank_block(owner.index());
     block + CLAIMS_AT + index as usize * LINE
 }
 
-/// The two words behind that of a claim, by which the ends of a message share its copy.
+/// The two words behind that of a lease, by which the ends of a message share its copy.
 pub fn shared_words(segment: &SharedSegment, owner: Peer, claim: ReadLease) -> [&AtomicU64; 2] {
     let line = line(segment, owner, claim.index);
     [8, 16].map(|offset| segment.word64(line + offset))
 }
 
 impl LeaseTable {
-    /// All claims of a rank, none in use.
+    /// All leases of a rank, none in use.
     pub fn new(segment: Arc<SharedSegment>, owner: Peer) -> LeaseTable {
         LeaseTable { segment, owner, free: (0..CLAIMS as u32).rev().collect(), uses: 0 }
     }
 
-    /// Lets the receiver of a message read. `None` while all claims are in use.
+    /// Lets the receiver of a message read. `None` while all leases are in use.
     pub fn grant(&mut self) -> Option<ReadLease> {
         let index = self.free.pop()?;
         self.uses += 1;
@@ -92,7 +93,7 @@ impl LeaseTable {
     /// which ends by itself: it needs nothing from us.
     ///
     /// Once a process has died, perhaps that of the reader, it does not wait. A reader that lives
-    /// on can only be one for whom the kernel copies; it finds its claim gone, and what it has read
+    /// on can only be one for whom the kernel copies; it finds its lease gone, and what it has read
     /// counts for nothing.
     pub fn revoke(&mut self, claim: ReadLease) {
         let word = word(&self.segment, self.owner, claim.index);

@@ -1,5 +1,5 @@
-//! Memory, messages, channels, waiting and launching: everything of Motet that touches the
-//! operating system, and the only home of raw memory.
+//! Memory, messages, channels, waiting and launching: the crate that does all contact of Motet with
+//! the operating system, and the only one with raw memory.
 //!
 //! Ranks talk through one [`SharedSegment`]: a zero-filled area that all of them map. Ranks that
 //! are threads of one process share a private mapping; ranks that are processes share a memfd that

@@ -1,4 +1,4 @@
-//! Limits of the process (`ulimit`).
+//! Resource limits of the process (`ulimit`, `prlimit64`).
 //!
 //! A sandbox may refuse `prlimit64`. Then no limit is known, and all is tried as if there was none.
 //! (That of rustix cannot fail: it panics, or returns what nobody has written.)

@@ -1,5 +1,4 @@
-//! Which message meets which receive: posted receives on one side, messages that came before
-//! their receive on the other.
+//! Message matching: the queue of posted receives and the queue of unexpected messages.
 //!
 //! A receive that names sender and tag is found by hashing, however many are posted. A receive
 //! with a wildcard is searched for in the order of posting. Order is kept as the standard asks:

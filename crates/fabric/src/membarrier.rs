@@ -1,6 +1,5 @@
-//! A fence that one thread passes for all: the system has each other thread pass one, too, or
-//! finds that it does not run. Who does a thing often need not pay then for who does another
-//! seldom. What follows from it: `README.md`, "Doorbells".
+//! Asymmetric memory fence (`membarrier(2)`): one thread executes a fence on behalf of all others,
+//! so that the frequent side of a protocol needs none. Used by doorbells: `README.md`, "Doorbells".
 
 use rustix::thread::{MembarrierCommand, membarrier};
 

@@ -1,5 +1,4 @@
-//! What memcheck, the tool of valgrind that watches each byte, cannot see by itself: that other
-//! processes write to memory.
+//! Client requests to valgrind's memcheck: they mark memory that other processes have written.
 //!
 //! Memcheck knows of each byte whether this process has written it. Bytes of a user that nobody
 //! has written, such as the padding of structures, may be sent. Their copies in the shared segment

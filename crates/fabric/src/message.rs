@@ -1,13 +1,13 @@
-//! The words in which messages are spoken of.
+//! Types of the messages: peers, labels, selectors, type codes, tokens and traffic hints.
 
 use std::fmt;
 
-/// A rank of the world, as the fabric counts them (communicators translate into these).
+/// A rank of the world. Communicators translate their ranks into these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Peer(pub u32);
 
 impl Peer {
-    /// For indexing.
+    /// The rank as an index.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -19,12 +19,12 @@ impl fmt::Display for Peer {
     }
 }
 
-/// What a message is about. Two messages with the same label between the same two ranks meet
-/// their receives in the order in which they were sent.
+/// The label by which messages match receives. Messages with the same label between the same two
+/// ranks match in the order in which they were sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Label {
-    /// Which communicator and which of its separate worlds (point-to-point, collective,
-    /// persistent): messages of different contexts never meet.
+    /// The context: the communicator and the kind of communication (point-to-point, collective,
+    /// persistent). Messages of different contexts never match.
     pub context: u64,
     /// The user's tag, or the number of the operation on its communicator.
     pub tag: u64,
@@ -32,7 +32,7 @@ pub struct Label {
     pub ordinal: u32,
 }
 
-/// Which messages a receive accepts.
+/// The messages that a receive accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Selector {
     /// The context; there is no wildcard for it.
@@ -46,7 +46,7 @@ pub struct Selector {
 }
 
 impl Selector {
-    /// Accepts just the messages of one label from one rank.
+    /// Accepts only messages with this label from this rank.
     pub fn exactly(source: Peer, label: Label) -> Selector {
         Selector {
             context: label.context,
@@ -65,7 +65,7 @@ impl Selector {
     }
 }
 
-/// The type of the elements of a message, as far as the two sides compare it.
+/// The type of the elements of a message, as the sender and the receiver compare it.
 ///
 /// * 0 is [`BYTES`](TypeCode::BYTES).
 /// * Up to `0x3fff` are basic types, which have the same codes in all processes. Any bytes are a

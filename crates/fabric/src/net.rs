@@ -1,4 +1,5 @@
-//! Messages between hosts, over libfabric. How it works: `README.md` in this folder.
+//! Network transport: messages between hosts, over libfabric. Protocols: `README.md` in this
+//! folder.
 
 mod burst;
 mod control_channel;

@@ -1,4 +1,4 @@
-//! Memory that is there and that nobody may touch, so that AddressSanitizer finds who does.
+//! Marks unused memory for AddressSanitizer, which then reports accesses to it.
 //!
 //! The sanitizer knows what the allocator has given out, but not which parts of memory that the
 //! library divides itself are in use. Only a build with `--cfg poison` tells it, which

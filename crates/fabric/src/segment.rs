@@ -1,4 +1,4 @@
-//! The shared area of a world: how it is mapped, and the words of it that every rank reads.
+//! The shared segment of a world: its mapping, and the words in it that all ranks read.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -23,7 +23,7 @@ use crate::layout::{LINE, Layout};
 use crate::membarrier::FenceScope;
 use crate::{Error, Peer, Region, Result, memcheck};
 
-/// Says that a segment was made by this version of the layout.
+/// The magic number of this version of the layout.
 const MAGIC: u64 = 0x6d6f_7465_7400_0001;
 
 /// Offsets in the header page; each word that is written while ranks run has a line of its own. The
@@ -45,10 +45,10 @@ const LEAVING_AT: usize = LINE + 8;
 const CORE_AT: usize = LINE + 12;
 /// Eight bytes of `endings`.
 const DEATH_AT: usize = LINE + 16;
-/// Offset of a rank's claims in its block.
+/// Offset of a rank's leases in its block.
 pub(crate) const CLAIMS_AT: usize = 2 * LINE;
 
-/// Where a rank is in its life.
+/// The state of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// Not yet in the world.
@@ -331,7 +331,7 @@ impl SharedSegment {
         }
     }
 
-    /// Where a rank is in its life.
+    /// The state of a rank.
     pub fn state(&self, rank: Peer) -> State {
         let word = self.word32(self.layout.rank_block(rank.index()) + STATE_AT);
         match word.load(Ordering::Acquire) {

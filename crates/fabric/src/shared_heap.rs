@@ -1,4 +1,4 @@
-//! Memory that a program asks its rank for: a part of the segment, which all ranks of the host map.
+//! Shared heap: memory of the program in the segment, which all ranks of the host map.
 //!
 //! A large message that lies in it is copied by its receiver as any other, but by a core and not
 //! by the kernel, from where it lies in the receiver's own mapping ([`crate::endpoint`]). So it

@@ -1,5 +1,5 @@
-//! Values under stable ids. A slot is used again, but under another id, so that a stale id finds
-//! nothing instead of somebody else's value.
+//! Slab: values under generational ids. A slot is reused under another id, so that a stale id finds
+//! nothing instead of another value.
 
 use std::mem;
 

@@ -1,5 +1,5 @@
-//! A ring of cells from one rank to another: one writer, one reader. Protocol and proof:
-//! `README.md`, "Lanes".
+//! SPSC eager ring: a ring of cells from one rank (the writer) to another (the reader). Protocol
+//! and proof: `README.md`, "Eager rings".
 //!
 //! ```text
 //!   head:  | consumed (receiver writes) ... line | starving (sender writes) ... line |
@@ -188,8 +188,8 @@ impl RingWriter {
             let rest = payload.part(first, payload.bytes() - first);
             // SAFETY: the payload fits the cell.
             let at = unsafe { behind.add(first) };
-            // SAFETY: the cell is ours until stamped (README, "Lanes"); the payload is readable by
-            // the caller's promise, and user memory never overlaps cells.
+            // SAFETY: the cell is ours until stamped (README, "Eager rings"); the payload is
+            // readable by the caller's promise, and user memory never overlaps cells.
             unsafe { at.as_ptr().copy_from_nonoverlapping(rest.start(), rest.bytes()) };
         }
         // SAFETY: as above; the body is 8-aligned, as is the header, as asserted.
@@ -215,8 +215,8 @@ impl RingWriter {
         }
         // SAFETY: the payload fits the cell there, as just seen.
         let at = unsafe { self.place.cell(self.next).add(lead) };
-        // SAFETY: the cell is ours until stamped (README, "Lanes"); the payload is readable by the
-        // caller's promise, and user memory never overlaps cells.
+        // SAFETY: the cell is ours until stamped (README, "Eager rings"); the payload is readable
+        // by the caller's promise, and user memory never overlaps cells.
         unsafe { copy(payload.start(), at.as_ptr(), payload.bytes()) };
         self.stamp_cell(lead + payload.bytes());
         true
@@ -233,7 +233,7 @@ impl RingWriter {
         self.pages.prefault_overflow(&self.place);
         let annex = self.place.overflow_slot(self.next);
         // SAFETY: the annex is ours until the cell is stamped, since there is room for a message
-        // of the longest kind (README, "Lanes"); the rest is as in `push`.
+        // of the longest kind (README, "Eager rings"); the rest is as in `push`.
         unsafe { annex.as_ptr().copy_from_nonoverlapping(payload.start(), payload.bytes()) };
         // SAFETY: the body is 8-aligned, as is the header, and it fits the cell, as asserted.
         unsafe { self.place.body(self.next).cast::<H>().write(header) };
@@ -355,8 +355,8 @@ impl RingReader {
         if !self.has_news() {
             return None;
         }
-        // SAFETY: the stamp says that the sender has published this cell (README, "Lanes") with
-        // a header of this type, by the caller's promise.
+        // SAFETY: the stamp says that the sender has published this cell (README, "Eager rings")
+        // with a header of this type, by the caller's promise.
         Some(unsafe { self.place.body(self.next).cast::<H>().read() })
     }
 

@@ -1,4 +1,4 @@
-//! What is said on the standard error, and how texts of users are shown there.
+//! Log lines on standard error, with escaping of texts from users.
 
 use std::fmt::{self, Display, Write as _};
 use std::io::{self, Write};

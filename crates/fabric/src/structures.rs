@@ -1,4 +1,4 @@
-//! The structures that this process sends and receives, and their numbers.
+//! Structure types of this process: maps the signature of a structure to its number.
 //!
 //! A message tells the type of its elements by a [`TypeCode`], in which there is no room for all
 //! that a structure consists of. So a process numbers the structures that it meets, its own and
@@ -12,10 +12,10 @@ use std::sync::{PoisonError, RwLock};
 
 use crate::TypeCode;
 
-/// So many structures a process can tell apart. Those beyond are [`TypeCode::NAMELESS`].
+/// The most structures that a process can number. Further ones are [`TypeCode::NAMELESS`].
 pub const STRUCTURES_MAX: usize = (1 << 14) - 3;
 
-/// What a process knows. Signatures are never forgotten, and there are at most [`STRUCTURES_MAX`].
+/// The structures of a process: at most [`STRUCTURES_MAX`], and none is ever removed.
 struct Known {
     signatures: Vec<&'static str>,
     codes: Option<HashMap<&'static str, TypeCode>>,

@@ -1,4 +1,5 @@
-//! Variables of the environment that name files or libraries.
+//! Trusted environment: reads variables that name files or libraries, unless the process has more
+//! rights than its user.
 //!
 //! A program with more rights than the user who starts it (set-user-id, file capabilities) must not
 //! load, read or write what that user names. It does as if such variables were not set, as

@@ -9,7 +9,7 @@
 //! reports with the steps that lead there.
 //!
 //! loom treats `SeqCst` loads and stores as weaker than they are, but fences as they are; the
-//! proofs (README, "Lanes" and "Doorbells") lean on fences alone.
+//! proofs (README, "Eager rings" and "Doorbells") lean on fences alone.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 #![cfg(loom)]

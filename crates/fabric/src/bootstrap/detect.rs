@@ -1,4 +1,4 @@
-//! Which launcher has started this process, as far as the environment tells.
+//! Launcher detection: reads from the environment which launcher has started this process.
 
 use std::ffi::OsString;
 use std::os::fd::RawFd;

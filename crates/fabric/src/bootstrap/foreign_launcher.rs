@@ -1,5 +1,4 @@
-//! A process that the launcher of another library has started, from its first word with that
-//! launcher to its last.
+//! The connection of a process to the launcher of another library, from init to finalize.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, TryLockError};
@@ -95,7 +94,8 @@ impl ForeignLauncher {
     /// Makes the acquaintance of all other ranks, and takes the seat among those of this host.
     ///
     /// # Errors
-    /// Those of the board, of the system, and of the network if ranks are on several hosts.
+    /// Those of the key-value space, of the system, and of the network if ranks are on several
+    /// hosts.
     pub(super) fn seat(mut board: Box<dyn KeyValueSpace>) -> Result<JoinedRank> {
         IS_LAUNCHED.store(true, Ordering::Relaxed);
         let PeerSetup { roster, segment, wire, vigil } = match PeerSetup::by(&mut *board) {
@@ -126,7 +126,7 @@ impl ForeignLauncher {
     /// The last word: this rank has left the world in good order. Does nothing the second time.
     ///
     /// # Errors
-    /// Those of the board, whose launcher may take the end of this process for its death.
+    /// Those of the key-value space, whose launcher may take the end of this process for its death.
     pub fn leave(&self) -> Result<()> {
         let ties = self.ties.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(Ties { mut board, vigil, .. }) = ties else { return Ok(()) };

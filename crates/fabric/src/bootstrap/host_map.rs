@@ -1,9 +1,9 @@
-//! Where all ranks are: which of them share a host, as they themselves have seen it.
+//! Host map: which ranks share a host, from what the ranks themselves observe.
 //!
 //! What launchers say about hosts is not used: some number local ranks as they like, some count
 //! each host several times, and none knows whether two containers can share memory. Instead each
-//! rank tells the others on a *card* what it sees of its surroundings, and those who see the same
-//! are on one host.
+//! rank publishes in a [`RankInfo`] what it observes: kernel boot, namespaces, user and process.
+//! Ranks with equal observations are on one host.
 
 use std::fmt::Write;
 use std::fs;
@@ -15,9 +15,9 @@ use super::process::started;
 use super::simulated_hosts::divide;
 use crate::{Error, Result, host};
 
-/// The name under which cards are put.
+/// The name under which `RankInfo`s are put.
 const CARD: &str = "card";
-/// What a card begins with. Another version may do everything else differently.
+/// What a `RankInfo` begins with. Another version may do everything else differently.
 const VERSION: &str = concat!("motet ", env!("CARGO_PKG_VERSION"));
 
 /// What one rank tells the others about itself.
@@ -41,7 +41,7 @@ pub struct RankInfo {
 }
 
 impl RankInfo {
-    /// The card of this process.
+    /// The `RankInfo` of this process.
     pub fn own() -> RankInfo {
         let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
         let name: String = name.chars().filter(|letter| !letter.is_whitespace()).collect();
@@ -112,10 +112,10 @@ pub struct HostMap {
 }
 
 impl HostMap {
-    /// All ranks show each other their cards.
+    /// All ranks show each other their `RankInfo`s.
     ///
     /// # Errors
-    /// Those of the board; a rank of another version.
+    /// Those of the key-value space; a rank of another version.
     pub fn gather(board: &mut dyn KeyValueSpace, own: &RankInfo) -> Result<HostMap> {
         let texts = all_gather(board, CARD, own.text().as_bytes())?;
         let mut cards = Vec::with_capacity(texts.len());
@@ -160,7 +160,7 @@ impl HostMap {
         self.cards.len()
     }
 
-    /// The card of a rank.
+    /// The `RankInfo` of a rank.
     pub fn rank_info(&self, rank: usize) -> &RankInfo {
         &self.cards[rank]
     }

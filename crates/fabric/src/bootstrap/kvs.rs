@@ -1,4 +1,4 @@
-//! What the launchers of other libraries offer to the ranks that they start.
+//! The key-value space of a launcher (PMI-1, PMI-2, PMIx): put, fence, get, abort, finalize.
 
 use crate::Result;
 
@@ -7,11 +7,12 @@ pub const VALUE_MAX_BYTES: usize = 64 << 10;
 /// Characters of the longest name that a [`KeyValueSpace`] takes.
 pub const NAME_MAX_BYTES: usize = 24;
 
-/// A notice board: the one thing that ranks have in common before they can send messages.
+/// The key-value space of a job: the means by which ranks exchange data before they can send
+/// messages.
 ///
-/// Each rank pins up values under names of its own, all wait for each other at a fence, and then
-/// each reads what others have pinned up. That is all that is asked of a launcher; PMI-1, PMI-2 and
-/// PMIx are three ways to say it.
+/// Each rank puts values under names, all ranks wait for each other at a fence, and then each rank
+/// gets the values of others. Motet needs nothing else from a launcher. PMI-1, PMI-2 and PMIx each
+/// implement it.
 ///
 /// ```text
 ///     board.put("address", &own)?;             // each rank, once for each name
@@ -28,35 +29,35 @@ pub const NAME_MAX_BYTES: usize = 24;
 /// in time. A fence waits for the slowest rank, so it has more time than other calls
 /// ([`LAUNCH_SECONDS`](super::LAUNCH_SECONDS)).
 pub trait KeyValueSpace: Send + std::fmt::Debug {
-    /// Which rank this process is.
+    /// The rank of this process.
     fn rank(&self) -> usize;
 
-    /// How many ranks there are.
+    /// The number of ranks.
     fn ranks(&self) -> usize;
 
-    /// Pins up a value for all ranks.
+    /// Puts a value for all ranks under a name.
     ///
     /// # Errors
     /// The launcher has gone, is late, or refuses.
     fn put(&mut self, name: &str, value: &[u8]) -> Result<()>;
 
-    /// Waits for all ranks to come here.
+    /// Waits until all ranks have called this.
     ///
     /// # Errors
     /// As [`KeyValueSpace::put`]; also when a rank does not come.
     fn fence(&mut self) -> Result<()>;
 
-    /// What a rank has put under this name before the last fence.
+    /// Gets the value that a rank put under this name before the last fence.
     ///
     /// # Errors
     /// As [`KeyValueSpace::put`]; also when there is nothing.
     fn get(&mut self, rank: usize, name: &str) -> Result<Vec<u8>>;
 
-    /// Asks the launcher to end the job, with this exit code. The caller must end by itself too:
-    /// whether the launcher has listened is not waited for.
+    /// Asks the launcher to end the job, with this exit code. Does not wait for an answer, so the
+    /// caller must exit by itself, too.
     fn abort(&mut self, code: u8, text: &str);
 
-    /// Says that this rank ends in good order. The last call.
+    /// Tells the launcher that this rank ends in good order. The last call.
     ///
     /// # Errors
     /// As [`KeyValueSpace::put`].
@@ -66,7 +67,7 @@ pub trait KeyValueSpace: Send + std::fmt::Debug {
 /// Puts a value, and returns what every rank has put under this name. All ranks call it.
 ///
 /// # Errors
-/// Those of the board.
+/// Those of the key-value space.
 pub fn all_gather(board: &mut dyn KeyValueSpace, name: &str, value: &[u8]) -> Result<Vec<Vec<u8>>> {
     board.put(name, value)?;
     board.fence()?;

@@ -1,4 +1,4 @@
-//! The place that Motet's own launcher has prepared for a process.
+//! The environment variables and descriptor by which Motet's launcher tells a process its rank.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 

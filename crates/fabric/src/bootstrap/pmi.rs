@@ -1,4 +1,4 @@
-//! The wire protocols of PMI: own clients for both.
+//! Clients of the wire protocols PMI-1 and PMI-2.
 //!
 //! A launcher hands each rank a socket, at the other end of which a server answers one request
 //! after another. Both protocols are text: PMI-1 in lines of fields with blanks between them,

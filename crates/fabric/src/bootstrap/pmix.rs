@@ -1,4 +1,4 @@
-//! PMIx, through the library of that name.
+//! PMIx client: calls the PMIx library, which is opened at run time.
 //!
 //! The protocol between a process and a server of PMIx is not fixed, only the functions of the
 //! library are; so this is a library that is opened when it is needed, and nothing of it is needed

@@ -1,4 +1,4 @@
-//! Whether a process of this host still runs.
+//! Liveness check: whether a process of this host still runs.
 //!
 //! A rank may be declared dead only on evidence, so what the system refuses to tell is no evidence.
 //! That is why no descriptor of the process is asked for (`pidfd_open`): old kernels and sandboxes

@@ -1,4 +1,5 @@
-//! Watching over the ranks of a host when their launcher does not tell of deaths.
+//! Process watch: each rank watches the process of another rank of its host, if the launcher does
+//! not report deaths.
 //!
 //! Each rank watches one other, the next on the host, and the last the first, by one thread that
 //! looks several times a second. When the one that is watched has left in good order, the next but

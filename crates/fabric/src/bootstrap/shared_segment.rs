@@ -1,4 +1,5 @@
-//! The segment of one host, among ranks that another library's launcher has started.
+//! Creates the segment of a host, and shares it with ranks that another library's launcher has
+//! started.
 //!
 //! No launcher of ours hands it down here. The first rank of the host makes it, without a name as
 //! always, and tells the others its process and descriptor; they take it over from there, while
@@ -32,7 +33,7 @@ const DESCRIPTOR: &str = "descriptor ";
 /// fails on every rank of a host on which it fails on one.
 ///
 /// # Errors
-/// Memory is refused, or the system does not let ranks share it; and those of the board.
+/// Memory is refused, or the system does not let ranks share it; and those of the key-value space.
 pub(super) fn enter(board: &mut dyn KeyValueSpace, roster: &HostMap) -> Result<Arc<SharedSegment>> {
     let neighbours = roster.neighbours();
     let (leader, me) = (neighbours[0], Peer(roster.rank() as u32));

@@ -1,5 +1,4 @@
-//! Ranks of one host that talk as if they were on several, by the network: for tests, and to see
-//! what it costs.
+//! Simulated hosts: ranks of one host communicate over the network, for tests and measurements.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};

@@ -1,5 +1,5 @@
-//! Bounce buffers: a sender copies a message into shared memory, once for all its readers, and goes
-//! on. For oversubscribed cores, and where the kernel copies slowly: `../README.md`, "Blocks".
+//! Bounce buffers: the sender copies into shared memory, once for all readers, and completes. For
+//! oversubscribed cores or where cross-memory attach is slow: `../README.md`, "Bounce buffers".
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -337,8 +337,8 @@ impl Endpoint {
             // SAFETY: as below.
             return unsafe { self.fill_watched(into, data) };
         }
-        // SAFETY: long enough and read by nobody (README, "Blocks"); the data is readable, by the
-        // caller's promise.
+        // SAFETY: long enough and read by nobody (README, "Bounce buffers"); the data is readable,
+        // by the caller's promise.
         unsafe { self.copy_strategy.write(into, data) };
     }
 
@@ -446,7 +446,7 @@ impl Endpoint {
             let into = receive.into.part(at, upto - at);
             // SAFETY: a posted receive: writable, by the promise of its poster, and long enough, as
             // `part` checks. The bytes lie in the segment, and nobody writes them until we say that
-            // we have read the block (README, "Blocks").
+            // we have read the block (README, "Bounce buffers").
             unsafe { into.start().copy_from_nonoverlapping(from.as_ptr(), into.bytes()) };
             at = upto;
         }

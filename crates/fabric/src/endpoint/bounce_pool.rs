@@ -1,5 +1,5 @@
-//! Where blocks lie: one after the other on a belt, which is a part of a rank's arena.
-//! Why, and what that gives: `../README.md`, "Blocks".
+//! Bounce pool: a ring allocator of bounce buffers in a part of the arena of the sender. Design and
+//! measurements: `../README.md`, "Bounce buffers".
 
 use std::collections::VecDeque;
 use std::ops::{Range, RangeInclusive};
@@ -10,9 +10,9 @@ use crate::channel::Arena;
 use crate::layout::{LINE, PAGE};
 use crate::{Peer, Region, SharedSegment, host};
 
-/// Blocks that may be unread at a time.
+/// Bounce buffers that may be unread at a time.
 pub(super) const BUFFERS_IN_USE_MAX: usize = 128;
-/// Bytes of a belt where ranks share cores: then a rank is to be many messages ahead.
+/// Bytes of a bounce pool where ranks share cores: then a rank is to be many messages ahead.
 const OVERSUBSCRIBED_POOL_BYTES: usize = 8 << 20;
 /// Bytes that one rank may leave unread there of what another has for it. More of that from each of
 /// many senders lies in no cache any more when it is read.
@@ -21,23 +21,24 @@ const UNREAD_MAX_BYTES: usize = 1 << 20;
 const CACHED_UNREAD_MAX_BYTES: usize = 256 << 10;
 /// What is longer than the cache of a core, if that is not as large as usual.
 const CACHE_BYTES: RangeInclusive<usize> = 2 << 20..=8 << 20;
-/// So many bytes of a belt get their pages at once, before they are used for the first time: in a
-/// virtual machine each page by itself takes 2 µs and more, and 64 KiB so 60 instead of 3.
+/// So many bytes of a bounce pool get their pages at once, before they are used for the first time:
+/// in a virtual machine each page by itself takes 2 µs and more, and 64 KiB so 60 instead of 3.
 const PREFAULT_BYTES: usize = 512 << 10;
-/// Bytes of a belt to begin with. Even so pages take ten times as long as to write them again.
+/// Bytes of a bounce pool to begin with. Even so pages take ten times as long as to write them
+/// again.
 const POOL_INITIAL_BYTES: usize = 128 << 10;
-/// Times around a belt before it becomes twice as long.
+/// Times around a bounce pool before it becomes twice as long.
 const WRAPS_BEFORE_GROWTH: u32 = 8;
-/// A belt takes at most such a share of the arena.
+/// A bounce pool takes at most such a share of the arena.
 const ARENA_SHARE_MAX: usize = 8;
 
-/// Where a block lies: offsets in the segment.
+/// Where a bounce buffer lies: offsets in the segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BounceBuffer {
     /// The word that counts those who are still to read it.
     pub(super) readers: usize,
-    /// The word that counts the bytes that are there, of a block that is read while it is filled;
-    /// 0 of one in which all is there when somebody hears of it.
+    /// The word that counts the bytes that are there, of a bounce buffer that is read while it is
+    /// filled; 0 of one in which all is there when somebody hears of it.
     pub(super) filled: usize,
     /// Its bytes.
     pub(super) data: usize,
@@ -71,14 +72,14 @@ impl BounceBuffer {
     }
 }
 
-/// Who is to read a block.
+/// Who is to read a bounce buffer.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Readers {
     One(Peer),
     Several(u32),
 }
 
-/// A block that was unread when it was last looked at.
+/// A bounce buffer that was unread when it was last looked at.
 #[derive(Debug)]
 struct BufferInUse {
     place: Range<usize>,
@@ -93,14 +94,15 @@ impl BufferInUse {
     }
 }
 
-/// The belt of a rank.
+/// The bounce pool of a rank.
 #[derive(Debug, Default)]
 pub(super) struct BouncePool {
-    /// As they lie: first those behind `next`, then, from the start of the belt, those before it.
+    /// As they lie: first those behind `next`, then, from the start of the bounce pool, those
+    /// before it.
     unread: VecDeque<BufferInUse>,
     /// The part of the arena that is its own, once it has been used.
     place: Option<Range<usize>>,
-    /// Where the next block may begin.
+    /// Where the next bounce buffer may begin.
     next: usize,
     /// The first one that would begin here or further begins at the start, if there is room.
     wrap_limit: usize,
@@ -117,7 +119,7 @@ pub(super) struct BouncePool {
 }
 
 impl BouncePool {
-    /// Bytes of the belt of a rank of this segment, once it is used.
+    /// Bytes of the bounce pool of a rank of this segment, once it is used.
     pub(super) fn longest(segment: &SharedSegment) -> usize {
         let wanted =
             if segment.is_oversubscribed() { OVERSUBSCRIBED_POOL_BYTES } else { beyond_cache() };
@@ -129,13 +131,13 @@ impl BouncePool {
         self.place.as_ref().map_or(0, Range::len)
     }
 
-    /// Blocks that are still to be read.
+    /// Bounce buffers that are still to be read.
     #[cfg(test)]
     pub(super) fn unread(&self, segment: &SharedSegment) -> usize {
         self.unread.iter().filter(|block| !block.is_read(segment)).count()
     }
 
-    /// Whether this rank is still to read a block that is for it alone.
+    /// Whether this rank is still to read a bounce buffer that is for it alone.
     pub(super) fn is_read_by(&self, segment: &SharedSegment, reader: Peer) -> bool {
         self.unread.iter().any(|block| block.reader == Some(reader) && !block.is_read(segment))
     }
@@ -153,7 +155,7 @@ impl BouncePool {
         fits(&self.unread)
     }
 
-    /// A block that nobody reads, for a copy of these bytes, if there is room.
+    /// A bounce buffer that nobody reads, for a copy of these bytes, if there is room.
     pub(super) fn allocate(
         &mut self,
         arena: &mut Arena,
@@ -176,7 +178,7 @@ impl BouncePool {
         Some(block)
     }
 
-    /// Takes the belt from the arena.
+    /// Takes the bounce pool from the arena.
     fn cut(&mut self, arena: &mut Arena, segment: &SharedSegment) -> Option<Range<usize>> {
         let bytes = BouncePool::longest(segment);
         let share = beyond_cache() * segment.cores() / segment.local_ranks().max(segment.cores());
@@ -191,8 +193,8 @@ impl BouncePool {
         Some(place)
     }
 
-    /// The next place that is large enough, behind the block that was lent last or, at the end of
-    /// the belt, from its start on. What is unread is stepped over.
+    /// The next place that is large enough, behind the bounce buffer that was lent last or, at the
+    /// end of the bounce pool, from its start on. What is unread is stepped over.
     fn find(
         &mut self,
         segment: &SharedSegment,
@@ -238,7 +240,7 @@ impl BouncePool {
 
     /// Goes back to the first place before `next` that has room for a copy of these bytes, if it is
     /// near the start. What is used again soon is in a cache that all cores have, if in no other;
-    /// the whole belts of many ranks are not.
+    /// the whole bounce pools of many ranks are not.
     ///
     /// The first places may stay unread for long: each other rank may keep one for its answer.
     fn wrap(&mut self, segment: &SharedSegment, start: usize, source: Region) {
@@ -259,8 +261,8 @@ impl BouncePool {
         }
     }
 
-    /// Once more around. What a longer belt gives, below the length of a cache, is less than what
-    /// its pages take, unless it is used often.
+    /// Once more around. What a longer bounce pool gives, below the length of a cache, is less than
+    /// what its pages take, unless it is used often.
     fn grow(&mut self, start: usize) {
         self.wraps = self.wraps.saturating_add(1);
         let turn = start + (2 * (self.wrap_limit - start)).min(self.wrap_limit_max);
@@ -274,7 +276,7 @@ impl BouncePool {
         std::mem::take(&mut self.has_grown)
     }
 
-    /// Sees to the pages of the block that was lent last, and of some that follow.
+    /// Sees to the pages of the bounce buffer that was lent last, and of some that follow.
     #[cold]
     fn prepare(&mut self, segment: &SharedSegment, end: usize) {
         let upto = self.next.max(self.wrap_limit.min(self.prepared + PREFAULT_BYTES)).min(end);
@@ -283,8 +285,9 @@ impl BouncePool {
     }
 }
 
-/// More than what a core's own cache holds, so that what was read from a belt that is so long is in
-/// no core's cache any more one time around later. Ranks that share a core share this length.
+/// More than what a core's own cache holds, so that what was read from a bounce pool that is so
+/// long is in no core's cache any more one time around later. Ranks that share a core share this
+/// length.
 fn beyond_cache() -> usize {
     let cache = host::second_level_cache().unwrap_or_default();
     (2 * cache).clamp(*CACHE_BYTES.start(), *CACHE_BYTES.end())
@@ -306,7 +309,7 @@ mod tests {
 
     const BYTES: usize = 50_000;
 
-    /// A belt in a segment in which each rank has a core, or all share one.
+    /// A bounce pool in a segment in which each rank has a core, or all share one.
     struct World {
         belt: BouncePool,
         arena: Arena,
@@ -333,7 +336,7 @@ mod tests {
             self.belt.allocate(&mut self.arena, &self.segment, (source, readers))
         }
 
-        /// Where blocks begin of which each is read at once, one time around.
+        /// Where bounce buffers begin of which each is read at once, one time around.
         fn go_round(&mut self) -> Vec<usize> {
             let mut starts = vec![];
             loop {
@@ -347,7 +350,7 @@ mod tests {
             }
         }
 
-        /// The last time around, when the belt has become as long as it gets.
+        /// The last time around, when the bounce pool has become as long as it gets.
         fn go_round_all(&mut self) -> Vec<usize> {
             let rounds =
                 2 + WRAPS_BEFORE_GROWTH * (self.longest_turn() / POOL_INITIAL_BYTES).ilog2();
@@ -526,7 +529,7 @@ mod tests {
         assert_eq!((world.lend(BYTES), world.belt.bytes()), (None, 0), "the arena is used up");
     }
 
-    /// Messages of any length, read in any order: no block lies across one that is unread.
+    /// Messages of any length, read in any order: no bounce buffer lies across one that is unread.
     #[test]
     fn blocks_that_are_unread_lie_apart() {
         for seed in 0..20_u64 {

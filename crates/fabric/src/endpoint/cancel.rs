@@ -1,8 +1,8 @@
-//! Sends whose poster does not want to wait for the receiver any more.
+//! Cancels sends: takes a message back, or completes the send from a copy.
 //!
 //! A message of which the receiver knows nothing is taken back. One that has been announced may
 //! meet its receive at any time, and only the receiver can tell whether it has. To ask takes as
-//! long as the receiver likes, so such a message goes on, but from a copy: the claim on the memory
+//! long as the receiver likes, so such a message goes on, but from a copy: the lease on the memory
 //! of the poster is withdrawn, and a receiver that finds it gone asks for pieces, which are those
 //! of the copy.
 

@@ -1,5 +1,5 @@
-//! The channels of a rank: opened by the receiver, asked for by the sender. Protocol: `README.md`,
-//! "Channels".
+//! Opening and attaching the channels of a rank. The receiver opens a channel, the sender attaches
+//! to it. Protocol: `README.md`, "Channels".
 
 use super::Endpoint;
 use super::packet::{self, Packet};

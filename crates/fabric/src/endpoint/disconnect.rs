@@ -1,5 +1,5 @@
-//! How a rank leaves: those on its host see it in the segment, those elsewhere are told. Protocol:
-//! `net/README.md`, "Leaving".
+//! Disconnect: a rank leaves the world. Peers of its host see this in the segment; the rank sends a
+//! packet to peers of other hosts. Protocol: `net/README.md`, "Leaving".
 
 use std::time::{Duration, Instant};
 

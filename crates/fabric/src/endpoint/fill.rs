@@ -1,4 +1,4 @@
-//! How long a message may be that is received into a place.
+//! The permitted length of a received message: at most, or exactly, the length of its receive.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -6,24 +6,24 @@ use super::{Completion, Endpoint, PostedRecv};
 use crate::matching::Ticket;
 use crate::{RegionMut, Selector, Token, TypeCode};
 
-/// How long a message may be that is received into a place. A longer one is refused in any case.
+/// The permitted length of a received message. A message longer than the receive is always refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fill {
-    /// It may be shorter than its place. The rest of that stays as it is.
+    /// It may be shorter than the receive. The rest of the memory stays unchanged.
     Part,
-    /// It fills its place; a shorter one is refused.
+    /// It has exactly the length of the receive; a shorter message is refused.
     Whole,
 }
 
 impl PostedRecv {
-    /// One whose message fills its place, or need not.
+    /// The same receive with this permitted length.
     pub(super) fn filled(self, fill: Fill) -> PostedRecv {
         PostedRecv { fill, ..self }
     }
 }
 
 impl Endpoint {
-    /// As [`Endpoint::recv`], of a message that fills its place or need not.
+    /// As [`Endpoint::recv`], with a permitted length.
     ///
     /// # Safety
     /// As [`Endpoint::recv`].

@@ -1,4 +1,4 @@
-//! Messages that are read where they lie.
+//! In-place receive: the receiver reads a message in shared memory without copying it.
 //!
 //! Who reads a message once, and needs no copy of it, since it reduces it, may read it in its
 //! block, or, if it lies in a [heap](crate::shared_heap), in the memory of its sender, who waits

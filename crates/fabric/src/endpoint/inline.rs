@@ -1,5 +1,5 @@
-//! Short messages on the straight way, for whoever looks at nothing else: sent if there is room,
-//! received if they are next in their lane.
+//! Inline fast path: sends a short message if the ring has room, and receives one if it is the next
+//! in its ring.
 //!
 //! It is the same protocol as that of all messages; only the questions are asked in another order.
 //! A receive is not posted and then met by its message: who waits for one message from one rank

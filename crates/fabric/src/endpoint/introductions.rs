@@ -1,8 +1,9 @@
-//! What ranks tell each other of the structures that their messages consist of.
+//! Introductions: a rank sends the signature of a structure to a peer before its first message of
+//! that type.
 //!
 //! A rank numbers structures as its [process](crate::structures) does, and its messages tell these
 //! numbers. Before the first message of a structure to a peer, or the first channel that it opens
-//! for one, it sends the number and the signature; the lane keeps the order. The peer looks the
+//! for one, it sends the number and the signature; the ring keeps the order. The peer looks the
 //! signature up among those of its own process, once, and from then on knows which of its own
 //! numbers that number stands for.
 
@@ -187,7 +188,7 @@ mod tests {
         assert_eq!(introductions.own(Peer(4), basic), basic);
     }
 
-    /// The lane is full before the introduction, amid it, and behind it.
+    /// The ring is full before the introduction, amid it, and behind it.
     #[test]
     fn an_introduction_comes_before_its_message_whatever_room_there_is() {
         const LONG: usize = 300_000;

@@ -1,4 +1,4 @@
-//! What is under way, for people who look for the reason of a hang.
+//! Introspection: lists the pending transfers of a rank, for the report of a hang.
 
 use super::send::Outgoing;
 use super::{Endpoint, PostedRecv};
@@ -7,7 +7,7 @@ use crate::Peer;
 /// A transfer that is not complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transit {
-    /// Whether something is to be received, not sent.
+    /// Whether the transfer is a receive, not a send.
     pub is_receive: bool,
     /// The other side; `None` for a receive from anyone.
     pub peer: Option<Peer>,
@@ -18,7 +18,7 @@ pub struct Transit {
 }
 
 impl Endpoint {
-    /// The transfers of an operation that are not complete. Takes time in the number of all.
+    /// Lists the incomplete transfers of an operation. Takes time linear in the number of all.
     pub fn transits(&self, operation: u64) -> Vec<Transit> {
         let mut found = Vec::new();
         self.matching.each_posted(|selector, receive: &PostedRecv| {

@@ -1,4 +1,4 @@
-//! Messages that are taken before it is known where they go, and receives that are taken back.
+//! Matched probe and receive (`MPI_Mprobe`, `MPI_Mrecv`), and cancelling of posted receives.
 //!
 //! A message that a probe has taken is out of matching: no receive of any thread can get it. It
 //! belongs to whoever holds it, who receives it or lets it go; as far as its sender can tell it has

@@ -1,5 +1,5 @@
-//! How a rank writes into blocks: through its caches, or past them, as is found to be faster.
-//! Why: `../README.md`, "Blocks".
+//! Chooses between temporal and non-temporal stores for bounce buffers by timing a sample of
+//! copies. Measurements: `../README.md`, "Bounce buffers".
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -17,7 +17,7 @@ const WARM_UP_COPIES: u32 = 32;
 /// same one of several receivers.
 const SAMPLE_PERIOD_COPIES: u32 = 8;
 /// So many of those that were timed are judged together, by their mean: where ranks share cores,
-/// some blocks were read on this core and others on another one.
+/// some bounce buffers were read on this core and others on another one.
 const SAMPLES_PER_DECISION: u32 = 8;
 /// Copies through the caches are slow if each KiB takes longer than this, on average. Where the
 /// lines come from a cache that both cores have it takes 30 to 40 ns, else 100 to 400.

@@ -1,4 +1,4 @@
-//! What travels in the cells of the standing lanes.
+//! Packet headers: the format of what the cells of eager rings carry.
 
 use crate::spsc::Ring;
 use crate::{Label, TypeCode};
@@ -26,7 +26,7 @@ impl Header {
         }
     }
 
-    /// Whether it is that of a message which comes into a berth.
+    /// Whether it is that of a message which comes into a remote bounce buffer.
     #[inline]
     pub(crate) fn is_berthed(&self) -> bool {
         self.kind == BERTHED
@@ -79,14 +79,14 @@ pub(super) enum Packet {
     First { label: Label, element: TypeCode, bytes: usize },
     /// So much more of it.
     Rest { bytes: usize },
-    /// A large message may be copied: words are its address, its claim (0 if it has none and must
+    /// A large message may be copied: words are its address, its lease (0 if it has none and must
     /// be asked for in pieces) and the sender's name for it.
     Large { label: Label, element: TypeCode, bytes: usize },
     /// The receiver cannot copy; it asks for the pieces of this send, for that landing.
     Pieces { send: u64, landing: u64 },
     /// A piece of a large message; it lies in the cell.
     Piece { landing: u64, offset: usize, bytes: usize },
-    /// A piece of a large message; it lies in a block, whose places the words say.
+    /// A piece of a large message; it lies in a bounce buffer, whose places the words say.
     Pipelined { landing: u64, offset: usize, bytes: usize },
     /// The receiver copies this large message to that address of its own, and may be helped.
     Share { send: u64, address: u64 },
@@ -99,12 +99,12 @@ pub(super) enum Packet {
     Ready { send: u64, landing: u64 },
     /// The sender has taken that large message back: words are the number of segments that come.
     Stopped { landing: u64 },
-    /// A message comes into a berth: words are its number, and how many berths here are granted to
-    /// the receiver.
+    /// A message comes into a remote bounce buffer: words are its number, and how many remote
+    /// bounce buffers here are granted to the receiver.
     Berthed { label: Label, element: TypeCode, bytes: usize },
-    /// The words say how many berths are granted here.
+    /// The words say how many remote bounce buffers are granted here.
     Berths,
-    /// A message lies in a block: words are the places of its counts and of its bytes.
+    /// A message lies in a bounce buffer: words are the places of its counts and of its bytes.
     Block { label: Label, element: TypeCode, bytes: usize },
     /// A part of the signature of a structure: of so many bytes in all.
     Introduction { element: TypeCode, total: usize, bytes: usize },

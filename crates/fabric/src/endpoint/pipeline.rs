@@ -1,6 +1,6 @@
-//! Messages that are too long for a block, where the kernel copies slowly: piece after piece, each
-//! in a block on a belt of their own, so that what one rank waits for is short. Protocol and proof:
-//! `../README.md`, "Streams".
+//! Pipelined rendezvous: a long message goes in pieces through bounce buffers of a pool of their
+//! own, so that both ranks copy at the same time. Used where cross-memory attach is slow. Protocol
+//! and proof: `../README.md`, "Pipelined messages".
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -125,7 +125,7 @@ impl Endpoint {
             let _last = self.segment.at(block.data + bytes - 1);
             // SAFETY: the landing belongs to a posted receive that is not complete: writable, and
             // long enough, as `part` checks. The bytes lie in the segment, and nobody writes them
-            // until we let the block go (README, "Blocks").
+            // until we let the block go (README, "Bounce buffers").
             unsafe { into.start().copy_from_nonoverlapping(from.as_ptr(), bytes) };
             self.note_fragment(id, bytes, done);
         }

@@ -1,8 +1,9 @@
-//! Messages that lie in several cells: too long for one, and too short to be worth a single copy.
+//! Reassembly of messages that take several cells: too long for one cell, and too short to be worth
+//! a single copy.
 //!
-//! They are sent when there is room for all of them, so their cells follow each other in the lane.
+//! They are sent when there is room for all of them, so their cells follow each other in the ring.
 //! The receiver copies each as it comes, while the sender fills the next one. If the receive is
-//! not there yet, the message stays in the lane for some looks: a sender that runs ahead of its
+//! not there yet, the message stays in the ring for some looks: a sender that runs ahead of its
 //! receiver must not make work for it, since a message that is kept is copied twice.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
@@ -13,7 +14,7 @@ use super::{Completion, Endpoint, PostedRecv, RndvRecv, UnexpectedBody};
 use crate::slab::Id;
 use crate::{Label, Peer, RegionMut};
 
-/// Looks at a message without a receive after which it is kept. Until then it stays in its lane:
+/// Looks at a message without a receive after which it is kept. Until then it stays in its ring:
 /// its receive may come soon, and then it is copied once less.
 const POLLS_BEFORE_COPY: u32 = 16;
 
@@ -38,7 +39,7 @@ enum State {
 }
 
 impl Endpoint {
-    /// Takes the first cell of a message that lies in several. `false` if that stays in the lane,
+    /// Takes the first cell of a message that lies in several. `false` if that stays in the ring,
     /// to be looked at again.
     pub(super) fn begin_reassembly(
         &mut self,

@@ -1,4 +1,4 @@
-//! The receiving half of an endpoint.
+//! The receiving half of an endpoint: handles packets, matches messages and completes receives.
 
 use super::bounce_pool::BounceBuffer;
 use super::introductions::Introductions;

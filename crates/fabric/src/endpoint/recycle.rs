@@ -1,5 +1,5 @@
-//! Blocks that a rank has read and keeps for its answer to whom they came from.
-//! Why, and the proof: `../README.md`, "Blocks".
+//! Recycled bounce buffers: a rank that has read a bounce buffer writes its answer into it. Reason
+//! and proof: `../README.md`, "Bounce buffers".
 
 use std::sync::atomic::Ordering;
 
@@ -11,7 +11,7 @@ use crate::{Region, SharedSegment};
 /// kept one, or none.
 const LIKELY: u8 = 2;
 
-/// A block of another rank that nobody but this rank uses, which has read it.
+/// A bounce buffer of another rank that nobody but this rank uses, which has read it.
 #[derive(Clone, Copy, Debug)]
 struct Own {
     block: BounceBuffer,
@@ -31,25 +31,25 @@ impl Own {
 /// What a rank has of another one.
 #[derive(Clone, Copy, Debug, Default)]
 struct Answer {
-    /// The block that was kept last.
+    /// The bounce buffer that was kept last.
     own: Option<Own>,
     /// How many of the last messages from there still want an answer, as far as one can tell: so
-    /// many blocks this rank has sent beyond those that it has kept, up to [`LIKELY`].
+    /// many bounce buffers this rank has sent beyond those that it has kept, up to [`LIKELY`].
     likely: u8,
 }
 
-/// The blocks that a rank keeps: of each other one that it answers, one at most.
+/// The bounce buffers that a rank keeps: of each other one that it answers, one at most.
 #[derive(Debug)]
 pub(super) struct RecycledBuffers {
     /// One for each rank that shares the segment, by its seat.
     answers: Vec<Answer>,
-    /// Bytes of the longest message whose block is kept.
+    /// Bytes of the longest message whose bounce buffer is kept.
     longest: usize,
 }
 
 impl RecycledBuffers {
-    /// Those of a rank of this segment. Of many ranks, or of long messages, the blocks that are
-    /// kept would be most of what their owner has.
+    /// Those of a rank of this segment. Of many ranks, or of long messages, the bounce buffers that
+    /// are kept would be most of what their owner has.
     pub(super) fn of(segment: &SharedSegment) -> RecycledBuffers {
         let seats = segment.segment_ranks();
         let may_keep = (2..=BUFFERS_IN_USE_MAX / 2).contains(&seats);
@@ -57,8 +57,8 @@ impl RecycledBuffers {
         RecycledBuffers { answers, longest: BouncePool::longest(segment) / 2 / (seats - 1).max(1) }
     }
 
-    /// The block that is kept of the rank on this seat, if a copy of these bytes finds room in it.
-    /// In any case a message goes there in a block.
+    /// The bounce buffer that is kept of the rank on this seat, if a copy of these bytes finds room
+    /// in it. In any case a message goes there in a bounce buffer.
     pub(super) fn take(&mut self, to: usize, source: Region) -> Option<BounceBuffer> {
         let answer = self.answers.get_mut(to)?;
         answer.likely = LIKELY.min(answer.likely + 1);
@@ -67,8 +67,8 @@ impl RecycledBuffers {
         Some(block)
     }
 
-    /// Keeps a block that has been read, with so many bytes from the rank on this seat, and gives
-    /// one back that was kept before. `false` if this one is to go back.
+    /// Keeps a bounce buffer that has been read, with so many bytes from the rank on this seat, and
+    /// gives one back that was kept before. `false` if this one is to go back.
     pub(super) fn keep(
         &mut self,
         segment: &SharedSegment,
@@ -89,7 +89,7 @@ impl RecycledBuffers {
     }
 }
 
-/// Its owner may use a block again, of which this rank was the last reader.
+/// Its owner may use a bounce buffer again, of which this rank was the last reader.
 pub(super) fn give_back(segment: &SharedSegment, block: BounceBuffer) {
     segment.word32(block.readers).store(0, Ordering::Release);
 }

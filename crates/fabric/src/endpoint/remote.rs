@@ -1,22 +1,23 @@
-//! Ranks on other hosts: who they are, how they hear of news, and whose end this rank must hear of.
+//! The endpoint's view of other hosts: local indices, wake-ups, network progress, and awaited
+//! peers.
 
 use super::Endpoint;
 use crate::net::Network;
 use crate::{Peer, SharedSegment};
 
 impl Endpoint {
-    /// How many cells this rank has put into its lanes to ranks on other hosts: one for each short
+    /// How many cells this rank has put into its rings to ranks on other hosts: one for each short
     /// message, several for a long one.
     pub fn cells_to_other_hosts(&self) -> u64 {
         self.network.as_ref().map_or(0, |wire| wire.offered())
     }
 
-    /// The way to ranks on other hosts, if there are any.
+    /// The network to ranks on other hosts, if there are any.
     pub fn network(&self) -> Option<&Network> {
         self.network.as_deref()
     }
 
-    /// Sends what waits in lanes to other hosts, and has what comes from there put into lanes;
+    /// Sends what waits in rings to other hosts, and has what comes from there put into rings;
     /// looks at none of it.
     pub fn progress_network(&mut self) {
         if let Some(wire) = &mut self.network {
@@ -30,7 +31,7 @@ impl Endpoint {
         self.network.as_ref().is_some_and(|wire| wire.reaches(peer))
     }
 
-    /// The seat of a rank in the segment that this one shares with it, if it does.
+    /// The local index of a rank in the segment, if it shares this segment.
     #[inline]
     pub(super) fn local_index(&self, peer: Peer) -> Option<usize> {
         match &self.network {
@@ -39,7 +40,7 @@ impl Endpoint {
         }
     }
 
-    /// Where it is known how things are with a rank.
+    /// The segment that records the state of a rank.
     pub(super) fn memory_of(&self, peer: Peer) -> &SharedSegment {
         match &self.network {
             Some(wire) if wire.reaches(peer) => wire.segment(),
@@ -47,7 +48,7 @@ impl Endpoint {
         }
     }
 
-    /// Has a rank look at what was put into the lane to it, or at the room in the one from it.
+    /// Has a rank look at what was put into the ring to it, or at the room in the one from it.
     #[inline]
     pub(super) fn notify(&mut self, peer: Peer) {
         match &mut self.network {
@@ -56,7 +57,7 @@ impl Endpoint {
         }
     }
 
-    /// Tells the wire which ranks elsewhere this rank waits for.
+    /// Tells the failure detector which ranks on other hosts this rank waits for.
     #[cold]
     pub(super) fn publish_awaited_peers(&mut self) {
         let Some(wire) = &self.network else { return };

@@ -1,5 +1,5 @@
-//! Messages of middle length to and from ranks elsewhere, which come without an answer to their
-//! announcement. Protocol: `net/README.md`, "Berths".
+//! Remote bounce buffers: sends and receives messages of up to 128 KiB between hosts without
+//! waiting for an answer to their announcement. Protocol: `net/README.md`, "Remote bounce buffers".
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -10,8 +10,8 @@ use crate::net::REMOTE_BOUNCE_BYTES;
 use crate::{Label, Peer, Region, Token, TransferError, TypeCode};
 
 impl Endpoint {
-    /// Sends a message into a berth that its receiver has granted. `false` if there is none, or no
-    /// room for the packet.
+    /// Sends a message into a remote bounce buffer that its receiver has granted. `false` if there
+    /// is none, or no room for the packet.
     pub(super) fn send_remote_bounce(
         &mut self,
         to: Peer,
@@ -43,7 +43,8 @@ impl Endpoint {
         true
     }
 
-    /// A message has been announced that would have come into a berth, if there were one.
+    /// A message has been announced that would have come into a remote bounce buffer, if there were
+    /// one.
     pub(super) fn request_remote_bounce(&mut self, to: Peer, bytes: usize) {
         let is_berthed = bytes > self.inline_max_bytes() && bytes <= REMOTE_BOUNCE_BYTES;
         if let Some(wire) = self.network.as_mut().filter(|wire| is_berthed && wire.reaches(to)) {
@@ -51,7 +52,7 @@ impl Endpoint {
         }
     }
 
-    /// A message has come into a berth.
+    /// A message has come into a remote bounce buffer.
     pub(super) fn note_remote_bounced(&mut self, message: Message, done: &mut Vec<Completion>) {
         let [berth, granted, _] = self.words(message.source);
         let Some(wire) = &mut self.network else { return };
@@ -62,7 +63,7 @@ impl Endpoint {
         }
     }
 
-    /// A sender may use so many berths here.
+    /// A sender may use so many remote bounce buffers here.
     pub(super) fn note_credits(&mut self, by: Peer) {
         let [granted, ..] = self.words(by);
         if let Some(wire) = &mut self.network {
@@ -70,7 +71,7 @@ impl Endpoint {
         }
     }
 
-    /// A message that has come into a berth meets its receive.
+    /// A message that has come into a remote bounce buffer meets its receive.
     pub(super) fn receive_remote_bounced(
         &mut self,
         message: Message,
@@ -95,15 +96,15 @@ impl Endpoint {
         done.push(message.completion(receive.token(), outcome));
     }
 
-    /// Nobody wants the message in a berth.
+    /// Nobody wants the message in a remote bounce buffer.
     pub(super) fn release_remote_bounce(&mut self, from: Peer, berth: u64) {
         if let Some(wire) = &mut self.network {
             wire.release_remote_bounce(from, berth);
         }
     }
 
-    /// Tells those that should know how many berths are granted to them. Who leaves has no use for
-    /// that, and who has been told that we leave may be gone.
+    /// Tells those that should know how many remote bounce buffers are granted to them. Who leaves
+    /// has no use for that, and who has been told that we leave may be gone.
     pub(super) fn advertise_credits(&mut self) {
         let Some(wire) = &self.network else { return };
         for to in wire.unadvertised_peers() {

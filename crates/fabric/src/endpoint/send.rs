@@ -1,4 +1,5 @@
-//! The sending half of an endpoint.
+//! The sending half of an endpoint: send state per peer, protocol selection, and flushing of
+//! queues.
 
 use std::sync::Arc;
 

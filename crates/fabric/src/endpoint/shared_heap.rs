@@ -1,4 +1,5 @@
-//! How a rank tells others where a large message lies, and finds what others tell.
+//! Addresses of large messages in shared heaps: translates between offsets in the segment and
+//! addresses in the mapping of this process.
 //!
 //! Memory of a [heap](crate::shared_heap) is told by its place in the segment, and found in the own
 //! mapping of whoever is told; all other memory by its address, for the kernel to copy from or to.

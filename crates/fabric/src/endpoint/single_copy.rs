@@ -1,6 +1,6 @@
-//! Large messages that are copied from memory to memory, by one of their ends or by both, at once
-//! or after what a rank copies for itself. Protocols and proofs: `../README.md`, "Claims" and
-//! "Shared copies".
+//! Single-copy rendezvous: a large message is copied once from memory to memory, by the receiver or
+//! by both ends, at once or deferred. Protocols and proofs: `../README.md`, "Read leases" and
+//! "Cooperative copies".
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -251,7 +251,8 @@ impl Endpoint {
         move |part| {
             let (from, into) = (address + part.start as u64, into.part(part.start, part.len()));
             // SAFETY: the receive is posted; the source is exposed and claimed, so its owner keeps
-            // it readable and unchanged (README, "Claims"); of its parts each is copied by one.
+            // it readable and unchanged (README, "Read leases"); of its parts each is copied by
+            // one.
             unsafe { cma::copy(how, process, from, into) }
         }
     }
@@ -277,7 +278,7 @@ impl Endpoint {
         cooperative_copy::help(&self.segment, self.me, claim, data.bytes(), |part| {
             let (into, from) = (address + part.start as u64, data.part(part.start, part.len()));
             // SAFETY: the send is posted; the receiver waits for the parts that we take, and leaves
-            // their memory alone until then (README, "Shared copies").
+            // their memory alone until then (README, "Cooperative copies").
             unsafe { cma::copy_to(how, process, into, from) }
         });
     }

@@ -1,5 +1,5 @@
-//! Large messages to and from ranks elsewhere, which go straight from memory to memory. Protocol:
-//! `net/README.md`, "Large messages".
+//! Zero-copy rendezvous with ranks on other hosts: a large message goes from memory to memory.
+//! Protocol: `net/README.md`, "Large messages".
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -15,13 +15,13 @@ use crate::{Peer, Received, TransferError};
 
 impl Endpoint {
     /// The first half of [`Endpoint::progress`]: what the network does. It puts cells into the
-    /// lanes, which are left there. Says whether anything moved.
+    /// rings, which are left there. Says whether anything moved.
     #[inline]
     pub fn poll_network(&mut self, done: &mut Vec<Completion>) -> bool {
         self.network.is_some() && self.carry(done)
     }
 
-    /// Moves the wire, and handles what it says. Says whether that was anything.
+    /// Moves the network, and handles what it says. Says whether that was anything.
     fn carry(&mut self, done: &mut Vec<Completion>) -> bool {
         done.append(&mut self.late);
         let Some(wire) = &mut self.network else { return false };

@@ -1,4 +1,4 @@
-//! The control group that limits the memory of this process, as of a container.
+//! The control group that limits the memory of this process, as that of a container does.
 //!
 //! Where it is full the kernel kills a process of it (SIGKILL), and tells only the group.
 

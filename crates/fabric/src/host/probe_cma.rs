@@ -1,4 +1,4 @@
-//! Trying out whether processes may copy from each other.
+//! Tests whether the system lets processes copy from each other (cross-memory attach).
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 

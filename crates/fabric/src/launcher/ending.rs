@@ -1,4 +1,4 @@
-//! When what is ended: a ladder that only leads down.
+//! The stages in which a job ends: a state machine that never goes back.
 //!
 //! ```text
 //!  Running -> Warned -> Asked -> Killed       the ranks: woken, SIGTERM, SIGKILL

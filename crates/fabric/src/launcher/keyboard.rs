@@ -1,4 +1,4 @@
-//! Passing on to rank 0 what is typed at the terminal.
+//! Forwards terminal input to rank 0.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;

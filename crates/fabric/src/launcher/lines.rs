@@ -1,4 +1,4 @@
-//! Cutting what a rank writes into whole lines.
+//! Splits the output of a rank into whole lines.
 
 use std::mem::take;
 

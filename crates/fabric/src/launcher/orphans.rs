@@ -1,4 +1,4 @@
-//! Processes that the ranks have started and left behind.
+//! Finds and ends processes that the ranks have started and left behind.
 //!
 //! A rank may be a script that starts other programs, some of which move to process groups of
 //! their own (`timeout` does). While a job runs, the launcher is the parent of every descendant

@@ -1,4 +1,4 @@
-//! What became of a job.
+//! The outcome of a job: which rank failed and how, and the exit code.
 
 use std::fmt;
 use std::io;
@@ -6,9 +6,9 @@ use std::io;
 use crate::segment::State;
 use crate::{Failure, How, Peer, signal_name};
 
-/// What a shell reports for a program that ended by a signal: this and the signal's number.
+/// A shell reports a program that a signal ended by this number plus that of the signal.
 const SIGNAL_CODE: u8 = 128;
-/// What a Rust program exits with after a panic.
+/// The exit code of a Rust program after a panic.
 const PANIC_CODE: u8 = 101;
 /// The signal by which the kernel ends a process for want of memory.
 const SIGKILL: u8 = 9;
@@ -19,17 +19,17 @@ const SIGPIPE: u8 = 13;
 const HOW_TO_LEAVE: &str = "; call MPI_Finalize before the process ends (in Rust, drop the World \
                             or call World::leave)";
 
-/// What became of a job whose ranks were started.
+/// The outcome of a job whose ranks were started.
 #[derive(Debug)]
 pub struct Outcome {
     /// What the launcher should exit with: 0 if all ranks ended well, else the code of the first
     /// that did not, by the conventions of shells.
     pub code: u8,
-    /// Why it ended early, if it did.
+    /// The cause, if the job ended early.
     pub cause: Option<Cause>,
 }
 
-/// Why a job ended early. Its text is what standard error was told.
+/// The cause of an early end of a job. Its text is that of the line on standard error.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Cause {
@@ -59,7 +59,7 @@ pub enum Cause {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Death {
-    /// Which rank, and how.
+    /// The rank, and how it died.
     pub failure: Failure,
     /// Its process.
     pub process: u32,

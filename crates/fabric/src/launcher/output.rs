@@ -1,4 +1,4 @@
-//! From the pipes of the ranks to our own standard output and standard error.
+//! Copies the output of the ranks from their pipes to standard output and standard error.
 
 use std::io::Write;
 use std::os::fd::OwnedFd;

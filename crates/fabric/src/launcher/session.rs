@@ -1,4 +1,4 @@
-//! A job in a session of its own.
+//! Runs a job in its own session (`motet run --session=own`).
 //!
 //! A process cannot join a session, and one that leads another session has no terminal. So there
 //! are two processes:

@@ -1,5 +1,4 @@
-//! Signals as something to read: while a job runs they wait in a descriptor instead of
-//! interrupting.
+//! Receives signals through a descriptor (`signalfd`) while a job runs.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 

@@ -1,4 +1,4 @@
-//! The launcher's own standard output or standard error.
+//! Non-blocking writer of the launcher's standard output and standard error.
 //!
 //! Who reads it may be slow, stopped or gone, and the ranks must be looked after all the same: so
 //! nothing is written that could block, and what cannot be written yet is kept here.

@@ -1,4 +1,4 @@
-//! Starting one rank.
+//! Starts the process of one rank.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 

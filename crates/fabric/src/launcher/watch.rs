@@ -1,4 +1,4 @@
-//! Looking after the ranks that run, until no process of the job is left.
+//! The event loop of the launcher: watches the ranks until no process of the job is left.
 
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! The worlds of a job: one for each of the programs that its ranks run one after the other.
+//! The worlds of a job: a rank that runs several programs one after the other has a world for each.
 //!
 //! Most jobs have one. When a rank has left its world and another program of it asks for one, by a
 //! pipe that it opens through `/proc`, the next world is made, unless another rank has asked for it

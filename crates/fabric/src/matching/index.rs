@@ -1,4 +1,4 @@
-//! Where the list of each key begins: a table by hash, with open addressing.
+//! Hash index of the matching queues: finds the list of a key, with open addressing.
 //!
 //! An entry is a word: the number of a slot, and the hash of its key. So a search looks at a slot
 //! only if its hash is the right one, and growing the table looks at no slot at all. A word of zero

@@ -1,4 +1,4 @@
-//! Values that wait, by key and in order of arrival.
+//! The queue of a matching engine: values by key, each key in order of arrival.
 
 use super::index::Index;
 use crate::chunked::ChunkedVec;

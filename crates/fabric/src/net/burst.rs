@@ -1,9 +1,9 @@
-//! When cells are held back, to go together with those that come behind them: `README.md`,
-//! "Convoys".
+//! Burst detection: decides when cells are held back to be sent in one coalesced frame. Protocol:
+//! `README.md`, "Coalesced frames".
 
 use std::time::Duration;
 
-/// A volley begins when so many cells have been given without a look at what has come: who asks for
+/// A burst begins when so many cells have been given without a look at what has come: who asks for
 /// nothing for so long may have more to say.
 const BURST_MIN_CELLS: u32 = 16;
 /// It is over when fewer were given between two looks.
@@ -26,7 +26,7 @@ pub(super) struct Burst {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SendClass {
     Alone,
-    /// It begins a volley.
+    /// It begins a burst.
     First,
     InVolley,
 }

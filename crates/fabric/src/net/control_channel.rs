@@ -1,4 +1,5 @@
-//! Short words between the pulses of ranks, over a port of their own.
+//! Control channel: heartbeats and notices of death between failure detectors, over an endpoint of
+//! their own.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -14,7 +15,7 @@ const BUFFERS: usize = 64;
 /// The tag of a word is the rank that sends it.
 const ANY: u64 = u32::MAX as u64;
 
-/// What pulses say to each other.
+/// What failure detectors say to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ControlMessage {
     /// Are you there?
@@ -54,7 +55,7 @@ impl ControlMessage {
     }
 }
 
-/// The port of a pulse.
+/// The endpoint of a failure detector.
 pub(super) struct ControlChannel {
     port: FiEndpoint,
     me: Peer,
@@ -72,7 +73,7 @@ pub(super) struct ControlChannel {
 unsafe impl Send for ControlChannel {}
 
 impl ControlChannel {
-    /// Over an open port, to those who have these addresses.
+    /// Over an open endpoint, to those who have these addresses.
     ///
     /// # Errors
     /// That of the provider, which may not want the memory.

@@ -1,4 +1,4 @@
-//! libfabric, opened when it is needed: a program that stays on one host runs where there is none.
+//! Opens libfabric at run time, so that programs which stay on one host run without it.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 

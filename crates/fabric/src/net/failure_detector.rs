@@ -1,5 +1,5 @@
-//! Whether ranks on other hosts live: asked only by those who wait for them. Protocol: `README.md`,
-//! "Death".
+//! Failure detector: asks ranks on other hosts for a heartbeat, but only those that this rank waits
+//! for. Protocol: `README.md`, "Failure detection".
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -40,7 +40,7 @@ pub fn peer_timeout() -> Result<Duration> {
     })
 }
 
-/// What a rank and its pulse tell each other.
+/// What a rank and its failure detector tell each other.
 pub(super) struct Shared {
     home: Arc<SharedSegment>,
     is_over: AtomicBool,
@@ -93,7 +93,7 @@ impl Shared {
     }
 }
 
-/// The pulse of a rank. Dropping it ends it.
+/// The failure detector of a rank. Dropping it ends it.
 pub(super) struct FailureDetector {
     pub(super) shared: Arc<Shared>,
     timeout: Duration,
@@ -104,7 +104,7 @@ pub(super) struct FailureDetector {
 }
 
 impl FailureDetector {
-    /// Begins to answer, by a port of its own.
+    /// Begins to answer, by an endpoint of its own.
     ///
     /// # Errors
     /// [`Error::System`] if there can be no thread.
@@ -211,7 +211,7 @@ impl Lag {
     }
 }
 
-/// The thread of a pulse.
+/// The thread of a failure detector.
 struct HeartbeatThread {
     post: ControlChannel,
     shared: Arc<Shared>,

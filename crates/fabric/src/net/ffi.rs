@@ -1,4 +1,4 @@
-//! What libfabric's interface looks like in memory: the parts of it that are used here.
+//! FFI bindings of libfabric: the layout of the objects and tables of functions that Motet uses.
 //!
 //! Written by hand from the documented interface as it was in version 1.17. Later versions only
 //! add fields at the ends, and every object is made by the library, so the same binding serves

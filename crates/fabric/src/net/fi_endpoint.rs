@@ -1,5 +1,4 @@
-//! One endpoint of libfabric with all that belongs to it: its fabric, domain, table of addresses
-//! and queue of completions.
+//! A libfabric endpoint with its fabric, domain, address vector and completion queue.
 //!
 //! It is used by one thread at a time, which is all that is asked of the provider. Calls never
 //! wait, but for [`FiEndpoint::wait`]. Every object of libfabric begins with its `Fid`.
@@ -37,7 +36,7 @@ pub(super) enum Access {
     Send,
     Receive,
     Both,
-    /// By other ports.
+    /// By other endpoints.
     Writes,
 }
 
@@ -67,7 +66,7 @@ pub(super) struct FiEndpoint {
     inject: usize,
     /// Whether a message may lie in two places.
     joins: bool,
-    /// Whether it writes into windows of other ports, and lets them write.
+    /// Whether it writes into windows of other endpoints, and lets them write.
     writes: bool,
     /// Whether windows are addressed as memory is, and not from 0 on.
     has_addresses: bool,
@@ -84,8 +83,8 @@ pub(super) struct FiEndpoint {
 unsafe impl Send for FiEndpoint {}
 
 impl FiEndpoint {
-    /// Opens a port. `waits` if somebody will sleep in [`FiEndpoint::wait`]; others write at most
-    /// so much before that is looked at.
+    /// Opens an endpoint. `waits` if somebody will sleep in [`FiEndpoint::wait`]; others write at
+    /// most so much before that is looked at.
     pub(super) fn open(
         library: &Arc<Library>,
         choice: &Choice,
@@ -221,7 +220,7 @@ impl FiEndpoint {
         self.inject
     }
 
-    /// By which others reach this port.
+    /// By which others reach this endpoint.
     pub(super) fn address(&mut self) -> Result<Vec<u8>> {
         let (mut address, mut bytes) = (vec![0; LONGEST_ADDRESS], LONGEST_ADDRESS);
         let name = self.of_endpoint().cm.getname.expect("endpoints have names");
@@ -232,7 +231,7 @@ impl FiEndpoint {
         Ok(address)
     }
 
-    /// Makes another port known by its address.
+    /// Makes another endpoint known by its address.
     pub(super) fn insert_address(&mut self, address: &[u8]) -> Result<Target> {
         let (mut target, null) = (ANY_ADDRESS, ptr::null_mut());
         // SAFETY: open as long as the port.
@@ -251,7 +250,7 @@ impl FiEndpoint {
     ///
     /// # Safety
     /// The memory stays until the registration has been ended by [`FiEndpoint::forget`], or the
-    /// port closed.
+    /// endpoint closed.
     pub(super) unsafe fn register(&mut self, region: Region, to: Access) -> Result<Registration> {
         let needs_none = !self.registers && !matches!(to, Access::Writes);
         if needs_none {
@@ -301,7 +300,7 @@ impl FiEndpoint {
     /// Sends bytes. An event will tell when that is over, if it has begun.
     ///
     /// # Safety
-    /// Until then, or until the port has closed, data and context stay where they are, the data
+    /// Until then, or until the endpoint has closed, data and context stay where they are, the data
     /// unchanged.
     pub(super) unsafe fn send(
         &mut self,
@@ -350,7 +349,7 @@ impl FiEndpoint {
     /// Receives a message whose tag is this one but for the bits of `ignore`. An event will tell.
     ///
     /// # Safety
-    /// Until then, or until the port has closed, memory and context stay where they are, and
+    /// Until then, or until the endpoint has closed, memory and context stay where they are, and
     /// nobody else uses the memory.
     pub(super) unsafe fn receive(
         &mut self,
@@ -379,7 +378,7 @@ impl FiEndpoint {
         let _ = unsafe { cancel(self.endpoint.cast(), context.cast()) };
     }
 
-    /// Closes the port: on return nobody uses the memory of transfers any more, and no event of
+    /// Closes the endpoint: on return nobody uses the memory of transfers any more, and no event of
     /// them will come. Registrations must have been ended.
     pub(super) fn close(&mut self) {
         self.bell.set(ptr::null_mut());
@@ -434,7 +433,7 @@ mod tests {
     use super::*;
     use crate::net::choose;
 
-    /// Two ports that know each other; nothing where there is no libfabric.
+    /// Two endpoints that know each other; nothing where there is no libfabric.
     fn pair(waits: bool) -> Option<[(FiEndpoint, Target); 2]> {
         let Ok(library) = Library::open() else {
             eprintln!("not tested: libfabric cannot be opened");

@@ -1,18 +1,18 @@
-//! What waits in lanes to other hosts, as the thread sees it that sends it if the rank does not
-//! come to do so: `README.md`, "The courier", with the proof.
+//! Flush signal: tells the flush thread whether cells for other hosts wait to be sent. Protocol and
+//! proof: `README.md`, "The flush thread".
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
-/// What a rank tells its courier.
+/// What a rank tells its flush thread.
 #[derive(Debug, Default)]
 pub struct FlushSignal {
     /// 0 while nothing waits, else a number that it never was before.
     newest: AtomicU64,
     courier: OnceLock<Thread>,
-    /// Whether the courier rests, or is about to.
+    /// Whether the flush thread rests, or is about to.
     is_resting: AtomicBool,
     is_ending: AtomicBool,
 }
@@ -23,12 +23,12 @@ impl FlushSignal {
         Some(self.newest.load(Ordering::Relaxed)).filter(|&newest| newest != 0)
     }
 
-    /// This thread is the courier. From now on cells may be held back.
+    /// This thread is the flush thread. From now on cells may be held back.
     pub fn serve(&self) {
         let _ = self.courier.set(thread::current()); // there is one
     }
 
-    /// The courier rests until something waits. `false` if it is to end.
+    /// The flush thread rests until something waits. `false` if it is to end.
     pub fn rest(&self) -> bool {
         loop {
             self.is_resting.store(true, Ordering::Relaxed);
@@ -42,8 +42,8 @@ impl FlushSignal {
         }
     }
 
-    /// The courier waits for so long, or somewhat less. `false` if it is to end, whatever waits:
-    /// that may be for one that has died.
+    /// The flush thread waits for so long, or somewhat less. `false` if it is to end, whatever
+    /// waits: that may be for one that has died.
     pub fn pause(&self, time: Duration) -> bool {
         if !self.is_ending.load(Ordering::Relaxed) {
             thread::park_timeout(time);
@@ -51,7 +51,7 @@ impl FlushSignal {
         !self.is_ending.load(Ordering::Relaxed)
     }
 
-    /// Tells the courier to end.
+    /// Tells the flush thread to end.
     pub fn end(&self) {
         self.is_ending.store(true, Ordering::Relaxed);
         fence(Ordering::SeqCst);
@@ -60,7 +60,7 @@ impl FlushSignal {
         }
     }
 
-    /// Whether there is a courier, or nothing may be held back.
+    /// Whether there is a flush thread, or nothing may be held back.
     pub(super) fn is_served(&self) -> bool {
         self.courier.get().is_some()
     }
@@ -79,7 +79,7 @@ impl FlushSignal {
         self.newest.store(0, Ordering::Relaxed);
     }
 
-    /// Wakes the courier, if it rests, to see what was stored before.
+    /// Wakes the flush thread, if it rests, to see what was stored before.
     fn call(&self) {
         fence(Ordering::SeqCst);
         if self.is_resting.load(Ordering::Relaxed)
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
     use std::sync::Arc;
 
-    /// Had a call been lost, the courier would rest for ever, and the test with it.
+    /// Had a call been lost, the flush thread would rest for ever, and the test with it.
     #[test]
     fn a_courier_that_rests_is_called() {
         let held_back = Arc::new(FlushSignal::default());

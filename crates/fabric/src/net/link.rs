@@ -1,5 +1,5 @@
-//! What carries the cells of one lane to a rank on another host, and those of the lane from
-//! there: `README.md`, "A lane that spans two hosts", "Written cells" and "Room".
+//! The link to one rank on another host: carries the cells of the eager rings in both directions.
+//! Protocol: `README.md`, "A ring that spans two hosts", "Remote writes" and "Flow control".
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -27,7 +27,7 @@ const POLLS_BEFORE_CREDIT_MESSAGE: u32 = 8;
 #[derive(Debug)]
 pub(super) struct Damaged;
 
-/// Both lanes between this rank and one elsewhere.
+/// Both rings between this rank and one elsewhere.
 pub(super) struct PeerLink {
     target: Target,
     me: Peer,
@@ -60,13 +60,13 @@ pub(super) struct PeerLink {
     arrived: u64,
     /// Segments that have been sent.
     segments: u64,
-    /// Messages for berths whose cells lie in `out`, in this order, and those that the network is
-    /// sending, with their cells.
+    /// Messages for remote bounce buffers whose cells lie in `out`, in this order, and those that
+    /// the network is sending, with their cells.
     berthing: VecDeque<u64>,
     berthed: Vec<(u64, usize)>,
     /// What was given without a look at what has come.
     volley: Burst,
-    /// Whether something waits in `out`, as the courier was told.
+    /// Whether something waits in `out`, as the flush thread was told.
     waits: bool,
 }
 
@@ -74,7 +74,7 @@ pub(super) struct PeerLink {
 unsafe impl Send for PeerLink {}
 
 impl PeerLink {
-    /// The conduit to a rank, over rings that start at this position.
+    /// The link to a rank, over rings that start at this position.
     pub(super) fn new(
         port: &mut FiEndpoint,
         (target, window): (Target, Option<RmaRegion>),
@@ -134,18 +134,18 @@ impl PeerLink {
         self.target
     }
 
-    /// The other side has left. It may have closed its port, and a network that does not tell of
-    /// that would be asked in vain, time and again.
+    /// The other side has left. It may have closed its endpoint, and a network that does not tell
+    /// of that would be asked in vain, time and again.
     pub(super) fn note_left(&mut self) {
         self.has_left = true;
     }
 
-    /// The next packet that tells of a message in a berth tells of this transfer.
+    /// The next packet that tells of a message in a remote bounce buffer tells of this transfer.
     pub(super) fn begin_remote_bounce(&mut self, name: u64) {
         self.berthing.push_back(name);
     }
 
-    /// A transfer is over. If it was into a berth, its cell is free.
+    /// A transfer is over. If it was into a remote bounce buffer, its cell is free.
     pub(super) fn note_remote_bounced(&mut self, name: u64) {
         if let Some(at) = self.berthed.iter().position(|berthed| berthed.0 == name) {
             let (_, cell) = self.berthed.swap_remove(at);
@@ -176,7 +176,7 @@ impl PeerLink {
         self.sent + all.take_while(|&at| self.is_filled(at)).count() as u64 - first + self.segments
     }
 
-    /// Whether all that was put into the lane has left this rank.
+    /// Whether all that was put into the ring has left this rank.
     pub(super) fn is_drained(&self) -> bool {
         self.is_over() || !self.is_filled(self.sent) && self.released == self.sent
     }
@@ -186,7 +186,7 @@ impl PeerLink {
         self.has_left && self.has_farewell
     }
 
-    /// Notes whether something waits in the lane. Says whether it does, and whether it did before.
+    /// Notes whether something waits in the ring. Says whether it does, and whether it did before.
     pub(super) fn note_waits(&mut self) -> (bool, bool) {
         let waits = !self.is_over() && self.is_filled(self.sent);
         (waits, std::mem::replace(&mut self.waits, waits))
@@ -196,7 +196,7 @@ impl PeerLink {
         self.out.stamp(position).load(Ordering::Acquire) == position + 1
     }
 
-    /// Hands to the network what the lane holds, and says how far we have read: if this rank
+    /// Hands to the network what the ring holds, and says how far we have read: if this rank
     /// `leaves`, only to a sender that has no room. The error is that of the network.
     pub(super) fn push(
         &mut self,
@@ -233,7 +233,7 @@ impl PeerLink {
         // SAFETY: the header lies behind the stamp, inside the cell.
         let header = unsafe { self.out.cell(position).add(STAMP_BYTES) };
         // SAFETY: the cell is published, so its sender has written a header and leaves it alone
-        // until we say that it has been read (README, "Room").
+        // until we say that it has been read (README, "Flow control").
         let header: Header = unsafe { header.cast().read() };
         let room = self.out.ring.payload(size_of::<Header>());
         (header, STAMP_BYTES + size_of::<Header>() + header.bytes_behind(room))
@@ -281,7 +281,7 @@ impl PeerLink {
         (self.sent % self.out.ring.cells as u64) as usize
     }
 
-    /// Sends the next cell as a message, perhaps with one for a berth.
+    /// Sends the next cell as a message, perhaps with one for a remote bounce buffer.
     fn send_cell(
         &mut self,
         port: &mut FiEndpoint,

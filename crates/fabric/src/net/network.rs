@@ -1,4 +1,4 @@
-//! The way of one rank to all ranks on other hosts.
+//! The network of one rank: endpoints, links and transfers to all ranks on other hosts.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -34,7 +34,7 @@ pub struct Network {
     pulse: FailureDetector,
     /// The segment of this host.
     home: Arc<SharedSegment>,
-    /// The lanes to and from ranks elsewhere, what is known of those ranks, and the buffers.
+    /// The rings to and from ranks elsewhere, what is known of those ranks, and the buffers.
     segment: Arc<SharedSegment>,
     /// The host of each rank.
     hosts: Vec<usize>,
@@ -51,7 +51,7 @@ pub struct Network {
     /// What is held back, to go with what comes behind it.
     holding: PendingSends,
     conduits: Vec<Option<Box<PeerLink>>>,
-    /// Those that have a conduit.
+    /// Those that have a link.
     active: Vec<Peer>,
     /// One for each buffer.
     contexts: Box<[Context]>,
@@ -65,7 +65,7 @@ pub struct Network {
     /// Buffers for which there was no room.
     unposted: Vec<usize>,
     events: Vec<Event>,
-    /// The position of the first cell of each lane.
+    /// The position of the first cell of each ring.
     first: u64,
     /// What carries the messages, in words.
     text: String,
@@ -227,17 +227,17 @@ impl Network {
         }
     }
 
-    /// The segment with the lanes to and from other hosts.
+    /// The segment with the rings to and from other hosts.
     pub(crate) fn segment(&self) -> &Arc<SharedSegment> {
         &self.segment
     }
 
-    /// Lanes start at this position. Before anything is sent.
+    /// Rings start at this position. Before anything is sent.
     pub(crate) fn start_at(&mut self, first: u64) {
         self.first = first;
     }
 
-    /// Whether all that was put into lanes has left this rank.
+    /// Whether all that was put into rings has left this rank.
     pub(crate) fn is_drained(&self) -> bool {
         self.straights.is_empty()
             && self.active.iter().all(|peer| {
@@ -251,7 +251,7 @@ impl Network {
         self.pulse.is_time_to_say()
     }
 
-    /// How many cells this rank has put into its lanes to other hosts.
+    /// How many cells this rank has put into its rings to other hosts.
     pub(crate) fn offered(&self) -> u64 {
         let conduits = self.active.iter().filter_map(|peer| self.conduits[peer.index()].as_ref());
         conduits.map(|conduit| conduit.offered(self.first)).sum()
@@ -279,7 +279,7 @@ impl Network {
         self.straights.withdrawn_from().for_each(|peer| self.pulse.shared.await_peer(peer));
     }
 
-    /// Takes what has come, and sends what waits in lanes. Says whether the network has told of
+    /// Takes what has come, and sends what waits in rings. Says whether the network has told of
     /// anything.
     pub(crate) fn progress(&mut self) -> bool {
         if self.is_closed {
@@ -308,7 +308,7 @@ impl Network {
         was_told
     }
 
-    /// Sends what waits in the lane to a rank.
+    /// Sends what waits in the ring to a rank.
     pub(crate) fn push(&mut self, peer: Peer) {
         if self.is_closed {
             return;
@@ -325,7 +325,7 @@ impl Network {
         }
     }
 
-    /// Makes the conduit to a rank.
+    /// Makes the link to a rank.
     fn connect(&mut self, peer: Peer) -> bool {
         let address = std::mem::take(&mut self.addresses[peer.index()]);
         let made = self.port.insert_address(&address).and_then(|target| {
@@ -424,7 +424,7 @@ impl Network {
         }
     }
 
-    /// Makes the conduit to a rank of which something has come, if there is none. `false` if it is
+    /// Makes the link to a rank of which something has come, if there is none. `false` if it is
     /// no rank elsewhere, or cannot be reached.
     fn hears_from(&mut self, peer: Peer) -> bool {
         let known = self.seats.get(peer.index()).is_some_and(Option::is_none);

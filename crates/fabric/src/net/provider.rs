@@ -1,4 +1,4 @@
-//! Which of libfabric's providers carries the messages: chosen by what it can do.
+//! Provider selection: chooses the libfabric provider by its capabilities.
 //!
 //! What is needed is little: reliable datagrams with tags. Of those that offer it, the ones that
 //! are made for a kind of network card come first, then those that make do with any network.
@@ -268,7 +268,7 @@ fn address(info: &Info) -> Option<IpAddr> {
     }
 }
 
-/// The parts of an information that a port uses.
+/// The parts of an information that an endpoint uses.
 pub(super) struct Attributes {
     pub(super) fabric: *mut FabricAttributes,
     pub(super) memory: c_int,

@@ -1,5 +1,5 @@
-//! Places at the receiver into which messages of middle length come without an answer to their
-//! announcement: `README.md`, "Berths".
+//! Remote bounce buffers with credits: messages of up to 128 KiB arrive there without an answer to
+//! their announcement: `README.md`, "Remote bounce buffers".
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -9,23 +9,24 @@ use super::fi_endpoint::{Access, Begun, Context, Event, FiEndpoint, Registration
 use crate::layout::LINE;
 use crate::{Peer, RegionMut, Result};
 
-/// Bytes of the longest message that a berth takes.
+/// Bytes of the longest message that a remote bounce buffer takes.
 pub(crate) const REMOTE_BOUNCE_BYTES: usize = 128 << 10;
 /// Bytes of the cell before it, which tells of it.
 const CELL: usize = LINE;
-/// Berths that one sender may have.
+/// Remote bounce buffers that one sender may have.
 const SLOTS_PER_SENDER: u64 = 4;
 /// Senders that may have some.
 const SENDERS: usize = 32;
-/// Granted berths of which their sender does not know, and is told in a packet of its own.
+/// Granted remote bounce buffers of which their sender does not know, and is told in a packet of
+/// its own.
 const UNADVERTISED_MAX: u64 = SLOTS_PER_SENDER / 2;
-/// The tag of what comes into a berth: this, then its sender, then its place.
+/// The tag of what comes into a remote bounce buffer: this, then its sender, then its place.
 const TAG: u64 = 3 << 32;
-/// The name of a receive in a berth is made the same way.
+/// The name of a receive in a remote bounce buffer is made the same way.
 pub(super) const NAME: u64 = 4 << 56;
 const PLACE_BITS: u32 = 2;
 
-/// The tag of what a rank sends into a berth.
+/// The tag of what a rank sends into a remote bounce buffer.
 pub(super) fn tag(sender: Peer, berth: u64) -> u64 {
     TAG | u64::from(sender.0) << PLACE_BITS | (berth % SLOTS_PER_SENDER)
 }
@@ -42,8 +43,8 @@ struct SenderSlots {
     contexts: Box<[Context]>,
     /// Bytes of the message in each place, if there is one.
     come: [Option<usize>; SLOTS_PER_SENDER as usize],
-    /// Berths below this one have been granted, below that one emptied, one after the other, and
-    /// below the last the sender knows of them.
+    /// Remote bounce buffers below this one have been granted, below that one emptied, one after
+    /// the other, and below the last the sender knows of them.
     granted: u64,
     emptied: u64,
     told: u64,
@@ -117,14 +118,14 @@ impl Drop for SenderSlots {
     }
 }
 
-/// What this rank may send into berths of another.
+/// What this rank may send into remote bounce buffers of another.
 #[derive(Clone, Copy, Debug, Default)]
 struct CreditLedger {
     granted: u64,
     used: u64,
 }
 
-/// The berths of a rank, and those that it may use elsewhere.
+/// The remote bounce buffers of a rank, and those that it may use elsewhere.
 #[derive(Default)]
 pub(super) struct BounceCredits {
     piers: HashMap<Peer, SenderSlots>,
@@ -136,7 +137,7 @@ pub(super) struct BounceCredits {
 }
 
 impl BounceCredits {
-    /// Gives berths to a sender, unless it has some or too many others have.
+    /// Gives remote bounce buffers to a sender, unless it has some or too many others have.
     pub(super) fn offer(
         &mut self,
         port: &mut FiEndpoint,
@@ -170,7 +171,7 @@ impl BounceCredits {
         Ok(())
     }
 
-    /// How many berths have been granted to a rank, which is told of that now.
+    /// How many remote bounce buffers have been granted to a rank, which is told of that now.
     pub(super) fn advertise(&mut self, to: Peer) -> u64 {
         self.untold.retain(|untold| *untold != to);
         self.piers.get_mut(&to).map_or(0, |pier| {
@@ -190,7 +191,7 @@ impl BounceCredits {
         !self.untold.is_empty()
     }
 
-    /// A rank tells how many berths it has granted.
+    /// A rank tells how many remote bounce buffers it has granted.
     pub(super) fn note_granted(&mut self, by: Peer, granted: u64) {
         if granted > 0 {
             let leave = self.leaves.entry(by).or_default();
@@ -198,20 +199,20 @@ impl BounceCredits {
         }
     }
 
-    /// The next berth at a rank, if one is granted.
+    /// The next remote bounce buffer at a rank, if one is granted.
     pub(super) fn next(&self, at: Peer) -> Option<u64> {
         self.leaves.get(&at).filter(|leave| leave.used < leave.granted).map(|leave| leave.used)
     }
 
-    /// The next berth at a rank is used.
+    /// The next remote bounce buffer at a rank is used.
     pub(super) fn note_used(&mut self, at: Peer) {
         if let Some(leave) = self.leaves.get_mut(&at) {
             leave.used += 1;
         }
     }
 
-    /// Something has come into a berth, or its receive was given up. From whom; and the cell, if
-    /// it is one.
+    /// Something has come into a remote bounce buffer, or its receive was given up. From whom; and
+    /// the cell, if it is one.
     pub(super) fn note(&mut self, event: &Event) -> (Peer, Option<RegionMut>) {
         let (from, place) = place_of(event.name);
         let Some(pier) = self.piers.get_mut(&from) else { return (from, None) };
@@ -222,7 +223,7 @@ impl BounceCredits {
         (from, Some(pier.memory(place).part(0, CELL)))
     }
 
-    /// The message in a berth; none if there is not one of this length.
+    /// The message in a remote bounce buffer; none if there is not one of this length.
     pub(super) fn contents(&self, from: Peer, berth: u64, bytes: usize) -> Option<RegionMut> {
         let (pier, place) = (self.piers.get(&from)?, (berth % SLOTS_PER_SENDER) as usize);
         let is_whole = (pier.emptied..pier.granted).contains(&berth)
@@ -231,7 +232,7 @@ impl BounceCredits {
         is_whole.then(|| pier.memory(place).part(CELL, bytes))
     }
 
-    /// What lies in a berth is not needed any more.
+    /// What lies in a remote bounce buffer is not needed any more.
     pub(super) fn empty(
         &mut self,
         port: &mut FiEndpoint,
@@ -249,7 +250,7 @@ impl BounceCredits {
         std::mem::take(&mut self.waiting)
     }
 
-    /// Forgets what the port knows, before it is closed.
+    /// Forgets what the endpoint knows, before it is closed.
     pub(super) fn clear(&mut self, port: &mut FiEndpoint) {
         for pier in self.piers.values_mut() {
             port.forget(std::mem::replace(&mut pier.registration, Registration::NONE));

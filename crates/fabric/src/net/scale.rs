@@ -1,4 +1,5 @@
-//! What ranks on several hosts take, by the real layout: the table of `docs/cluster.md`.
+//! Test that computes the memory of ranks on several hosts from the real layout: the table of
+//! `docs/cluster.md`.
 
 use super::network::BUFFERS;
 use crate::layout::{Layout, MAX_RANKS};

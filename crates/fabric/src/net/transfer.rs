@@ -1,4 +1,4 @@
-//! What a transfer over a port is called, and what becomes of it.
+//! Transfers of an endpoint: their context ids and completion events.
 
 /// What a transfer is called while it is under way. It stays where it is until the transfer is
 /// over: the provider may use the first words.
@@ -14,30 +14,30 @@ impl Context {
     }
 }
 
-/// A port that is reached by this one.
+/// The address of a remote endpoint in the address vector.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Target(pub(super) u64);
 
-/// What became of a transfer that was to begin.
+/// Result of starting a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Begun {
     Yes,
-    /// There is no room for it now.
+    /// The provider has no room for it now (`-FI_EAGAIN`); try again later.
     NotNow,
-    /// It never will: the code of the error.
+    /// It failed for good, with this error code.
     Never(i32),
 }
 
-/// What a write of another port is called: none of ours, which has a name of its own.
+/// The id of a write by a remote endpoint. No transfer of this endpoint has it.
 pub(super) const WRITTEN: u64 = 8 << 56;
 
-/// A transfer is over.
+/// The completion of a transfer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Event {
-    /// The name in its context.
+    /// The id in its context.
     pub(super) name: u64,
     pub(super) bytes: usize,
-    /// The tag or, of a write of another port, its word.
+    /// The tag, or the immediate data of a remote write.
     pub(super) tag: u64,
     /// The code of the error, or 0.
     pub(super) error: i32,

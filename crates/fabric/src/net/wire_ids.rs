@@ -1,4 +1,4 @@
-//! What messages of a conduit, cells that are written, and transfers are called.
+//! Wire ids: tags, immediate data and context ids of messages, remote writes and transfers.
 
 use super::transfer::WRITTEN;
 use super::{remote_bounce, zero_copy};
@@ -28,7 +28,7 @@ pub(super) enum ContextId {
     Buffer(usize),
     /// A segment of a large message.
     Segment,
-    /// Something that comes into a berth.
+    /// Something that comes into a remote bounce buffer.
     Berth,
     /// A cell that another rank has written into its place.
     Written,
@@ -50,14 +50,14 @@ pub(super) fn read(name: u64) -> ContextId {
     ContextId::Cell(Peer((name >> PEER_AT) as u32), (name & ((1 << PEER_AT) - 1)) as usize)
 }
 
-/// The word before a cell on its way: its stamp, and how far its sender has read the other lane,
+/// The word before a cell on its way: its stamp, and how far its sender has read the other ring,
 /// as far as each goes into a half.
 pub(super) fn word(stamp: u64, read: u64) -> u64 {
     read << 32 | u64::from(stamp as u32)
 }
 
 /// What is told of a cell that is written into its place: who has written it, which one it is, and
-/// how far its sender has read the other lane, as far as that goes into a half of this.
+/// how far its sender has read the other ring, as far as that goes into a half of this.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ImmData {
     pub(super) from: Peer,

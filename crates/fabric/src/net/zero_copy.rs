@@ -1,4 +1,5 @@
-//! Large messages that go straight from memory to memory: `README.md`, "Large messages".
+//! Zero-copy transfers: a large message goes from memory to memory in segments: `README.md`, "Large
+//! messages".
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -56,9 +57,9 @@ enum TransferDirection {
     /// Into memory of a receive, which the endpoint calls so. The sender has been told that it may
     /// send so many segments.
     In { landing: Id, told: u32 },
-    /// Out of memory of a send, to that port.
+    /// Out of memory of a send, to that endpoint.
     Out(Target),
-    /// The same, into a berth with that tag, behind the cell that tells of it.
+    /// The same, into a remote bounce buffer with that tag, behind the cell that tells of it.
     Berth { target: Target, tag: u64 },
 }
 
@@ -238,7 +239,7 @@ impl ZeroCopyTransfers {
     /// Makes ready for a message that a rank has announced. The name of the transfer.
     ///
     /// # Safety
-    /// Until there is news of its end, or the port is closed, nobody else uses the memory.
+    /// Until there is news of its end, or the endpoint is closed, nobody else uses the memory.
     pub(super) unsafe fn land(
         &mut self,
         port: &mut FiEndpoint,
@@ -279,7 +280,8 @@ impl ZeroCopyTransfers {
         )))
     }
 
-    /// Makes ready to send a message into a berth, by that tag. The name of the transfer.
+    /// Makes ready to send a message into a remote bounce buffer, by that tag. The name of the
+    /// transfer.
     ///
     /// # Safety
     /// As [`ZeroCopyTransfers::send`].
@@ -299,8 +301,8 @@ impl ZeroCopyTransfers {
         Ok(self.insert(ZeroCopyTransfer::new(way, (peer, course), memory, registration)))
     }
 
-    /// Sends a message into its berth, behind its cell, which stays where it is until the message
-    /// has been sent.
+    /// Sends a message into its remote bounce buffer, behind its cell, which stays where it is
+    /// until the message has been sent.
     ///
     /// # Safety
     /// So does the memory of the cell, which is written and has this registration.
@@ -441,7 +443,7 @@ impl ZeroCopyTransfers {
         sent
     }
 
-    /// Forgets all, before the port is closed.
+    /// Forgets all, before the endpoint is closed.
     pub(super) fn clear(&mut self, port: &mut FiEndpoint) {
         for (_, straight) in self.all.drain() {
             port.forget(straight.registration);

@@ -1,4 +1,4 @@
-//! What a segment tells of ranks that have died, and of the one that ends the job.
+//! Records of dead ranks, and of the rank that aborts the job, in the segment.
 //!
 //! Each is a word that is written once. The ranks map all of it, and a program may write where it
 //! must not: what is no such word is passed over, by ranks and by the launcher, and a true one

@@ -1,4 +1,4 @@
-//! How large a segment the system lets a process have.
+//! Finds the largest segment that the resource limits of the process permit.
 //!
 //! A segment is large, but only its pages that are written cost memory. Two limits count all of it:
 //! that of the address space of a process (`ulimit -v`), and that of the length of files
@@ -18,7 +18,7 @@ use crate::{Error, Result};
 /// A segment takes no more than this part of the address space; the rest is for the program.
 const MEMORY_SHARE: u64 = 2;
 
-/// What the system allows.
+/// The resource limits that bound a segment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Room {
     address_space: Option<u64>,
@@ -57,7 +57,8 @@ impl Room {
     }
 }
 
-/// Gives a file this length. The limit that is in force may be lower than what is allowed.
+/// Sets the length of a file, in bytes. Raises the soft limit of this process for the call, if that
+/// is lower than the length.
 pub(super) fn lengthen(file: BorrowedFd<'_>, bytes: u64) -> Result<()> {
     let former = limit_of(Resource::Fsize);
     let is_raised = former.current.is_some_and(|limit| limit < bytes);

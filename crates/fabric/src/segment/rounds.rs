@@ -1,4 +1,4 @@
-//! Where a rank finds its next world.
+//! Finds the next world of a rank that runs several programs one after the other.
 //!
 //! A rank may be a script that runs several programs, one after the other. Each of them that joins
 //! a world has one of its own: the first program the one whose descriptor ranks inherit, a later

@@ -1,10 +1,10 @@
-//! Pages of a lane, seen to by its sender before it writes to them for the first time.
+//! Prefaulting: the sender populates the pages of an eager ring before it first writes to them.
 //!
 //! To get pages one by one takes several times as long as to get some of them at once. That matters
 //! where ranks share cores: there many cells share a page, rings are long, and there are as many
-//! lanes as pairs of ranks. Only their lanes are seen to, which are those that have annexes.
+//! rings as pairs of ranks. Only their rings are seen to, which are those that have annexes.
 //!
-//! First a few pages, then each time as many as there are already: so a lane that is hardly used
+//! First a few pages, then each time as many as there are already: so a ring that is hardly used
 //! takes little memory, and one that is used has all of it after a few steps.
 
 use super::{MappedRing, Ring};
@@ -15,7 +15,7 @@ const PREFAULT_MIN_BYTES: usize = 4 * PAGE;
 
 /// What of a ring has its pages.
 pub(super) struct Prefault {
-    /// Cells before this one, as they lie: lanes begin with the first one.
+    /// Cells before this one, as they lie: rings begin with the first one.
     cells: usize,
     has_annexes: bool,
 }

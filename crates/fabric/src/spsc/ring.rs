@@ -1,4 +1,4 @@
-//! How a ring is cut: pure arithmetic.
+//! Geometry of a ring: offsets of cells and annexes, without access to memory.
 
 use std::sync::atomic::Ordering;
 

@@ -1,5 +1,5 @@
 //! The thread that sends what waits in the lanes to other hosts, if the rank does not come to do
-//! so: `fabric/net/README.md`, "The courier".
+//! so: `fabric/net/README.md`, "The flush thread".
 //!
 //! Whoever gives short messages one right after the other holds some back, so that several go in
 //! one, and sends them at its next look. What the network does not take at once, such as the first

@@ -1,4 +1,4 @@
-//! What both protocols are made of: fields of the form `name=value`.
+//! Parser of the fields `name=value` of both PMI protocols.
 
 use crate::Error;
 

@@ -1,4 +1,4 @@
-//! A socket to a server of PMI, read and written with deadlines and limits.
+//! The socket to a PMI server, read and written with deadlines and size limits.
 
 use std::net::{TcpStream, ToSocketAddrs};
 use std::os::fd::OwnedFd;

@@ -1,4 +1,4 @@
-//! Both clients against servers that behave, and against servers that send anything at all.
+//! Tests of both PMI clients against correct servers and against servers that send arbitrary bytes.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;

@@ -1,4 +1,4 @@
-//! PMI-1: requests and answers are lines.
+//! PMI-1 client: requests and answers are lines of text.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! PMI-2: requests and answers are messages with their length in front.
+//! PMI-2 client: requests and answers are messages with a length prefix.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! Bytes as the text that PMI can carry: hexadecimal digits, in parts that are short enough.
+//! Encodes binary values for PMI as hexadecimal digits, split into parts that fit its value limit.
 //!
 //! The first part begins with the number of all parts and a dot. A reader so knows how many to ask
 //! for, and asks for no more than a value may have.

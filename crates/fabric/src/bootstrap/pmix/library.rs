@@ -1,4 +1,4 @@
-//! The functions of the library of PMIx and the memory that passes to and from them.
+//! FFI bindings of the PMIx library, and ownership of the memory that passes between it and Motet.
 //!
 //! The layouts are those of versions 3 to 6, which share one name of the library and one binary
 //! interface. A test compares them with the header where that is installed.

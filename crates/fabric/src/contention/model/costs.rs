@@ -1,4 +1,4 @@
-//! What things cost, in nanoseconds.
+//! Costs of the modelled events, in nanoseconds.
 
 /// Nanoseconds.
 pub(super) type Nanos = u64;

@@ -1,4 +1,4 @@
-//! Times of steps that were measured, and the same points in the model.
+//! Measured step times, and the same points in the model.
 
 use super::costs::{COSTS, MS, Nanos, US};
 use super::policy::Policy;

@@ -1,5 +1,5 @@
-//! What ranks know of foreign load: [`Evidence`] itself, as [`SharedSegment`](crate::SharedSegment)
-//! uses it.
+//! What the modelled ranks know of foreign load: [`Evidence`] itself, used as
+//! [`SharedSegment`](crate::SharedSegment) uses it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

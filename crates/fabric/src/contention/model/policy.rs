@@ -1,4 +1,4 @@
-//! How ranks wait: the numbers of the waits of Motet, for each of its ways to wait.
+//! Wait policies of the model: the spin, yield and sleep limits of each kind of wait in Motet.
 
 use super::costs::{MS, Nanos, US};
 

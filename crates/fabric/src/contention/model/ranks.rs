@@ -1,4 +1,4 @@
-//! Ranks that work, exchange messages and wait, beside disturbers.
+//! The modelled ranks: they compute, exchange messages and wait beside threads of other programs.
 
 use super::costs::{Costs, MS, Nanos, US};
 use super::knowledge::{Census, Knowledge};

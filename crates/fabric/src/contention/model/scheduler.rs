@@ -1,4 +1,4 @@
-//! The scheduler: cores, groups of threads, virtual run time and slices.
+//! The modelled scheduler: cores, groups of threads, virtual run time and slices.
 //!
 //! Each core has a queue of groups, and each group a queue of its threads on that core. On both
 //! levels the entity with the earliest deadline runs among those that have had no more than their

@@ -1,4 +1,4 @@
-//! What a port tells of transfers: those that are over, and what others have written.
+//! The completion queue of an endpoint: completed transfers and remote writes.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -24,7 +24,7 @@ const NO_ENTRY: CqEntry = CqEntry {
     tag: 0,
 };
 
-/// Wakes who waits at a port, from another thread; nobody once the port is closed.
+/// Wakes who waits at an endpoint, from another thread; nobody once the endpoint is closed.
 #[derive(Clone, Default)]
 pub(in crate::net) struct WaitFd(Arc<Mutex<Waiting>>);
 
@@ -59,7 +59,7 @@ impl WaitFd {
 }
 
 impl FiEndpoint {
-    /// What wakes who waits at this port.
+    /// What wakes who waits at this endpoint.
     pub(in crate::net) fn bell(&self) -> WaitFd {
         if self.can_wait {
             self.bell.set(self.queue);

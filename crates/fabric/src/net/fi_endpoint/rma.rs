@@ -1,12 +1,12 @@
-//! Memory of a port that others write into, without a receive: what they write there is in place
-//! when the word that came with it is found in the queue, and not before.
+//! Remote writes: a registered region into which peers write without a receive. The data of a write
+//! is in place when its immediate data is found in the completion queue, and not before.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use super::{Access, Begun, Context, FiEndpoint, Registration, Target, begun};
 use crate::{Region, RegionMut, Result};
 
-/// Memory of another port.
+/// Memory of another endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::net) struct RmaRegion {
     start: u64,
@@ -54,7 +54,7 @@ impl FiEndpoint {
     ///
     /// # Safety
     /// The memory stays until the registration has been ended by [`FiEndpoint::forget`], or the
-    /// port closed. Whoever reads it does so only where an event has told that it was written.
+    /// endpoint closed. Whoever reads it does so only where an event has told that it was written.
     pub(in crate::net) unsafe fn open_window(
         &mut self,
         memory: RegionMut,
@@ -88,7 +88,7 @@ impl FiEndpoint {
     /// begun.
     ///
     /// # Safety
-    /// Until then, or until the port has closed, data and context stay where they are, the data
+    /// Until then, or until the endpoint has closed, data and context stay where they are, the data
     /// unchanged.
     pub(in crate::net) unsafe fn write(
         &mut self,

@@ -1,4 +1,4 @@
-//! Several cells of a lane in one message: `../README.md`, "Convoys".
+//! Coalesced frames: several cells of a ring in one message: `../README.md`, "Coalesced frames".
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -15,8 +15,8 @@ use crate::spsc::Ring;
 
 /// Bytes of the longest cell that goes with others: longer ones came hardly sooner together.
 const COALESCED_CELL_MAX_BYTES: usize = 2048;
-/// A convoy is so much of a lane at most: its receiver is to be at work on one while the next one
-/// is filled.
+/// A coalesced frame is so much of a ring at most: its receiver is to be at work on one while the
+/// next one is filled.
 const FRAME_RING_SHARE: usize = 4;
 /// What is held back is so much of a cell at most.
 const PENDING_CELL_SHARE: usize = 2;
@@ -40,12 +40,12 @@ impl PeerLink {
         self.volley.look();
     }
 
-    /// A cell may have been put into the lane. Says what it is, if there is one.
+    /// A cell may have been put into the ring. Says what it is, if there is one.
     pub(in crate::net) fn take_given(&mut self) -> Option<SendClass> {
         self.is_filled(self.sent + self.volley.held()).then(|| self.volley.give())
     }
 
-    /// Whether the cell that was put into the lane is to be held back, if the rank was away for so
+    /// Whether the cell that was put into the ring is to be held back, if the rank was away for so
     /// long before.
     pub(in crate::net) fn hold(&mut self, away: Duration) -> bool {
         let given = self.sent + self.volley.held();

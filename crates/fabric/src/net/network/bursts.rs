@@ -1,4 +1,4 @@
-//! What is held back, and for how long: `../README.md`, "Convoys".
+//! Holding back and flushing of coalesced frames: `../README.md`, "Coalesced frames".
 
 use std::mem;
 use std::sync::Arc;
@@ -9,13 +9,13 @@ use crate::Peer;
 use crate::net::FlushSignal;
 use crate::net::burst::SendClass;
 
-/// What waits in the lanes of one rank, held back or not taken by the network yet.
+/// What waits in the rings of one rank, held back or not taken by the network yet.
 #[derive(Debug)]
 pub(super) struct PendingSends {
     held_back: Arc<FlushSignal>,
-    /// What the courier was told last.
+    /// What the flush thread was told last.
     number: u64,
-    /// Conduits in whose lanes something waits.
+    /// Links in whose rings something waits.
     conduits: usize,
     /// When this rank looked or gave last.
     seen: Instant,
@@ -26,7 +26,7 @@ impl PendingSends {
         PendingSends { held_back: Arc::default(), number: 0, conduits: 0, seen: Instant::now() }
     }
 
-    /// Something waits in a lane, or not, and so it was before or not.
+    /// Something waits in a ring, or not, and so it was before or not.
     pub(super) fn note(&mut self, (waits, waited): (bool, bool)) {
         if waits {
             self.conduits += usize::from(!waited);
@@ -47,12 +47,12 @@ impl PendingSends {
 }
 
 impl Network {
-    /// What this rank tells its courier.
+    /// What this rank tells its flush thread.
     pub fn flush_signal(&self) -> &Arc<FlushSignal> {
         &self.holding.held_back
     }
 
-    /// Something may have been put into the lane to a rank, or taken out of the one from there.
+    /// Something may have been put into the ring to a rank, or taken out of the one from there.
     pub(crate) fn give(&mut self, peer: Peer) {
         if !self.holds_back(peer) {
             self.push(peer);

@@ -1,4 +1,4 @@
-//! The ports of a rank, and what ranks tell each other of theirs before they can talk.
+//! Opens the endpoints of a rank, and exchanges their addresses with all ranks.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -38,12 +38,12 @@ pub struct NetworkScope<'a> {
     pub writes: Option<bool>,
 }
 
-/// The ports of a rank, with what others must know of them.
+/// The endpoints of a rank, with what others must know of them.
 pub(super) struct FiEndpoints {
     pub(super) main: FiEndpoint,
     pub(super) pulse: FiEndpoint,
     addresses: [Vec<u8>; 2],
-    /// The lanes to and from ranks elsewhere, and the part of them that others write into.
+    /// The rings to and from ranks elsewhere, and the part of them that others write into.
     pub(super) segment: SharedSegment,
     pub(super) window: Registration,
     told: Option<RmaRegion>,
@@ -52,8 +52,8 @@ pub(super) struct FiEndpoints {
 }
 
 impl FiEndpoints {
-    /// Opens ports by the best provider. A link to other hosts may be down for as long as a rank
-    /// may be silent.
+    /// Opens endpoints by the best provider. A link to other hosts may be down for as long as a
+    /// rank may be silent.
     pub(super) fn open(reach: NetworkScope<'_>) -> Result<FiEndpoints> {
         let library = Library::open()?;
         let named = std::env::var(PROVIDER).ok().filter(|name| !name.is_empty());
@@ -113,16 +113,16 @@ impl FiEndpoints {
     }
 }
 
-/// Why a rank has no ports, as all ranks say it.
+/// Why a rank has no endpoints, as all ranks say it.
 pub(super) fn refusal(rank: usize, why: &dyn std::fmt::Display) -> Error {
     Error::Network(format!("rank {rank}: {why}"))
 }
 
-/// What a rank tells of its ports: the name of its provider, a line's end, and each part behind its
-/// length.
+/// What a rank tells of its endpoints: the name of its provider, a line's end, and each part behind
+/// its length.
 #[derive(Debug)]
 pub(super) struct PeerAddress {
-    /// Those of its two ports.
+    /// Those of its two endpoints.
     pub(super) addresses: [Vec<u8>; 2],
     /// Where it lets others write, if it does.
     pub(super) window: Option<RmaRegion>,

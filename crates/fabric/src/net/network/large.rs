@@ -1,4 +1,4 @@
-//! What a wire does for large messages: `../README.md`, "Large messages".
+//! Zero-copy transfers of the network: `../README.md`, "Large messages".
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -47,7 +47,7 @@ impl Network {
     /// called there and here. The name of the transfer, unless the memory cannot be used for it.
     ///
     /// # Safety
-    /// Until there is news of its end, or the wire is closed, nobody else uses the memory.
+    /// Until there is news of its end, or the network is closed, nobody else uses the memory.
     pub(crate) unsafe fn land(&mut self, what: (Peer, u64, Id), into: RegionMut) -> Option<u64> {
         if self.is_closed {
             return None;

@@ -1,4 +1,4 @@
-//! What a wire does for berths: `../README.md`, "Berths".
+//! Remote bounce buffers of the network: `../README.md`, "Remote bounce buffers".
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -9,7 +9,7 @@ use crate::slab::Id;
 use crate::{Peer, Region};
 
 impl Network {
-    /// A cell and its message have come into a berth, or its receive has ended.
+    /// A cell and its message have come into a remote bounce buffer, or its receive has ended.
     pub(super) fn note_credit_event(&mut self, event: &Event) {
         let (from, cell) = self.berths.note(event);
         if event.error != 0 {
@@ -30,7 +30,7 @@ impl Network {
         }
     }
 
-    /// Grants the berths for which the network had no room before.
+    /// Grants the remote bounce buffers for which the network had no room before.
     pub(super) fn grant_credits(&mut self) {
         for peer in self.berths.take_waiting() {
             let granted = self.berths.grant(&mut self.port, peer);
@@ -44,7 +44,7 @@ impl Network {
         }
     }
 
-    /// A rank has announced a message that could have come into a berth.
+    /// A rank has announced a message that could have come into a remote bounce buffer.
     pub(crate) fn request_remote_bounce(&mut self, to: Peer) {
         if !self.is_closed {
             let offered = self.berths.offer(&mut self.port, to);
@@ -52,26 +52,27 @@ impl Network {
         }
     }
 
-    /// Ranks that are to be told how many berths are granted to them.
+    /// Ranks that are to be told how many remote bounce buffers are granted to them.
     pub(crate) fn unadvertised_peers(&self) -> Vec<Peer> {
         self.berths.unadvertised().to_vec()
     }
 
-    /// How many berths have been granted to a rank, which is told of that now.
+    /// How many remote bounce buffers have been granted to a rank, which is told of that now.
     pub(crate) fn advertise_credits(&mut self, to: Peer) -> u64 {
         self.berths.advertise(to)
     }
 
-    /// A rank tells how many berths it has granted.
+    /// A rank tells how many remote bounce buffers it has granted.
     pub(crate) fn note_granted(&mut self, by: Peer, granted: u64) {
         self.berths.note_granted(by, granted);
     }
 
-    /// Makes ready to send a message into a berth, if one is granted. It is sent with the next
-    /// packet that tells of one. The names of the transfer and of the berth.
+    /// Makes ready to send a message into a remote bounce buffer, if one is granted. It is sent
+    /// with the next packet that tells of one. The names of the transfer and of the remote bounce
+    /// buffer.
     ///
     /// # Safety
-    /// Until there is news of its end, or the wire is closed, nobody writes the memory.
+    /// Until there is news of its end, or the network is closed, nobody writes the memory.
     pub(crate) unsafe fn send_remote_bounce(
         &mut self,
         to: Peer,
@@ -90,8 +91,8 @@ impl Network {
         Some((name, berth))
     }
 
-    /// What has come into a berth, which stays there until [`Network::release_remote_bounce`]. If
-    /// it is not what has been told, the rank is lost.
+    /// What has come into a remote bounce buffer, which stays there until
+    /// [`Network::release_remote_bounce`]. If it is not what has been told, the rank is lost.
     pub(crate) fn remote_bounced(
         &mut self,
         from: Peer,
@@ -105,7 +106,7 @@ impl Network {
         memory.map(|memory| memory.as_region())
     }
 
-    /// What lies in a berth is not needed any more.
+    /// What lies in a remote bounce buffer is not needed any more.
     pub(crate) fn release_remote_bounce(&mut self, from: Peer, berth: u64) {
         if !self.is_closed {
             let emptied = self.berths.empty(&mut self.port, from, berth);
