@@ -92,7 +92,7 @@ mod tests {
         }
         let (here, there) = UnixDatagram::pair().unwrap();
         let program = env::current_exe().unwrap();
-        let arguments = ["--exact", "--nocapture", "complaint::tests::a_line_is_written_at_once"];
+        let arguments = ["--exact", "--nocapture", "stderr::tests::a_line_is_written_at_once"];
         let ended = Command::new(program)
             .args(arguments)
             .env(CHILD, "1")
