@@ -1,8 +1,8 @@
 //! The untyped layer: what a C library calls.
 //!
 //! A [`Collective`] is a collective with its arguments as addresses, counts and datatypes; it is
-//! called in one of its three forms, or in two phases ([`Collective::begin`] and [`end`]), on a
-//! communicator, among the neighbours of a topology, or between the two groups of an
+//! called in one of its three forms, or in two phases ([`Collective::begin`] and [`end`](end())),
+//! on a communicator, among the neighbours of a topology, or between the two groups of an
 //! intercommunicator.
 //!
 //! A message is [`Outgoing`], [`Incoming`], or both at once ([`SendRecv`], [`SendRecvReplace`]), in

@@ -1,7 +1,7 @@
 //! The prices of this machine: measured once, kept in a file, the same on all ranks.
 //!
 //! The command `motet info --measure --save` writes them. A program finds them by the variable
-//! [`MACHINE`], or else in the file that is the [default place](file).
+//! [`MACHINE`], or else in the file that is the [default place](file()).
 //!
 //! **All ranks must have the same**, as they choose algorithms by them. Ranks that are threads have
 //! one [`Settings`](crate::Settings). Processes do not read the file, in which another program may

@@ -107,7 +107,7 @@ impl Collective<'_> {
     }
 
     /// The first of two phases: begins the collective inside all that are open on the
-    /// communicator; [`end`](crate::raw::end) ends the innermost one. A communicator may be freed
+    /// communicator; [`end`](crate::raw::end()) ends the innermost one. A communicator may be freed
     /// while phases are open: they go on, as operations do whose requests are freed.
     /// (`X_begin` of the two-phase collectives of 1997)
     ///
