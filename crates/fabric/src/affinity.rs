@@ -1,24 +1,25 @@
 //! Core affinity: moves a rank to its home core when ranks crowd on one core while another is free.
 //!
-//! Ranks begin as far apart as there are cores, and the system may move them. Should it put two on
-//! one core while another is free, it leaves them there: each waits for the other by yielding, so
-//! that neither looks like work that has to wait for a core, and each message takes a change of
-//! context, 50 times as long as it should. So it is with three on one core and one on the other:
-//! those three need a change of context more for whatever they do together. The ranks see it,
-//! since a yield takes long if another thread ran meanwhile. Then each notes its core where the
-//! others can read it, and who finds more ranks on a core than its share, which is not its own
-//! core, goes to its own.
+//! Ranks start on different cores as far as there are enough, and the system may migrate them. If
+//! it puts two ranks on one core while another core is free, it leaves them there: each rank waits
+//! for the other by yielding, so neither looks like a thread that waits for a core, and each
+//! message takes a context switch, 50 times as long as it should. The same holds for three ranks on
+//! one core and one on another: the three need one more context switch for everything that they do
+//! together. The ranks notice it, since a yield takes long if another thread ran meanwhile. Then
+//! each rank records its core where the others can read it. A rank that finds more ranks on a core
+//! than its share, and that is not on its home core, migrates to its home core.
 //!
-//! Own are the cores in turns, by number, among those that are allowed; where the system's cores
-//! are threads of fewer real ones, first one of each. So no core is the own one of more ranks than
-//! its share. Who is on its own core stays, so this ends: on a core with more than its share there
-//! is somebody who is to go. What is noted may be old: then a rank goes to its own core for
-//! nothing, which costs some 20 microseconds, and how often is bounded. Only who waits goes
-//! anywhere, so no rank that computes loses a core by this. Ranks of one host that share no
-//! segment begin apart, but see nothing of each other later.
+//! Home cores are assigned in turns, by number, among the allowed cores; where the cores of the
+//! system are hardware threads, first one of each physical core. So no core is the home of more
+//! ranks than its share. A rank on its home core stays there, so migration ends: on a core with
+//! more ranks than its share at least one rank is not at home. A record may be old: then a rank
+//! migrates to its home core without need, which costs some 20 microseconds, and happens a bounded
+//! number of times. Only a rank that waits migrates, so no rank that computes loses a core by this.
+//! Ranks of one host that share no segment start on different cores, but see nothing of each other
+//! later.
 //!
 //! While foreign threads run on some of the cores, ranks may do better to crowd on the others
-//! ([`contention`](crate::contention)). Then nobody goes to its own core until that has passed.
+//! ([`contention`](crate::contention)). Until that has passed, no rank migrates to its home core.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -28,19 +29,19 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity}
 use crate::contention::now;
 use crate::{Peer, SharedSegment, host};
 
-/// After a look around a rank looks away for so many yields that took long.
+/// Slow yields between two checks of a rank.
 const YIELDS_BETWEEN_CHECKS: u32 = 32;
 
-/// The place of one rank among those that want the same cores.
+/// The home core of one rank among the ranks that compete for the same cores.
 #[derive(Debug)]
 pub struct CoreAffinity {
     segment: Arc<SharedSegment>,
     me: Peer,
-    /// Which of them it is.
+    /// The number of the rank among them.
     place: usize,
-    /// Yields to look away for.
+    /// Slow yields until the next check.
     rest: AtomicU32,
-    /// All cores, in the order in which ranks take them.
+    /// All cores, in the order in which they are assigned to ranks.
     cores: &'static [usize],
 }
 
@@ -51,19 +52,19 @@ impl CoreAffinity {
         CoreAffinity { segment, me, place, rest: AtomicU32::new(0), cores: in_turns() }
     }
 
-    /// Puts this thread on the own core to begin with: left to itself the system may start two
-    /// ranks on one.
+    /// Moves this thread to its home core at the start: otherwise the system may start two ranks on
+    /// one core.
     ///
-    /// A system that refuses is no harm.
+    /// If the system refuses, nothing is lost.
     pub fn begin(&self) {
         self.go_to_own_core(None);
     }
 
-    /// To be called after a yield that let another thread run: goes to the own core if there are
-    /// too many ranks on this one.
+    /// Called after a yield that let another thread run: migrates to the home core if too many
+    /// ranks are on this core.
     #[inline]
     pub fn spread(&self) {
-        // Threads that count at once lose a count, which does not matter.
+        // Threads that count at the same time lose a count, which does no harm.
         match self.rest.load(Ordering::Relaxed) {
             0 => self.spread_from_others(),
             rest => self.rest.store(rest - 1, Ordering::Relaxed),
@@ -81,8 +82,8 @@ impl CoreAffinity {
         }
     }
 
-    /// Goes from a core that a foreign thread shares to one where none is known, if there is one.
-    /// Says whether this thread has gone.
+    /// Migrates from a core with a foreign thread to one without evidence of any, if there is one.
+    /// Returns whether this thread has migrated.
     #[cold]
     pub fn leave_contended_core(&self) -> bool {
         let now = now();
@@ -93,15 +94,15 @@ impl CoreAffinity {
         self.allowed().is_some_and(|allowed| self.go_to_one_of(&allowed, None, &is_free))
     }
 
-    /// Goes to the own core, unless it is here.
+    /// Migrates to the home core, unless this thread is `here`, on that core.
     fn go_to_own_core(&self, here: Option<usize>) {
         if let Some(allowed) = self.allowed() {
             self.go_to_one_of(&allowed, here, &|_| true);
         }
     }
 
-    /// Goes to the core whose turn it is among those that are allowed and wanted, unless it is
-    /// here. Says whether this thread has gone.
+    /// Migrates to the core that is next in turn among those that are allowed and wanted, unless
+    /// that is `here`. Returns whether this thread has migrated.
     #[cold]
     #[inline(never)]
     fn go_to_one_of(
@@ -116,8 +117,8 @@ impl CoreAffinity {
         core.is_some_and(|core| Some(core) != here && self.go(core, allowed))
     }
 
-    /// The cores on which this thread may run. Nothing if they are not as many as there are for the
-    /// ranks: then somebody has chosen its core already.
+    /// The cores on which this thread may run. `None` if they are fewer than the ranks need: then
+    /// the user or another program has chosen the cores of this thread already.
     fn allowed(&self) -> Option<CpuSet> {
         let allowed = sched_getaffinity(None).ok()?;
         let (many, cores) = (self.segment.local_ranks(), allowed.count() as usize);
@@ -130,15 +131,15 @@ impl CoreAffinity {
         let is_there = sched_setaffinity(None, &only).is_ok();
         if is_there {
             self.segment.note_core(self.me, core);
-            // That it was allowed before, it is again.
+            // It was allowed before, so it is allowed again.
             let _ = sched_setaffinity(None, allowed);
         }
         is_there
     }
 }
 
-/// All cores on which this process may run, in the order in which ranks take them: those of when
-/// this was first asked, since to find it out takes long.
+/// All cores on which this process may run, in the order in which they are assigned to ranks.
+/// Determined at the first call only, since that takes long.
 fn in_turns() -> &'static [usize] {
     static CORES: OnceLock<Vec<usize>> = OnceLock::new();
     CORES.get_or_init(|| {

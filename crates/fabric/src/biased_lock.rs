@@ -1,16 +1,17 @@
 //! Biased lock: costs next to nothing as long as one thread uses it. Protocol and proof:
 //! `README.md`, "Locks".
 //!
-//! Nearly every rank is used by one thread only, and its state must be locked all the same: another
-//! thread may come. What a lock costs then is not so much its two atomic operations as that they
-//! wait until what was written before, a message to another core, has left this one. So the lock
-//! is lent to the first thread that takes it, for which it is a flag of its own. When another
-//! thread comes, it has the system pass a fence in the first one, takes the loan back, and from
-//! then on the lock is an ordinary one for all.
+//! Nearly every rank is used by one thread only, but its state must be locked: another thread may
+//! come. The cost of an ordinary lock is less its two atomic operations than the wait until earlier
+//! stores, such as a message to another core, have left this core. So the lock is biased towards
+//! the first thread that takes it: for that thread it is a plain flag. When another thread comes,
+//! it has the system pass a fence in the first thread and revokes the bias; from then on the lock
+//! is an ordinary one for all threads.
 //!
 //! A function of the user that runs under a lock must not take one: it would wait for itself. While
-//! it runs its thread is [kept out](exclude) of all locks: it has another number, to which nothing
-//! is lent, so that it comes to the slow way, and only there is asked.
+//! it runs, its thread is [excluded](exclude) from all locks: the thread has a special number,
+//! towards which no lock is biased, so it reaches the slow path, and only the slow path checks for
+//! the exclusion.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -26,25 +27,25 @@ use std::time::Duration;
 
 use crate::membarrier::FenceScope;
 
-/// The lock has not been lent yet.
+/// The lock is biased towards no thread yet.
 const NOBODY: u64 = 0;
 /// The lock is an ordinary one.
 const SHARED: u64 = u64::MAX;
-/// The number of a thread that may take no lock now.
+/// The number of a thread that may take no lock at present.
 const EXCLUDED: u64 = u64::MAX - 1;
-/// So often an ordinary lock is asked for before its thread sleeps: some 20 µs.
+/// Attempts to take an ordinary lock before the thread sleeps: some 20 µs.
 const SPINS_BEFORE_SLEEP: u32 = 500;
-/// So often the system is asked for a fence that it has promised, a millisecond apart.
+/// Attempts to get a fence that the system has promised, one per millisecond.
 const FENCE_ATTEMPTS: u32 = 1000;
 
-/// The next number of a thread. Only in that no two threads have the same lies its meaning.
+/// The number of the next thread. No two threads have the same number; it has no other meaning.
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
 thread_local! {
     static NUMBER: Cell<u64> = const { Cell::new(0) };
 }
 
-/// A number that this thread has and no other one ever had.
+/// The number of this thread, which no other thread ever had.
 #[inline]
 fn number() -> u64 {
     NUMBER.with(|number| match number.get() {
@@ -56,23 +57,23 @@ fn number() -> u64 {
     })
 }
 
-/// A thread may take no lock until this is dropped.
+/// The exclusion of a thread from all locks, until it is dropped.
 #[derive(Debug)]
 #[must_use = "it is dropped at once"]
 pub struct LockExclusion {
-    /// The number that the thread had before.
+    /// The number of the thread before the exclusion.
     number: u64,
     thread: PhantomData<*const ()>,
 }
 
-/// Keeps this thread out of all locks until what this gives is dropped, for a function of the user
-/// that runs under a lock.
+/// Excludes this thread from all locks until the result is dropped, for a function of the user that
+/// runs under a lock.
 #[inline]
 pub fn exclude() -> LockExclusion {
     LockExclusion { number: NUMBER.replace(EXCLUDED), thread: PhantomData }
 }
 
-/// Whether this thread is kept out.
+/// Whether this thread is excluded.
 #[inline]
 pub fn is_excluded() -> bool {
     NUMBER.get() == EXCLUDED
@@ -85,30 +86,30 @@ impl Drop for LockExclusion {
     }
 }
 
-/// A value that a [`BiasedLock`] is for. While it is used, work may come up that cannot be done
-/// under the lock, since it runs foreign code.
+/// A value that a [`BiasedLock`] protects. Its use may produce work that cannot be done under the
+/// lock, since that work calls foreign code.
 pub trait Settle {
-    /// What is left to be done.
+    /// The work that remains.
     type Rest;
 
-    /// Whether nothing is left to be done. Asked each time that the lock is given back.
+    /// Whether no work remains. Called each time that the lock is released.
     fn is_settled(&self) -> bool;
 
-    /// Takes what is left to be done; `panics` if this thread has begun to panic since it has taken
-    /// the lock.
+    /// Takes the work that remains; `panics` says whether this thread has begun to panic since it
+    /// took the lock.
     fn settle(&mut self, panics: bool) -> Self::Rest;
 
-    /// Does what was left to be done. The lock has been given back.
+    /// Does the work that remained. Called after the lock has been released.
     fn finish(rest: Self::Rest);
 }
 
-/// A value for one thread at a time.
+/// A lock on a value that one thread at a time uses.
 pub struct BiasedLock<T> {
-    /// The number of the thread to which it is lent, or one of the two above.
+    /// The number of the thread towards which the lock is biased, or one of `NOBODY` and `SHARED`.
     owner: AtomicU64,
-    /// Whether the owner is using the value. Nobody else writes it.
+    /// Whether the owner is using the value. Only the owner writes it.
     held: AtomicBool,
-    /// For all others, and once the loan has been taken back for everybody.
+    /// The lock of all other threads, and of every thread once the bias is revoked.
     ordinary: Mutex<()>,
     value: UnsafeCell<T>,
 }
@@ -116,19 +117,22 @@ pub struct BiasedLock<T> {
 // SAFETY: the protocol lets one thread at a time at the value, and orders what they do.
 unsafe impl<T: Send> Sync for BiasedLock<T> {}
 
-/// The right to use the value of a lock, until dropped.
+/// The right to use the value of a lock, until it is dropped.
 pub struct BiasedGuard<'a, T: Settle> {
     lock: &'a BiasedLock<T>,
-    /// Not there if the lock is lent to this thread. Dropped by hand, since that seldom is.
+    /// `None` if the lock is biased towards this thread. Dropped by hand, since a drop is seldom
+    /// needed.
     ordinary: ManuallyDrop<Option<MutexGuard<'a, ()>>>,
-    /// Whether the thread panicked before, of which the value knows nothing.
+    /// Whether the thread was already panicking when it took the lock; the value does not know of
+    /// that panic.
     panicking: bool,
-    /// It stays in its thread.
+    /// Makes the guard stay in its thread.
     thread: PhantomData<*const ()>,
 }
 
 impl<T: Settle> BiasedLock<T> {
-    /// A lock that is lent to the first thread that takes it, if the system has the fences for it.
+    /// Creates a lock that is biased towards the first thread that takes it, if the system supports
+    /// the fences for it.
     pub fn new(value: T) -> BiasedLock<T> {
         let owner = if FenceScope::Threads.register() { NOBODY } else { SHARED };
         BiasedLock {
@@ -139,11 +143,11 @@ impl<T: Settle> BiasedLock<T> {
         }
     }
 
-    /// Takes the lock, unless this thread is [kept out](exclude). A panic of whoever held it
-    /// before is not passed on.
+    /// Takes the lock, unless this thread is [excluded](exclude). A panic of an earlier holder is
+    /// not passed on.
     ///
     /// # Panics
-    /// If the lock is lent to this thread, which holds it already.
+    /// If the lock is biased towards this thread, which holds it already.
     #[inline]
     pub fn lock(&self) -> Option<BiasedGuard<'_, T>> {
         let me = number();
@@ -153,12 +157,12 @@ impl<T: Settle> BiasedLock<T> {
         Some(BiasedGuard { lock: self, ordinary, panicking, thread: PhantomData })
     }
 
-    /// Takes a lock that seems to be lent to this thread; says whether it still is.
+    /// Takes a lock that seems to be biased towards this thread. Returns whether it still is.
     #[inline]
     fn take_own(&self, me: u64) -> bool {
         assert!(!self.held.load(Ordering::Relaxed), "a thread takes a lock that it holds");
         self.held.store(true, Ordering::Relaxed);
-        // The processor may swap the two; whoever takes the loan back sees to that.
+        // The processor may swap the two; the thread that revokes the bias allows for that.
         compiler_fence(Ordering::SeqCst);
         if self.owner.load(Ordering::Acquire) == me {
             return true;
@@ -167,8 +171,8 @@ impl<T: Settle> BiasedLock<T> {
         false
     }
 
-    /// Lends the lock to this thread, or takes the ordinary one. `None` for a thread that is kept
-    /// out.
+    /// Biases the lock towards this thread, or takes the ordinary lock. `None` for an excluded
+    /// thread.
     #[cold]
     fn lock_slowly(&self, me: u64) -> Option<Option<MutexGuard<'_, ()>>> {
         if me == EXCLUDED {
@@ -191,8 +195,8 @@ impl<T: Settle> BiasedLock<T> {
 }
 
 impl<T> BiasedLock<T> {
-    /// The ordinary lock. Most have it for less time than it takes to sleep and be woken, so it is
-    /// asked for again and again before that.
+    /// Takes the ordinary lock. Most threads hold it for less time than a sleep and a wake-up take,
+    /// so this thread spins before it sleeps.
     fn ordinary_soon(&self) -> MutexGuard<'_, ()> {
         for _ in 0..SPINS_BEFORE_SLEEP {
             match self.ordinary.try_lock() {
@@ -205,7 +209,7 @@ impl<T> BiasedLock<T> {
     }
 }
 
-/// Has every thread of this process pass a fence.
+/// Makes every thread of this process pass a fence.
 fn fence_in_all_threads() {
     for _ in 0..FENCE_ATTEMPTS {
         if FenceScope::Threads.fence() {
@@ -249,8 +253,8 @@ impl<T: Settle> Drop for BiasedGuard<'_, T> {
 }
 
 impl<T: Settle> BiasedLock<T> {
-    /// Gives a lock back that is not lent, or whose value has left something to be done. Takes
-    /// parts of the guard and not its address, so that guards need not lie in memory.
+    /// Releases a lock that is not biased, or whose value has work left. Takes the parts of the
+    /// guard and not its address, so that guards need not lie in memory.
     #[cold]
     fn give_back(&self, ordinary: Option<MutexGuard<'_, ()>>, panicked_before: bool) {
         // SAFETY: of a guard that is being dropped, which is the only one at the value.

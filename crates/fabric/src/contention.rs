@@ -1,34 +1,36 @@
 //! Foreign load: threads of other programs that compute on the cores of this world.
 //!
-//! A rank that has nothing to do gives its core away, by a yield or by going to sleep. What that
-//! costs depends on who gets the core:
+//! A rank that has nothing to do gives its core away, by a yield or by a sleep. The cost depends on
+//! the thread that gets the core:
 //!
-//! * A yield to another rank that waits or does a little work costs a change of context.
-//! * A yield to a thread that computes costs a whole turn of that thread: 3 ms, say. The scheduler
-//!   ends turns at its ticks.
-//! * A sleeper that is woken is put before a thread that computes. But a wake-up costs some
-//!   microseconds, and tens of them on a virtual machine whose core has become idle.
+//! * A yield to another rank that waits or does a little work costs a context switch.
+//! * A yield to a thread that computes costs a whole time slice of that thread, for example 3 ms:
+//!   the scheduler ends time slices at its ticks.
+//! * The scheduler runs a sleeping rank that is woken before a thread that computes. But a wake-up
+//!   costs some microseconds, and tens of microseconds on a virtual machine whose core has become
+//!   idle.
 //!
 //! So a rank yields, unless there is evidence that a foreign thread runs on its core. The evidence
-//! is a yield that took 1 ms or longer while the system had more threads ready to run than ranks of
-//! this world are awake; or 0.1 ms while it had more than known foreign threads explain, besides.
-//! It is written into the segment, so that one such yield tells all ranks on that core. A long turn
-//! of another rank is no evidence: who yields to that loses nothing, and who sleeps instead costs
-//! wake-ups, and is put on a core that is not its own.
+//! is a yield that took 1 ms or longer while the system had more runnable threads than this world
+//! has awake ranks. A yield of 0.1 ms or longer is evidence, too, if the known foreign threads do
+//! not explain the number of runnable threads. The rank writes the evidence into the segment, so
+//! one such yield informs all ranks on that core. A long time slice of another rank is no evidence:
+//! a rank that yields to it loses nothing, and a rank that sleeps instead pays for wake-ups, and
+//! the scheduler moves it to the core of another rank.
 //!
-//! A rank with evidence of its core goes to one without if it computes little between its waits:
-//! ranks that share a core and yield to each other are twice as fast then as ranks that are woken
-//! from sleep. If there is no such core, or if it computes for longer, it sleeps: then it loses
-//! less by wake-ups than it would by sharing the core with more ranks.
+//! A rank with evidence against its core migrates to a core without evidence if it computes little
+//! between its waits: ranks that share a core and yield to each other are then twice as fast as
+//! ranks that are woken from sleep. If there is no such core, or if the rank computes for longer,
+//! it sleeps: then wake-ups cost it less than sharing a core with more ranks.
 //!
-//! Evidence holds for a limited time, since the foreign thread may end or move to another core:
-//! then somebody yields again, and if that takes long the evidence holds twice as long as before.
-//! So a core that is always shared loses a turn now and then only. Evidence ends early if fewer
-//! threads are ready than ranks are awake, and the oldest one if there is of more cores than there
-//! are foreign threads.
+//! Evidence holds for a limited time, since the foreign thread may end or migrate. After that time
+//! one rank yields again; if this yield takes long, the evidence holds twice as long as before. So
+//! ranks on a core that is always shared lose a time slice only now and then. All evidence ends
+//! early if fewer threads are runnable than ranks are awake. The oldest evidence ends early if
+//! there is evidence against more cores than there are foreign threads.
 //!
-//! All of this is a guess that makes waits shorter, never a condition for one to end: words that a
-//! program has overwritten cost time only.
+//! All of this is a heuristic that shortens waits; no wait needs it to end. If a program overwrites
+//! the words of the evidence, ranks lose only time.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
@@ -42,29 +44,29 @@ use rustix::time::{ClockId, clock_gettime};
 use crate::layout::{LINE, PAGE};
 use crate::{Peer, SharedSegment};
 
-/// A yield that takes so long may have given the core to a foreign thread, or to a rank that
-/// computes: the number of threads that are ready tells.
+/// A yield of this length may have given the core to a foreign thread, or to a rank that computes:
+/// the number of runnable threads decides.
 const LONG_TURN_NS: u64 = 100_000;
-/// A yield that takes so long has given the core to a thread that computes: to a foreign one, if
-/// there is any.
+/// A yield of this length has given the core to a thread that computes: to a foreign thread, if
+/// there is one.
 const WHOLE_TURN_NS: u64 = 1_000_000;
-/// A yield that takes so long has let another thread run.
+/// A yield of this length has let another thread run.
 const OTHERS_TURN_NS: u64 = 1_000;
-/// For so long evidence holds at first, in nanoseconds, and at most. A turn of 3 ms in so many is
-/// lost to find out that a foreign thread is still there.
+/// How long evidence holds at first, and at most, in nanoseconds. Once per this time a rank loses a
+/// time slice of 3 ms to find out whether a foreign thread is still there.
 const SHORTEST_HOLD_NS: u64 = 20_000_000;
 const LONGEST_HOLD_NS: u64 = 640_000_000;
-/// In so many parts of its time evidence is compared with the number of threads that are ready.
+/// How often evidence is compared with the number of runnable threads while it holds.
 const CHECKS: u64 = 4;
-/// The system is asked for that number at most so often for one core: it takes 4 us.
+/// The shortest time between two queries of that number for one core: a query takes 4 µs.
 const CHECK_PERIOD_NS: u64 = 1_000_000;
-/// A sleep instead of a yield, where one would give the core to a foreign thread.
+/// Length of a sleep that replaces a yield where the yield would give the core to a foreign thread.
 const SHORT_SLEEP: Duration = Duration::from_micros(20);
 
-/// Cores whose evidence has words of its own. Where there are more, some share theirs.
+/// Cores with words of their own for evidence. Of more cores, some share words.
 const CORES: usize = 48;
-/// Where the words lie in the header: one for all cores, then a line for each, then one for cores
-/// unknown.
+/// Offsets of the words in the header: one word for all cores, then a line for each core, then one
+/// line for unknown cores.
 const ANYWHERE_AT: usize = 4 * LINE;
 const CORES_AT: usize = 5 * LINE;
 const EVIDENCE_BYTES: usize = LINE;
@@ -73,19 +75,19 @@ const _: () = assert!(CORES_AT + (CORES + 1) * EVIDENCE_BYTES <= PAGE);
 /// What the ranks know of foreign load on one core. Times are nanoseconds of the monotonic clock.
 #[derive(Clone, Copy, Debug)]
 struct Evidence<'a> {
-    /// When it ends; 0 if there has been none.
+    /// When the evidence ends; 0 if there has been none.
     until: &'a AtomicU64,
-    /// For how long it held the last time.
+    /// For how long the evidence held the last time.
     hold: &'a AtomicU64,
-    /// When it was last compared with the number of threads that are ready.
+    /// When a rank last compared the evidence with the number of runnable threads.
     checked: &'a AtomicU64,
-    /// When a rank last had this core back after somebody else.
+    /// When a rank last had this core again after another thread.
     seen: &'a AtomicU64,
 }
 
 impl Evidence<'_> {
-    /// A foreign thread has had the core from `begun` to `now`. Says until when that holds: for
-    /// the shortest time if it is not certain.
+    /// Records that a foreign thread has had the core from `begun` to `now`. Returns when the
+    /// evidence ends; it holds for the shortest time if it is not certain.
     fn renew(self, begun: u64, now: u64, is_certain: bool) -> u64 {
         let (until, hold) = (self.until.load(Ordering::Relaxed), self.hold.load(Ordering::Relaxed));
         if begun < until && until <= now.saturating_add(LONGEST_HOLD_NS) {
@@ -100,22 +102,22 @@ impl Evidence<'_> {
         until
     }
 
-    /// When it was found.
+    /// When the evidence was found.
     fn begun(self) -> u64 {
         let (until, hold) = (self.until.load(Ordering::Relaxed), self.hold.load(Ordering::Relaxed));
         until.saturating_sub(hold)
     }
 
-    /// Whether it holds.
+    /// Whether the evidence holds.
     fn holds(self, now: u64) -> bool {
         let until = self.until.load(Ordering::Relaxed);
         now < until && until <= now.saturating_add(LONGEST_HOLD_NS)
     }
 
-    /// Whether it is time to compare it with the number of threads that are ready, which the
-    /// caller does then.
+    /// Whether it is time to compare the evidence with the number of runnable threads. If so, the
+    /// caller compares it.
     fn is_to_be_checked(self, now: u64) -> bool {
-        // There may have been no evidence of this core yet, but of others.
+        // There may have been no evidence against this core yet, but against others.
         let hold = self.hold.load(Ordering::Relaxed).clamp(SHORTEST_HOLD_NS, LONGEST_HOLD_NS);
         self.is_unchecked_for(now, hold / CHECKS)
     }
@@ -129,19 +131,19 @@ impl Evidence<'_> {
     }
 }
 
-/// What a yield has told. Times are nanoseconds of the monotonic clock.
+/// What a yield has shown. Times are nanoseconds of the monotonic clock.
 #[derive(Clone, Copy, Debug)]
 pub struct Turn {
-    /// Which core was given away.
+    /// The core that the thread gave away.
     pub core: usize,
-    /// When the yield was over.
+    /// When the yield ended.
     pub ended: u64,
-    /// For how long others had the core.
+    /// For how long other threads had the core.
     pub taken: u64,
 }
 
 impl Turn {
-    /// Whether another thread has run meanwhile.
+    /// Whether another thread has run during the yield.
     #[inline]
     pub fn is_of_another(self) -> bool {
         self.taken >= OTHERS_TURN_NS
@@ -149,9 +151,9 @@ impl Turn {
 }
 
 impl SharedSegment {
-    /// Yields the core once, and notes if a foreign thread has had it.
+    /// Yields the core once, and notes evidence if a foreign thread has had it.
     pub fn give_way(&self) -> Turn {
-        // The system may give this thread another core meanwhile.
+        // The system may move this thread to another core during the yield.
         let (core, begun) = (sched_getcpu(), now());
         thread::yield_now();
         let ended = now();
@@ -162,7 +164,7 @@ impl SharedSegment {
         turn
     }
 
-    /// Notes that others have had the core: foreign threads, if no rank was seen there.
+    /// Notes that other threads have had the core: foreign threads, if no rank was seen there.
     fn note_turn(&self, Turn { core, ended, taken }: Turn) {
         let evidence = self.evidence_on(core);
         let seen = evidence.seen.load(Ordering::Relaxed).max(ended - taken);
@@ -174,7 +176,7 @@ impl SharedSegment {
     }
 
     /// Gives the core away for a moment: by a yield, or by a short sleep if a foreign thread would
-    /// take it for a whole turn. For waits that no doorbell ends.
+    /// take it for a whole time slice. For waits that no doorbell ends.
     pub(crate) fn pause(&self) {
         if self.is_contended_here() {
             thread::sleep(SHORT_SLEEP);
@@ -183,15 +185,15 @@ impl SharedSegment {
         }
     }
 
-    /// Notes that a wait has taken so many nanoseconds although no foreign thread had this core:
-    /// the ranks that it waits for may share theirs.
+    /// Notes that a wait has taken `taken` nanoseconds although no foreign thread had this core:
+    /// the ranks that it waits for may share their cores.
     pub fn note_long_wait(&self, taken: u64) {
         self.note(self.evidence_elsewhere(), now(), taken, false);
     }
 
-    /// Notes evidence that a foreign thread has had a core for so long, if the system says that
-    /// there is one. If the turn is not `certain` to be that of a thread that computes, the system
-    /// is asked seldom.
+    /// Notes evidence that a foreign thread has had a core for `taken` nanoseconds, if the system
+    /// reports a foreign thread. Unless `is_certain` says that the time slice is that of a thread
+    /// that computes, the system is asked seldom.
     #[cold]
     fn note(&self, evidence: Evidence<'_>, now: u64, taken: u64, is_certain: bool) {
         if is_certain || evidence.is_unchecked_for(now, CHECK_PERIOD_NS) {
@@ -200,7 +202,7 @@ impl SharedSegment {
         }
     }
 
-    /// The same where there are so many foreign threads.
+    /// As `note`, where the number of foreign threads is known.
     fn note_among(
         &self,
         foreign: usize,
@@ -210,12 +212,12 @@ impl SharedSegment {
         is_certain: bool,
     ) {
         let begun = now.saturating_sub(taken);
-        // A short turn tells nothing if all foreign threads are known to be on other cores.
-        // A long one, neither, if there is none: a rank has computed.
+        // A short time slice proves nothing if all foreign threads are known to be on other cores.
+        // Nor does a long one if there is no foreign thread: a rank has computed.
         let known = if is_certain { 0 } else { self.contended_cores(now).count() };
         if foreign > known {
-            // Ranks of several scheduling groups sleep: each that is woken ends the turn of a
-            // foreign thread early, so no turn is ever long enough to be certain.
+            // Ranks of several scheduling groups sleep: each rank that is woken ends the time slice
+            // of a foreign thread early, so no time slice is ever long enough to be certain.
             let is_certain = is_certain || self.spans_scheduling_groups();
             let until = evidence.renew(begun, now, is_certain);
             self.anywhere().fetch_max(until, Ordering::Relaxed);
@@ -223,8 +225,8 @@ impl SharedSegment {
         }
     }
 
-    /// Forgets the oldest evidence if there is of more cores than there are foreign threads: one of
-    /// them has moved.
+    /// Ends the oldest evidence if there is evidence against more cores than there are foreign
+    /// threads: one thread has migrated.
     fn forget_all_but(&self, foreign: usize, now: u64) {
         for _ in foreign..self.contended_cores(now).count() {
             if let Some(oldest) = self.contended_cores(now).min_by_key(|one| one.begun()) {
@@ -233,7 +235,7 @@ impl SharedSegment {
         }
     }
 
-    /// From now on the ranks know of a foreign thread on a core.
+    /// From now on the ranks have evidence against a core.
     #[cfg(test)]
     pub(crate) fn let_hold(&self, core: usize) {
         self.evidence_on(core).until.store(now() + LONGEST_HOLD_NS, Ordering::Relaxed);
@@ -248,7 +250,7 @@ impl SharedSegment {
         self.evidence_on(sched_getcpu()).seen.store(now(), Ordering::Relaxed);
     }
 
-    /// Whether a foreign thread runs on the core of this thread, as far as the ranks know.
+    /// Whether there is evidence of a foreign thread on the core of this thread.
     #[inline]
     pub fn is_contended_here(&self) -> bool {
         self.anywhere().load(Ordering::Relaxed) != 0 && self.is_contended_on(sched_getcpu(), now())
@@ -257,13 +259,13 @@ impl SharedSegment {
     /// How many ranks there are for each core without foreign load: at least one, whatever a
     /// program may have written into the segment.
     pub fn ranks_per_free_core(&self) -> usize {
-        // Of which core there is evidence may be unknown: of one at least.
+        // The core may be unknown: then it counts as one.
         let contended =
             if self.is_contended() { self.contended_cores(now()).count().max(1) } else { 0 };
         self.local_ranks().max(1).div_ceil(self.cores().saturating_sub(contended).max(1))
     }
 
-    /// Whether the ranks know of a foreign thread on a core.
+    /// Whether there is evidence of a foreign thread on a core.
     pub(crate) fn has_foreign_load(&self, core: usize, now: u64) -> bool {
         self.evidence_on(core).holds(now)
     }
@@ -274,7 +276,7 @@ impl SharedSegment {
         evidence.holds(now) && !self.is_refuted(evidence, now)
     }
 
-    /// Whether foreign threads run on any core of this world, as far as the ranks know.
+    /// Whether there is evidence of foreign threads on any core of this world.
     #[inline]
     pub fn is_contended(&self) -> bool {
         self.anywhere().load(Ordering::Relaxed) != 0 && self.is_contended_anywhere(now())
@@ -285,13 +287,14 @@ impl SharedSegment {
         let until = self.anywhere().load(Ordering::Relaxed);
         let is_over = until <= now || until > now.saturating_add(LONGEST_HOLD_NS);
         if is_over {
-            // What somebody notes meanwhile is lost: the next long turn brings it again.
+            // Evidence that another rank notes at the same time is lost: the next long time slice
+            // brings it again.
             self.anywhere().store(0, Ordering::Relaxed);
         }
         !is_over && !self.is_refuted(self.evidence_elsewhere(), now)
     }
 
-    /// Now and then: whether there are no foreign threads any more. Then no evidence holds.
+    /// Now and then: whether there are no foreign threads any more. Then all evidence ends.
     fn is_refuted(&self, evidence: Evidence<'_>, now: u64) -> bool {
         let is_refuted = evidence.is_to_be_checked(now) && !self.has_foreign_threads();
         if is_refuted {
@@ -307,7 +310,7 @@ impl SharedSegment {
         self.foreign_threads().is_none_or(|threads| threads > 0)
     }
 
-    /// Threads that run or are ready and are no ranks of this world, if the system tells.
+    /// Runnable threads that are no ranks of this world, if the system reports the number.
     fn foreign_threads(&self) -> Option<usize> {
         let awake = self.segment_ranks() - self.sleeping_ranks();
         Some(runnable_threads()?.saturating_sub(awake))
@@ -334,16 +337,16 @@ impl SharedSegment {
         Evidence { until, hold, checked, seen }
     }
 
-    /// When the evidence of all cores ends; 0 if there is none.
+    /// When the evidence against any core ends; 0 if there is none.
     #[inline]
     fn anywhere(&self) -> &AtomicU64 {
         self.word64(ANYWHERE_AT)
     }
 }
 
-/// Threads that run or are ready to run on this machine, the caller among them.
+/// Runnable threads of this machine, with the caller.
 fn runnable_threads() -> Option<usize> {
-    // Nothing is allocated: this is asked while persistent operations run.
+    // Allocates nothing: it is called while persistent operations run.
     let file = open(c"/proc/loadavg", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
     let mut text = [0; 128];
     let bytes = read(&file, &mut text).ok()?;

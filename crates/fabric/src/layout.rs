@@ -4,14 +4,14 @@
 //!  | header page | rank blocks (one each) | lanes (ranks x ranks) | arenas (one each) | heaps |
 //! ```
 //!
-//! The file behind a segment is sparse: a page of a ring, an arena or a heap that nobody touches
-//! costs address space only. Rings are grouped by receiver, so that what one rank polls lies
-//! together.
+//! The file behind a segment is sparse: a page of a ring, an arena or a heap that no rank has
+//! touched costs address space only. Rings are grouped by receiver, so that the rings that one rank
+//! polls are contiguous.
 //!
-//! Where a world has ranks on other hosts, the segment of a host has blocks for all of them, so
-//! that ranks have one number everywhere, but rings and arenas only for its *local ranks*,
-//! counted in their order. Each of them has a segment of its own besides, with a ring to
-//! and from every rank elsewhere, and one arena for what arrives.
+//! Where a world has ranks on other hosts, the segment of a host has blocks for all ranks, so that
+//! a rank has the same number everywhere. It has rings and arenas only for its *local ranks*,
+//! counted in their order. Each local rank also has a segment of its own, with a ring to and from
+//! every rank on another host, and one arena for the messages that arrive.
 
 use std::ops::Range;
 
@@ -22,19 +22,21 @@ use crate::{Error, Result};
 pub const LINE: usize = 64;
 /// Bytes of a page: header, rank blocks, rings and arenas start on page borders.
 pub const PAGE: usize = 4096;
-/// The most ranks that one machine takes: what the address space of rings is sized for.
+/// Most ranks on one machine: the address space of the rings is sized for this number.
 pub const MAX_RANKS: usize = 1024;
-/// Leases per rank: large messages that one rank may have exposed at once.
+/// Leases per rank: how many large messages a rank may expose at once.
 pub const CLAIMS: usize = 1024;
 
-/// Bytes of a rank's block: one line for the doorbell, one for its state, then one for each lease.
+/// Bytes of the block of a rank: one line for the doorbell, one for its state, then one for each
+/// lease.
 const RANK_BLOCK: usize = page_up(2 * LINE + CLAIMS * LINE);
-/// Annexes of a ring between ranks that share cores: all of them together are to fit a cache, and
-/// who finds none puts its message into a block.
+/// Annexes of a ring between ranks that share cores. All annexes together should fit a cache; a
+/// sender that finds no free annex puts its message into a block.
 const MOST_ANNEXES: usize = 16;
-/// Bytes of an arena where the system allows little memory, as with many ranks.
+/// Bytes of an arena where the system allows little memory, and where there are many ranks.
 const SMALL_ARENA: usize = 8 << 20;
-/// Bytes before the cells of a ring: one line that the receiver writes, one that the sender writes.
+/// Bytes before the cells of a ring: one line that the receiver writes, and one that the sender
+/// writes.
 pub const LANE_HEAD: usize = 2 * LINE;
 
 /// Rounds up to a whole number of pages.
@@ -49,11 +51,11 @@ pub struct Layout {
     seats: usize,
     lanes: usize,
     arenas: usize,
-    /// How each ring is cut where each rank has a core, and where ranks share cores; their offsets
-    /// are 0. Who shares a core with its receiver does well to be far ahead of it, since each of
-    /// them runs for some time; but the first time around each cell costs a part of a page, and
-    /// there are more rings the more ranks there are. Who has a core never is, and cells that are
-    /// far apart, and few enough for a cache, are faster then.
+    /// The form of each ring where each rank has its own core, and where ranks share cores; the
+    /// offsets are 0. A sender that shares a core with its receiver profits from being far ahead of
+    /// it, since each of the two runs for some time. But the first use of each cell costs a part of
+    /// a page, and the number of rings grows with the number of ranks. A sender with its own core
+    /// is never far ahead; then cells that are far apart, and few enough for a cache, are faster.
     roomy: Ring,
     crowded: Ring,
     arena_bytes: usize,
@@ -61,8 +63,8 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The layout for this many ranks. The more ranks, the smaller each ring, so that the sum
-    /// stays bearable.
+    /// The layout for this many ranks. The rings become smaller with more ranks, to bound the total
+    /// size.
     ///
     /// # Errors
     /// [`Error::Ranks`] unless `1 <= ranks <= MAX_RANKS`.
@@ -70,7 +72,7 @@ impl Layout {
         Layout::of_host(ranks, ranks)
     }
 
-    /// The layout for a host on which there are so many of the ranks.
+    /// The layout for a host with `seats` of the ranks.
     ///
     /// # Errors
     /// As [`Layout::new`].
@@ -90,15 +92,15 @@ impl Layout {
         Ok(Layout { ranks, seats, lanes, arenas, roomy, crowded, arena_bytes, heap_bytes })
     }
 
-    /// The same without memory for programs: for ranks that share all memory in any case.
+    /// The same layout without heaps: for ranks that share all their memory in any case.
     #[must_use]
     pub fn without_heaps(self) -> Layout {
         Layout { heap_bytes: 0, ..self }
     }
 
-    /// The next smaller form of it, for a system that allows less memory: without heaps, so that
-    /// what programs ask for is ordinary memory, and then with small arenas, so that fewer messages
-    /// and channels find room at once. Nothing if it is the smallest.
+    /// The next smaller form, for a system that allows less memory. First without heaps, so that
+    /// the memory that programs allocate is ordinary memory; then with small arenas, so that fewer
+    /// messages and channels have room at once. `None` if this form is the smallest.
     #[must_use]
     pub fn smaller(self) -> Option<Layout> {
         if self.heap_bytes > 0 {
@@ -110,15 +112,16 @@ impl Layout {
         }
     }
 
-    /// All forms of it, from itself to the smallest.
+    /// All forms of the layout, from this one to the smallest.
     pub fn forms(self) -> impl Iterator<Item = Layout> {
         std::iter::successors(Some(self), |form| form.smaller())
     }
 
-    /// The layout of what one rank has for ranks elsewhere: rings to and from each of them, and
-    /// an arena of so many cells. These are longer than those in shared memory: each is a message
-    /// of the network, which costs a call of the system, or more. Where there are few ranks there
-    /// are more of them, so that who shares its core with a receiver gets far before it must wait.
+    /// The layout of the segment that one rank has for ranks on other hosts: rings to and from each
+    /// of them, and an arena of `arena_cells` cells. These cells are longer than those in shared
+    /// memory: each is a network message, which costs at least one system call. With few ranks each
+    /// ring has more cells, so that a rank that shares its core with a receiver gets far before it
+    /// must wait.
     ///
     /// # Errors
     /// As [`Layout::new`].
@@ -146,22 +149,22 @@ impl Layout {
         self.seats
     }
 
-    /// The ring at an offset, between ranks that share cores or not.
+    /// The ring at an offset. `is_crowded` says whether its ranks share cores.
     pub fn lane_at(&self, offset: usize, is_crowded: bool) -> Ring {
         Ring { offset, ..if is_crowded { self.crowded } else { self.roomy } }
     }
 
-    /// Bytes of a cell that takes the longest message of one cell, its stamp included.
+    /// Bytes of a cell that holds the longest message of one cell, with its stamp.
     pub fn cell_bytes(&self) -> usize {
         self.roomy.cell_bytes
     }
 
-    /// Bytes of one rank's arena, from which its channels are cut.
+    /// Bytes of the arena of one rank, from which its channels are allocated.
     pub fn arena_bytes(&self) -> usize {
         self.arena_bytes
     }
 
-    /// Bytes of one ring with its head, whole pages.
+    /// Bytes of one ring with its head, in whole pages.
     pub fn lane_bytes(&self) -> usize {
         page_up(self.roomy.bytes().max(self.crowded.bytes()))
     }
@@ -179,17 +182,17 @@ impl Layout {
         self.nth_lane(to * self.seats + from)
     }
 
-    /// Offset of the ring to a rank elsewhere, where ranks have such rings.
+    /// Offset of the ring to a rank on another host, where ranks have such rings.
     pub fn lane_to(&self, rank: usize) -> usize {
         self.nth_lane(2 * rank)
     }
 
-    /// Offset of the ring from a rank elsewhere, where ranks have such rings.
+    /// Offset of the ring from a rank on another host, where ranks have such rings.
     pub fn lane_from(&self, rank: usize) -> usize {
         self.nth_lane(2 * rank + 1)
     }
 
-    /// Where all rings lie.
+    /// The range of all rings.
     pub fn lanes(&self) -> Range<usize> {
         let start = PAGE + self.ranks * RANK_BLOCK;
         start..start + self.lanes * self.lane_bytes()
@@ -206,13 +209,14 @@ impl Layout {
         self.lanes().end + seat * self.arena_bytes
     }
 
-    /// Where the memory lies that programs have asked for, of all seats; empty if there is none.
+    /// The range of the heaps of all seats, in which programs allocate memory; empty if there is
+    /// none.
     pub fn heaps(&self) -> Range<usize> {
         let start = self.arena(self.arenas - 1) + self.arena_bytes;
         start..start + self.arenas * self.heap_bytes
     }
 
-    /// That of one seat.
+    /// The range of the heap of one seat.
     pub fn heap(&self, seat: usize) -> Range<usize> {
         assert!(seat < self.arenas, "heap {seat} of {}", self.arenas);
         let start = self.heaps().start + seat * self.heap_bytes;

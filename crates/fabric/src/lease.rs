@@ -1,9 +1,9 @@
 //! Read leases: the permission to read a large message in the memory of its sender, which the
 //! sender can revoke. Protocol and proof: `README.md`, "Read leases".
 //!
-//! A large message is not sent: its sender exposes it, and the receiver copies it straight out of
-//! the sender's memory. The word of a lease decides between the receiver that wants to copy and
-//! the sender that wants its memory back because something failed.
+//! A large message is not sent: its sender exposes it, and the receiver copies it directly out of
+//! the sender's memory. The word of a lease decides between a receiver that starts to copy and a
+//! sender that takes its memory back because something failed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,43 +12,43 @@ use crate::layout::{CLAIMS, LINE};
 use crate::segment::CLAIMS_AT;
 use crate::{Peer, SharedSegment};
 
-/// Nobody may read.
+/// No rank may read.
 const WITHDRAWN: u64 = 0;
 /// The receiver may read.
 const EXPOSED: u64 = 1;
 /// The receiver is reading.
 const TAKEN: u64 = 2;
-/// The use of a lease counts above the two bits of its state.
+/// The number of the use is above the two bits of the state.
 const USE: u64 = 4;
 
-/// One exposure of one message: which lease of its sender, and the use that it belongs to.
+/// One exposure of one message: the lease of its sender, and the use of the lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadLease {
     index: u32,
-    /// The word's value while exposed; unlike that of any other use of the same lease.
+    /// The value of the word while exposed; different in each use of the same lease.
     exposed: u64,
 }
 
 impl ReadLease {
-    /// As one word, to travel in a message; 0 if there is none. Uses of one lease are told apart
-    /// for 2^46 uses.
+    /// The lease in one word, which travels in a message; 0 if there is none. 2^46 uses of one
+    /// lease have different words.
     pub fn to_word(claim: Option<ReadLease>) -> u64 {
         claim.map_or(0, |claim| (claim.exposed << 16) | u64::from(claim.index))
     }
 
-    /// The word's value while the receiver reads.
+    /// The value of the word while the receiver reads.
     fn taken(self) -> u64 {
         self.exposed - EXPOSED + TAKEN
     }
 
-    /// From the word that travelled.
+    /// The lease in a word that has travelled.
     pub fn from_word(word: u64) -> Option<ReadLease> {
         let claim = ReadLease { index: (word & 0xffff) as u32, exposed: word >> 16 };
         (word != 0).then_some(claim)
     }
 }
 
-/// The leases of this rank, as their owner sees them.
+/// The leases of this rank, on the side of their owner.
 #[derive(Debug)]
 pub struct LeaseTable {
     segment: Arc<SharedSegment>,
@@ -68,19 +68,20 @@ fn line(segment: &SharedSegment, owner: Peer, index: u32) -> usize {
     block + CLAIMS_AT + index as usize * LINE
 }
 
-/// The two words behind that of a lease, by which the ends of a message share its copy.
+/// The two words behind the word of a lease, by which sender and receiver divide the copy between
+/// them.
 pub fn shared_words(segment: &SharedSegment, owner: Peer, claim: ReadLease) -> [&AtomicU64; 2] {
     let line = line(segment, owner, claim.index);
     [8, 16].map(|offset| segment.word64(line + offset))
 }
 
 impl LeaseTable {
-    /// All leases of a rank, none in use.
+    /// The table with all leases of a rank, none in use.
     pub fn new(segment: Arc<SharedSegment>, owner: Peer) -> LeaseTable {
         LeaseTable { segment, owner, free: (0..CLAIMS as u32).rev().collect(), uses: 0 }
     }
 
-    /// Lets the receiver of a message read. `None` while all leases are in use.
+    /// Permits the receiver of a message to read. `None` while all leases are in use.
     pub fn grant(&mut self) -> Option<ReadLease> {
         let index = self.free.pop()?;
         self.uses += 1;
@@ -89,12 +90,12 @@ impl LeaseTable {
         Some(claim)
     }
 
-    /// Ends an exposure: on return nobody reads, and nobody will. Waits for a copy under way,
-    /// which ends by itself: it needs nothing from us.
+    /// Ends an exposure: after it returns no rank reads the message any more. It waits for a copy
+    /// under way, which ends without any action of this rank.
     ///
-    /// Once a process has died, perhaps that of the reader, it does not wait. A reader that lives
-    /// on can only be one for whom the kernel copies; it finds its lease gone, and what it has read
-    /// counts for nothing.
+    /// Once a process has died, which may be the reader, it does not wait. A reader that still
+    /// lives can only be one for which the kernel copies; it finds its lease revoked, and discards
+    /// what it has read.
     pub fn revoke(&mut self, claim: ReadLease) {
         let word = word(&self.segment, self.owner, claim.index);
         let mut from = claim.exposed;
@@ -113,20 +114,20 @@ impl LeaseTable {
         self.free.push(claim.index);
     }
 
-    /// Whether a copy under way can have died with its process. Threads cannot die in a copy.
+    /// Whether the process of a copy under way can have died. Threads cannot die in a copy.
     fn reader_may_be_gone(&self) -> bool {
         self.segment.is_shared() && self.segment.failure().is_some()
     }
 }
 
-/// The receiver asks to read. `false` if the sender has taken its message back.
+/// The receiver starts to read. `false` if the sender has taken its message back.
 pub fn take(segment: &SharedSegment, owner: Peer, claim: ReadLease) -> bool {
     let word = word(segment, owner, claim.index);
     word.compare_exchange(claim.exposed, claim.taken(), Ordering::AcqRel, Ordering::Acquire).is_ok()
 }
 
-/// The receiver has read all it wants. `false` if the sender has taken its message back meanwhile,
-/// because somebody died: then what was read may be anything.
+/// The receiver has finished reading. `false` if the sender has taken its message back meanwhile,
+/// because a process died: then the data that was read may be anything.
 #[must_use]
 pub fn release(segment: &SharedSegment, owner: Peer, claim: ReadLease) -> bool {
     let word = word(segment, owner, claim.index);

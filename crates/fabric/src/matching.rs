@@ -1,16 +1,16 @@
 //! Message matching: the queue of posted receives and the queue of unexpected messages.
 //!
-//! A receive that names sender and tag is found by hashing, however many are posted. A receive
-//! with a wildcard is searched for in the order of posting. Order is kept as the standard asks:
-//! of two receives that accept a message the one posted first gets it; of two messages that a
-//! receive accepts from one sender it gets the one sent first.
+//! A receive that names sender and tag is found by hashing, however many receives are posted. A
+//! receive with a wildcard is searched for in the order of posting. The order is that of the
+//! standard: of two receives that accept a message, the one posted first gets it; of two messages
+//! from one sender that a receive accepts, it gets the one sent first.
 //!
-//! Neither side has a limit but memory: a bound would make a program hang that only wants to
-//! receive in another order.
+//! Only memory limits the two queues: a smaller bound would make a program hang that merely
+//! receives in another order.
 //!
-//! Most receives are posted while no other one is, and are met before another one is posted. Such a
-//! one, if it names sender and tag, is *alone*: it is kept beside the queues and joins them when it
-//! gets company, as the first of them.
+//! Most receives are posted while no other receive is, and meet their message before another one is
+//! posted. Such a receive, if it names sender and tag, is *alone*: it is kept beside the queues.
+//! When another receive is posted it joins the queues, as the first entry.
 
 mod index;
 mod queue;
@@ -20,24 +20,24 @@ use std::collections::VecDeque;
 use crate::{Label, Peer, Selector};
 use queue::{Key, Queue};
 
-/// Where a posted receive was put, for whoever wants it back. For one that did not have to be
-/// posted it means nothing.
+/// Where a posted receive was put, for a caller that withdraws it later. For a receive that did not
+/// have to be posted it has no meaning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ticket(u64);
 
-/// Marks the ticket of a receive with a wildcard: the rest is the number of its post. That of an
-/// exact one is its slot.
+/// Marks the ticket of a receive with a wildcard: the other bits are the number of its post. The
+/// ticket of an exact receive is its slot.
 const WILD: u64 = 1 << 63;
 
-/// Receives of type `R` and messages of type `M` that wait for each other.
+/// Posted receives of type `R` and unexpected messages of type `M`.
 #[derive(Debug)]
 pub struct Matching<R, M> {
-    /// If it is there no other receive is posted.
+    /// If it is set, no other receive is posted.
     alone: Option<(Key, R)>,
     exact: Queue<R>,
     wild: VecDeque<(u64, Selector, R)>,
     early: Queue<M>,
-    /// Counts posts, to tell which of two receives came first.
+    /// Counts posts. The count tells which of two receives was posted first.
     posts: u64,
 }
 
@@ -54,7 +54,7 @@ impl<R, M> Default for Matching<R, M> {
 }
 
 impl<R: Default, M: Default> Matching<R, M> {
-    /// Takes the message that this receive would get, if one has come already.
+    /// Takes the unexpected message that this receive gets, if one has arrived.
     pub fn take_early(&mut self, selector: &Selector) -> Option<(Peer, Label, M)> {
         let key = match exact_key(selector) {
             Some(key) => key,
@@ -63,7 +63,7 @@ impl<R: Default, M: Default> Matching<R, M> {
         self.early.pop(&key).map(|message| (key.source(), key.label(), message))
     }
 
-    /// The message that this receive would get, left where it is.
+    /// The unexpected message that this receive would get; it stays in the queue.
     pub fn peek_early(&self, selector: &Selector) -> Option<(Peer, Label, &M)> {
         let key = match exact_key(selector) {
             Some(key) => key,
@@ -72,7 +72,7 @@ impl<R: Default, M: Default> Matching<R, M> {
         self.early.front(&key).map(|(_, message)| (key.source(), key.label(), message))
     }
 
-    /// Posts a receive for which no message has come yet.
+    /// Posts a receive for which no message has arrived yet.
     pub fn post(&mut self, selector: Selector, receive: R) -> Ticket {
         match exact_key(&selector) {
             Some(key) if self.posted() == 0 => self.put_alone(key, receive),
@@ -80,8 +80,8 @@ impl<R: Default, M: Default> Matching<R, M> {
         }
     }
 
-    /// Posts a receive that names sender and tag, if no other one is posted. Says whether it did;
-    /// its ticket is the default one.
+    /// Posts a receive that names sender and tag, if no other receive is posted. Returns whether it
+    /// did; the ticket of the receive is the default one.
     #[inline]
     pub fn post_alone(&mut self, source: Peer, label: Label, receive: R) -> bool {
         let is_alone = self.posted() == 0;
@@ -112,14 +112,15 @@ impl<R: Default, M: Default> Matching<R, M> {
         }
     }
 
-    /// Withdraws the posted receive of this ticket, which `is_it` knows. `None` if it is no longer
-    /// posted.
+    /// Withdraws the posted receive of this ticket, for which `is_it` returns `true`. `None` if it
+    /// is no longer posted.
     pub fn withdraw_one(&mut self, ticket: Ticket, is_it: impl Fn(&R) -> bool) -> Option<R> {
         if self.alone.is_some() {
             return self.take_alone(|_, receive| is_it(receive));
         }
         if ticket.0 & WILD == 0 {
-            // That of one that was alone tells no slot, but it is the oldest of those queued.
+            // The ticket of a receive that was alone names no slot, but this receive is the oldest
+            // in the queue.
             return self.exact.take_one(ticket.0 as u32, is_it);
         }
         let post = ticket.0 & !WILD;
@@ -128,13 +129,13 @@ impl<R: Default, M: Default> Matching<R, M> {
         if is_it(receive) { self.wild.remove(at).map(|(.., receive)| receive) } else { None }
     }
 
-    /// The receive that is alone: from whom, as what, and itself.
+    /// The receive that is alone, with its source and its label.
     #[inline]
     pub fn alone(&self) -> Option<(Peer, Label, &R)> {
         self.alone.as_ref().map(|(key, receive)| (key.source(), key.label(), receive))
     }
 
-    /// The receive that was alone has met its message.
+    /// Removes the receive that was alone: it has met its message.
     #[inline]
     pub fn meet_alone(&mut self) {
         self.alone = None;
@@ -144,7 +145,7 @@ impl<R: Default, M: Default> Matching<R, M> {
         self.alone.take_if(|(key, receive)| is_it(key, receive)).map(|(_, receive)| receive)
     }
 
-    /// Takes the receive that this message meets, if one is posted.
+    /// Takes the posted receive that this message meets, if there is one.
     pub fn take_posted(&mut self, source: Peer, label: Label) -> Option<R> {
         let key = Key::new(source, label);
         if self.alone.is_some() {
@@ -162,12 +163,13 @@ impl<R: Default, M: Default> Matching<R, M> {
         self.exact.pop(&key)
     }
 
-    /// Keeps a message until its receive is posted.
+    /// Keeps an unexpected message until its receive is posted.
     pub fn keep(&mut self, source: Peer, label: Label, message: M) {
         self.early.push(Key::new(source, label), 0, message);
     }
 
-    /// Withdraws all posted receives that the predicate names. Takes time in the number posted.
+    /// Withdraws all posted receives for which the predicate holds. Takes time in the number
+    /// posted.
     pub fn withdraw(&mut self, mut gone: impl FnMut(Option<Peer>, &R) -> bool) -> Vec<R> {
         if self.alone.is_some() {
             let taken = self.take_alone(|key, receive| gone(Some(key.source()), receive));
@@ -185,12 +187,12 @@ impl<R: Default, M: Default> Matching<R, M> {
         taken
     }
 
-    /// Looks at each message that waits for its receive.
+    /// Calls the function for each unexpected message.
     pub fn each_early(&self, mut look: impl FnMut(Peer, Label, &M)) {
         self.early.iter().for_each(|(key, message)| look(key.source(), key.label(), message));
     }
 
-    /// Looks at each posted receive.
+    /// Calls the function for each posted receive.
     pub fn each_posted(&self, mut look: impl FnMut(Selector, &R)) {
         let alone = self.alone.iter().map(|(key, receive)| (key, receive));
         for (key, receive) in alone.chain(self.exact.iter()) {
@@ -205,7 +207,7 @@ impl<R: Default, M: Default> Matching<R, M> {
         usize::from(self.alone.is_some()) + self.exact.len() + self.wild.len()
     }
 
-    /// Number of messages that wait for their receive.
+    /// Number of unexpected messages.
     pub fn unexpected_len(&self) -> usize {
         self.early.len()
     }

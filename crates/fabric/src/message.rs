@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A rank of the world. Communicators translate their ranks into these.
+/// A rank of the world. Communicators translate their ranks into these ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Peer(pub u32);
 
@@ -28,7 +28,7 @@ pub struct Label {
     pub context: u64,
     /// The user's tag, or the number of the operation on its communicator.
     pub tag: u64,
-    /// Which message of the operation between these two ranks.
+    /// The number of the message within the operation, between these two ranks.
     pub ordinal: u32,
 }
 
@@ -37,9 +37,9 @@ pub struct Label {
 pub struct Selector {
     /// The context; there is no wildcard for it.
     pub context: u64,
-    /// The sender, or anyone.
+    /// The sender, or `None` for any.
     pub source: Option<Peer>,
-    /// The tag, or any.
+    /// The tag, or `None` for any.
     pub tag: Option<u64>,
     /// The ordinal.
     pub ordinal: u32,
@@ -65,15 +65,15 @@ impl Selector {
     }
 }
 
-/// The type of the elements of a message, as the sender and the receiver compare it.
+/// The type of the elements of a message. Sender and receiver compare it.
 ///
 /// * 0 is [`BYTES`](TypeCode::BYTES).
 /// * Up to `0x3fff` are basic types, which have the same codes in all processes. Any bytes are a
-///   value of them.
-/// * `0x4000` to `0x7fff` are *strict* basic types, like `bool`: not all bytes are a value of them.
-///   Without `0x4000` it is the code of the same data in raw memory.
+///   value of such a type.
+/// * `0x4000` to `0x7fff` are *strict* basic types, like `bool`: not all bytes are a value of such
+///   a type. Without `0x4000` the code is that of the same data in raw memory.
 /// * From `0x8000` on are structures that the process [has numbered](crate::structures); another
-///   process may number them in another way. Those with `0x4000` are strict.
+///   process may number them differently. Codes with `0x4000` are strict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct TypeCode(pub u16);
 
@@ -81,20 +81,19 @@ impl TypeCode {
     /// Bytes without a type.
     pub const BYTES: TypeCode = TypeCode(0);
 
-    /// No elements at all: the sender met an error and has nothing to send. Whoever receives it
-    /// gets [`TransferError::Spoiled`](crate::TransferError::Spoiled).
+    /// No elements at all: the sender met an error and has nothing to send. The receiver gets
+    /// [`TransferError::Spoiled`](crate::TransferError::Spoiled).
     pub const SPOILED: TypeCode = TypeCode(u16::MAX);
 
-    /// A structure for which the process has no number left, or whose sender has not said what it
-    /// is. It may be received as bytes only.
+    /// A structure for which the process has no number left, or which the sender has not described.
+    /// It may be received as bytes only.
     pub const NAMELESS: TypeCode = TypeCode(u16::MAX - 1);
 
-    /// As [`SPOILED`](TypeCode::SPOILED), where it is the operator of a reduction that has failed:
-    /// whoever receives it gets
-    /// [`TransferError::OperatorFailed`](crate::TransferError::OperatorFailed).
+    /// As [`SPOILED`](TypeCode::SPOILED), where the operator of a reduction has failed: the
+    /// receiver gets [`TransferError::OperatorFailed`](crate::TransferError::OperatorFailed).
     pub const OPERATOR_FAILED: TypeCode = TypeCode(u16::MAX - 2);
 
-    /// Whether it says why there are no elements.
+    /// Whether the code is a reason why there are no elements.
     pub fn is_reason(self) -> bool {
         self == TypeCode::SPOILED || self == TypeCode::OPERATOR_FAILED
     }
@@ -102,7 +101,7 @@ impl TypeCode {
     const STRUCTURE: u16 = 0x8000;
     const STRICT: u16 = 0x4000;
 
-    /// That of the structure with this number.
+    /// The code of the structure with this number.
     pub(crate) fn of_structure(number: u16, is_strict: bool) -> TypeCode {
         let code = TypeCode(TypeCode::STRUCTURE | number);
         if is_strict { code.strict() } else { code }
@@ -113,7 +112,7 @@ impl TypeCode {
         usize::from(self.0 & !(TypeCode::STRUCTURE | TypeCode::STRICT))
     }
 
-    /// The same basic type, but of which not all bytes are a value.
+    /// The same basic type as a strict one: not all bytes are a value of it.
     #[must_use]
     pub const fn strict(self) -> TypeCode {
         TypeCode(self.0 | TypeCode::STRICT)
@@ -125,12 +124,12 @@ impl TypeCode {
         if self.is_structure() { self } else { TypeCode(self.0 & !TypeCode::STRICT) }
     }
 
-    /// Whether some bytes are no value of it.
+    /// Whether some bytes are no value of the type.
     pub const fn is_strict(self) -> bool {
         self.0 & TypeCode::STRICT != 0
     }
 
-    /// Whether it is a structure, or none of the types that all processes know.
+    /// Whether the type is a structure, or none of the types that all processes know.
     #[inline]
     pub const fn is_structure(self) -> bool {
         self.0 & TypeCode::STRUCTURE != 0
@@ -144,7 +143,7 @@ impl TypeCode {
     /// * Bytes may be received as any type of which all bytes are a value: so never as a `bool`, or
     ///   as a structure with a `bool` in it.
     /// * A strict basic type may be received as the same data in raw memory (a `bool` as `C_BOOL`),
-    ///   but not the other way round.
+    ///   but not the reverse.
     pub fn fits(self, received: TypeCode) -> bool {
         let is_known = self != TypeCode::NAMELESS;
         received == TypeCode::BYTES
@@ -154,49 +153,52 @@ impl TypeCode {
     }
 }
 
-/// Names a posted transfer; comes back in its completion. The poster gives it its meaning.
+/// Identifies a posted transfer; its completion carries it. The poster defines its meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Token {
     /// The operation that the transfer belongs to.
     pub operation: u64,
-    /// Which step of it.
+    /// The step of the operation.
     pub step: u32,
 }
 
 /// What a completed receive got.
 ///
-/// Packed so that with an error in its place (`Result<Received, TransferError>`) it takes no more
-/// room than alone: every operation under way keeps one or two of these.
+/// Packed so that a `Result<Received, TransferError>` takes no more room than the value alone:
+/// every operation under way keeps one or two of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C, packed(4))]
 pub struct Received {
-    /// Who sent it.
+    /// The sender of the message.
     pub source: Peer,
-    /// Its tag.
+    /// The tag of the message.
     pub tag: u64,
-    /// Its length in bytes.
+    /// The length of the message in bytes.
     pub bytes: usize,
 }
 
-/// Whether the receiver of a message sends one in turn, as far as its sender knows.
+/// Whether the receiver of a message replies with one, as far as the sender knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrafficHint {
-    /// It does: they exchange messages.
+    /// It replies: the two ranks exchange messages.
     Expected,
-    /// It does, and there are more than two who exchange messages that they reduce; so few at a
-    /// time that these stay in the caches until they are read.
+    /// It replies, and more than two ranks exchange messages that they reduce; they send so few at
+    /// a time that the messages stay in the caches until they are read.
     Operands,
     /// It does not: messages go one way.
     Never,
-    /// It does not, and leaves the message as it is: it does not reduce it, and what its sender
-    /// sends has not come from others. So all that either does with it is to copy it.
+    /// It does not reply, and does not change or reduce the message, and the sender does not
+    /// forward data of other ranks. So both only copy the data.
     Untouched {
-        /// Whether its sender has others for other receivers, who copy theirs at the same time.
+        /// Whether the sender has more messages for other receivers, which copy theirs at the same
+        /// time.
         among_several: bool,
     },
-    /// It does not, and reduces the message, which it needs to read but once, wherever it lies.
+    /// It does not reply, and reduces the message, so it needs to read it only once, wherever it
+    /// lies.
     Reduced,
-    /// Nobody said. Then it does if one has come from there since the last message like this.
+    /// Unknown. Then a reply is assumed if a message has come from the receiver since the last
+    /// message like this.
     Unsaid,
 }
 

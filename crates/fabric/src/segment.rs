@@ -26,8 +26,8 @@ use crate::{Error, Peer, Region, Result, memcheck};
 /// The magic number of this version of the layout.
 const MAGIC: u64 = 0x6d6f_7465_7400_0001;
 
-/// Offsets in the header page; each word that is written while ranks run has a line of its own. The
-/// second line is that of `endings`.
+/// Offsets in the header page. Each word that ranks write while they run has a cache line of its
+/// own. The second line belongs to `endings`.
 const MAGIC_AT: usize = 0;
 const RANKS_AT: usize = 8;
 const CORES_AT: usize = 16;
@@ -37,7 +37,7 @@ const FAVOURS_CORES_AT: usize = 32;
 const REQUESTS_AT: usize = 40;
 const SPANS_GROUPS_AT: usize = 48;
 
-/// Offsets in a rank's block.
+/// Offsets in the block of a rank.
 const DOORBELL_AT: usize = 0;
 const STATE_AT: usize = LINE;
 const PROCESS_AT: usize = LINE + 4;
@@ -51,11 +51,11 @@ pub(crate) const CLAIMS_AT: usize = 2 * LINE;
 /// The state of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// Not yet in the world.
+    /// The rank has not entered the world yet.
     Absent,
-    /// In the world.
+    /// The rank is in the world.
     Present,
-    /// Has left in good order.
+    /// The rank has left in good order.
     Left,
 }
 
@@ -63,11 +63,12 @@ pub enum State {
 pub struct SharedSegment {
     base: NonNull<u8>,
     layout: Layout,
-    /// Bytes of it, as the layout says.
+    /// Bytes of the segment, as the layout says.
     bytes: usize,
-    /// Whether ranks are processes, each with its own mapping, or threads that share one.
+    /// Whether the ranks are processes, each with its own mapping, or threads that share one
+    /// mapping.
     among: FenceScope,
-    /// Whether barriers of other ranks concern this process.
+    /// Whether membarrier fences of other ranks reach this process.
     is_registered: bool,
 }
 
@@ -78,7 +79,7 @@ unsafe impl Send for SharedSegment {}
 unsafe impl Sync for SharedSegment {}
 
 impl SharedSegment {
-    /// A segment for ranks that are threads of this process.
+    /// Creates a segment for ranks that are threads of this process.
     ///
     /// # Errors
     /// [`Error::Ranks`] for an impossible number; [`Error::Segment`] or [`Error::System`] when
@@ -103,9 +104,10 @@ impl SharedSegment {
         Ok(segment)
     }
 
-    /// A segment for ranks that are processes, with the descriptor by which they map it.
+    /// Creates a segment for ranks that are processes. Also returns the descriptor by which they
+    /// map it.
     ///
-    /// The memory has no name anywhere: when the last process is gone, so is it.
+    /// The memory has no name: the system frees it when the last process has ended.
     ///
     /// # Errors
     /// As [`SharedSegment::private`].
@@ -113,8 +115,9 @@ impl SharedSegment {
         SharedSegment::shared_by(Layout::new(ranks)?, usable_cores())
     }
 
-    /// As [`SharedSegment::shared`], with this layout, or a smaller form if the system allows no
-    /// more, for ranks that together may use so many cores, which the maker alone may not.
+    /// As [`SharedSegment::shared`], with this layout, or with a smaller form if the system allows
+    /// no more. `cores` is the number of cores that the ranks together may use; the process that
+    /// creates the segment may use fewer.
     ///
     /// # Errors
     /// As [`SharedSegment::private`].
@@ -146,7 +149,7 @@ impl SharedSegment {
     pub fn attach_as(file: BorrowedFd<'_>, layout: Layout) -> Result<SharedSegment> {
         let ranks = layout.ranks();
         let found = fstat(file).map_err(|errno| Error::system("look at the segment", errno))?;
-        // Its maker may have been allowed less memory than this process is.
+        // The launcher may have been allowed less memory than this process.
         let mut forms = layout.forms();
         let Some(layout) = forms.find(|form| form.total() as i64 == found.st_size) else {
             let wanted = layout.total();
@@ -190,7 +193,7 @@ impl SharedSegment {
         self.word64(MAGIC_AT).store(MAGIC, Ordering::Release);
     }
 
-    /// Where things lie.
+    /// The offsets of all parts.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
@@ -200,39 +203,41 @@ impl SharedSegment {
         self.layout.ranks()
     }
 
-    /// Ranks that share the segment: all of them, unless some are on other hosts.
+    /// Ranks that share the segment: all ranks, unless some are on other hosts.
     pub fn segment_ranks(&self) -> usize {
         self.layout.seats()
     }
 
-    /// Ranks that want the same cores: those that share the segment, unless the maker knows of
-    /// others on its host.
+    /// Ranks that compete for the same cores: those that share the segment, unless the creator of
+    /// the segment knows of others on its host.
     pub fn local_ranks(&self) -> usize {
         self.word64(COMPANY_AT).load(Ordering::Relaxed) as usize
     }
 
-    /// Says how many ranks want the same cores: before any rank enters.
+    /// Sets how many ranks compete for the same cores. Called before any rank enters.
     pub(crate) fn set_local_ranks(&self, ranks: usize) {
         self.word64(COMPANY_AT).store(ranks as u64, Ordering::Relaxed);
     }
 
-    /// Whether two copies of a large message by cores are faster than one by the kernel.
+    /// Whether two copies of a large message by cores are faster than one copy by the kernel.
     pub fn prefers_memcpy(&self) -> bool {
         self.word64(FAVOURS_CORES_AT).load(Ordering::Relaxed) != 0
     }
 
-    /// Says whether that is so: before any rank enters. It is not, unless this is said.
+    /// Sets [`prefers_memcpy`](Self::prefers_memcpy). Called before any rank enters; the default is
+    /// `false`.
     pub fn set_prefers_memcpy(&self, favours: bool) {
         self.word64(FAVOURS_CORES_AT).store(favours.into(), Ordering::Relaxed);
     }
 
-    /// Whether the scheduler shares out the cores between groups of the ranks on this host, as far
-    /// as the maker knows.
+    /// Whether the scheduler divides the cores between several scheduling groups of the ranks on
+    /// this host, as far as the creator of the segment knows.
     pub fn spans_scheduling_groups(&self) -> bool {
         self.word64(SPANS_GROUPS_AT).load(Ordering::Relaxed) != 0
     }
 
-    /// Says whether that is so: before any rank enters. It is not, unless this is said.
+    /// Sets [`spans_scheduling_groups`](Self::spans_scheduling_groups). Called before any rank
+    /// enters; the default is `false`.
     pub(crate) fn set_spans_scheduling_groups(&self, spans: bool) {
         self.word64(SPANS_GROUPS_AT).store(spans.into(), Ordering::Relaxed);
     }
@@ -242,10 +247,10 @@ impl SharedSegment {
         self.local_ranks() > self.cores()
     }
 
-    /// Cores that the maker of the segment could use: the one number of cores that is the same
-    /// for all ranks, wherever each of them may run.
+    /// Cores that the creator of the segment could use: the one number of cores that is the same
+    /// for all ranks, whatever cores each of them may use.
     pub fn cores(&self) -> usize {
-        // There is one, whatever a program may have written there.
+        // At least one, whatever a program may have written there.
         self.word64(CORES_AT).load(Ordering::Relaxed).max(1) as usize
     }
 
@@ -262,9 +267,9 @@ impl SharedSegment {
         unsafe { self.base.add(offset) }
     }
 
-    /// Asks the system for all pages of a part of the segment that is going to be written, which
-    /// takes less time than to ask for one after the other when it is. A hint: a system that does
-    /// not know it, or has no memory left, says so when they are written, if at all.
+    /// Asks the system for all pages of a part of the segment before it is written. One request
+    /// takes less time than one page fault after the other. A hint: a system that does not know the
+    /// request, or has no memory left, reports nothing here.
     pub(crate) fn prepare(&self, part: Range<usize>) {
         let page = page_bytes();
         let start = part.start / page * page;
@@ -276,7 +281,7 @@ impl SharedSegment {
         }
     }
 
-    /// The offset of memory that lies in the heaps, in the whole of it.
+    /// The offset, in the segment, of memory that lies in the heaps.
     #[inline]
     pub(crate) fn in_heaps(&self, memory: Region) -> Option<usize> {
         let offset = memory.start().addr().wrapping_sub(self.base.addr().get());
@@ -285,8 +290,8 @@ impl SharedSegment {
         is_inside.then_some(offset)
     }
 
-    /// Gives the system the whole pages of a part of the segment that nobody uses: they are zero
-    /// when they are used again. A hint: what the system keeps stays as it is.
+    /// Gives the whole pages of an unused part of the segment back to the system: they read as zero
+    /// at their next use. A hint: pages that the system keeps do not change.
     pub(crate) fn forget(&self, part: Range<usize>) {
         let page = page_bytes();
         let start = part.start.next_multiple_of(page);
@@ -298,7 +303,7 @@ impl SharedSegment {
         }
     }
 
-    /// An atomic word of 64 bits that lies in the segment.
+    /// A word of 64 bits in the segment, as an atomic.
     #[inline]
     pub(crate) fn word64(&self, offset: usize) -> &AtomicU64 {
         assert!(offset.is_multiple_of(8), "misaligned word at {offset}");
@@ -307,7 +312,7 @@ impl SharedSegment {
         unsafe { self.at(offset).cast::<AtomicU64>().as_ref() }
     }
 
-    /// An atomic word of 32 bits that lies in the segment.
+    /// A word of 32 bits in the segment, as an atomic.
     #[inline]
     pub(crate) fn word32(&self, offset: usize) -> &AtomicU32 {
         assert!(offset.is_multiple_of(4), "misaligned word at {offset}");
@@ -324,7 +329,7 @@ impl SharedSegment {
         Doorbell::new(words, self.among, self.is_registered)
     }
 
-    /// Rings everybody, so that each sleeper looks again at what it waits for.
+    /// Rings the doorbells of all ranks, so that each sleeping rank checks its condition again.
     pub fn ring_all(&self) {
         for rank in 0..self.ranks() {
             self.doorbell(Peer(rank as u32)).ring();
@@ -343,7 +348,7 @@ impl SharedSegment {
 
     /// This rank enters the world, as this process.
     pub fn enter(&self, rank: Peer, process: u32) {
-        // Ranks that share cores sleep too often to pay for each time.
+        // Ranks that share cores sleep so often that the fence of each sleep would cost too much.
         if self.is_registered && !self.is_oversubscribed() {
             self.doorbell(rank).let_sleepers_fence();
         }
@@ -352,44 +357,44 @@ impl SharedSegment {
         self.word32(block + STATE_AT).store(1, Ordering::Release);
     }
 
-    /// This rank will begin nothing more; it only finishes what others may wait for.
+    /// This rank will start no new operation; it only finishes what other ranks may wait for.
     pub fn begin_leaving(&self, rank: Peer) {
         self.note_leaving(rank);
         self.ring_all();
     }
 
-    /// Notes that a rank has begun to leave.
+    /// Records that a rank has begun to leave.
     pub(crate) fn note_leaving(&self, rank: Peer) {
         let block = self.layout.rank_block(rank.index());
         self.word32(block + LEAVING_AT).store(1, Ordering::Release);
     }
 
-    /// Whether a rank will begin nothing more.
+    /// Whether a rank will start no new operation.
     pub fn is_leaving(&self, rank: Peer) -> bool {
         let block = self.layout.rank_block(rank.index());
         self.word32(block + LEAVING_AT).load(Ordering::Acquire) == 1
     }
 
-    /// This rank leaves the world in good order. Wakes all that might wait for it.
+    /// This rank leaves the world in good order. Wakes all ranks that may wait for it.
     pub fn leave(&self, rank: Peer) {
         self.note_left(rank);
         self.ring_all();
     }
 
-    /// Notes that a rank has left.
+    /// Records that a rank has left.
     pub(crate) fn note_left(&self, rank: Peer) {
         self.note_leaving(rank);
         let block = self.layout.rank_block(rank.index());
         self.word32(block + STATE_AT).store(2, Ordering::Release);
     }
 
-    /// The process of a rank that has entered.
+    /// The process identifier of a rank that has entered.
     pub fn process(&self, rank: Peer) -> u32 {
         let block = self.layout.rank_block(rank.index());
         self.word32(block + PROCESS_AT).load(Ordering::Relaxed)
     }
 
-    /// Notes on which core a rank has found itself.
+    /// Records the core on which a rank has found itself.
     pub(crate) fn note_core(&self, rank: Peer, core: usize) {
         let word = self.core_of(rank);
         if word.load(Ordering::Relaxed) != core as u32 + 1 {
@@ -397,13 +402,13 @@ impl SharedSegment {
         }
     }
 
-    /// How many ranks have found themselves on this core the last time that they looked.
+    /// How many ranks recorded this core when they last looked.
     pub(crate) fn ranks_on(&self, core: usize) -> usize {
         let noted = (0..self.ranks() as u32).map(|rank| self.core_of(Peer(rank)));
         noted.filter(|noted| noted.load(Ordering::Relaxed) == core as u32 + 1).count()
     }
 
-    /// One more than the number of the core; zero is unknown.
+    /// The number of the core plus one; zero means unknown.
     fn core_of(&self, rank: Peer) -> &AtomicU32 {
         self.word32(self.layout.rank_block(rank.index()) + CORE_AT)
     }

@@ -1,18 +1,18 @@
 //! Hash index of the matching queues: finds the list of a key, with open addressing.
 //!
-//! An entry is a word: the number of a slot, and the hash of its key. So a search looks at a slot
-//! only if its hash is the right one, and growing the table looks at no slot at all. A word of zero
-//! is an empty place. An entry lies at the place that its hash says, or behind it with no empty
-//! place between; when one is taken out those behind it move up, so nothing is left in its place
-//! and a table in steady use needs no cleaning.
+//! An entry is a word: the number of a slot, and the hash of its key. So a search reads a slot only
+//! if its hash matches, and growing the table reads no slot at all. A word of zero is an empty
+//! place. An entry lies at the place of its hash, or behind it with no empty place between. When an
+//! entry is removed, the entries behind it move up: no tombstone remains, and a table in steady use
+//! needs no cleaning.
 
-/// Places to begin with.
+/// Places of a new table.
 const INITIAL_SLOTS: usize = 16;
 
 /// Slots by the hash of their keys.
 #[derive(Debug, Default)]
 pub(super) struct Index {
-    /// A power of two of them, or none at all.
+    /// Their number is a power of two, or zero.
     entries: Box<[u64]>,
     used: usize,
 }
@@ -22,7 +22,7 @@ fn entry(hash: u32, slot: u32) -> u64 {
 }
 
 impl Index {
-    /// The place of the entry with this hash whose slot `is_it`.
+    /// The place of the entry with this hash for whose slot `is_it` holds.
     #[inline]
     pub(super) fn find(&self, hash: u32, is_it: impl Fn(u32) -> bool) -> Option<usize> {
         let mask = self.entries.len().wrapping_sub(1);
@@ -39,13 +39,13 @@ impl Index {
         }
     }
 
-    /// The slot of the entry in this place.
+    /// The slot of the entry at this place.
     #[inline]
     pub(super) fn slot(&self, at: usize) -> u32 {
         self.entries[at] as u32 - 1
     }
 
-    /// Gives the entry in this place another slot, of the same key.
+    /// Replaces the slot of the entry at this place by another slot of the same key.
     #[inline]
     pub(super) fn set_slot(&mut self, at: usize, slot: u32) {
         self.entries[at] = entry((self.entries[at] >> 32) as u32, slot);
@@ -76,12 +76,12 @@ impl Index {
         former.into_iter().filter(|&entry| entry != 0).for_each(|entry| self.put(entry));
     }
 
-    /// Takes the entry in this place out.
+    /// Removes the entry at this place.
     pub(super) fn remove(&mut self, at: usize) {
         let mask = self.entries.len() - 1;
         let (mut empty, mut next) = (at, (at + 1) & mask);
         while self.entries[next] != 0 {
-            // It may move up unless its hash says that it belongs behind the empty place.
+            // It may move up unless its hash belongs behind the empty place.
             let home = (self.entries[next] >> 32) as usize;
             if next.wrapping_sub(home) & mask >= next.wrapping_sub(empty) & mask {
                 self.entries[empty] = self.entries[next];

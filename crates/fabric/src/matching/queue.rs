@@ -26,8 +26,8 @@ impl Key {
         Label { context: self.context, tag: self.tag, ordinal: self.ordinal }
     }
 
-    /// Mixes the few words of the key. Keys come from our own programs, so no defence against
-    /// chosen keys is needed, and a message is too short for a slow hash.
+    /// Mixes the few words of the key. The keys come from the ranks of this world, so the hash
+    /// needs no defence against chosen keys, and a slow hash would cost too much for one message.
     #[inline]
     fn hash(&self) -> u32 {
         let ends = u64::from(self.ordinal) << 32 | u64::from(self.source);
@@ -44,11 +44,11 @@ impl Key {
 
 /// No slot.
 const NONE: u32 = u32::MAX;
-/// In place of the older neighbour: the slot is free.
+/// In place of the older neighbour: marks a free slot.
 const FREE: u32 = u32::MAX - 1;
 
 /// Values queued by key, first in first out for each key, and all together in order of arrival.
-/// Slots are used again, so a steady flow allocates nothing.
+/// Slots are reused, so a steady flow of values allocates nothing.
 #[derive(Debug)]
 pub(super) struct Queue<T> {
     slots: ChunkedVec<Slot<T>>,
@@ -60,16 +60,16 @@ pub(super) struct Queue<T> {
     len: usize,
 }
 
-/// A million may be in use, so it holds nothing that can be found out.
+/// A million slots may be in use, so a slot stores nothing that can be computed.
 #[derive(Debug)]
 struct Slot<T> {
     key: Key,
     stamp: u64,
-    /// Of a free slot the default.
+    /// The default while the slot is free.
     value: T,
-    /// Next of the same key, or next free slot.
+    /// Next slot of the same key, or next free slot.
     next: u32,
-    /// Last of the same key; only the first one's is right.
+    /// Last slot of the same key; valid in the first slot only.
     last: u32,
     older: u32,
     newer: u32,
@@ -94,13 +94,13 @@ impl<T: Default> Queue<T> {
         self.len
     }
 
-    /// All values with their keys, in no order.
+    /// All values with their keys, in no particular order.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&Key, &T)> {
         let used = self.slots.iter().filter(|slot| slot.older != FREE);
         used.map(|slot| (&slot.key, &slot.value))
     }
 
-    /// The place in the index of a key's first slot.
+    /// The place in the index of the first slot of a key.
     #[inline]
     fn find_first(&self, key: &Key) -> Option<usize> {
         if self.len == 0 {
@@ -109,7 +109,7 @@ impl<T: Default> Queue<T> {
         self.firsts.find(key.hash(), |slot| self.slots[slot as usize].key == *key)
     }
 
-    /// Says which slot it got.
+    /// Adds a value. Returns its slot.
     pub(super) fn push(&mut self, key: Key, stamp: u64, value: T) -> u32 {
         let older = self.newest;
         let at = self.place(Slot { key, stamp, value, next: NONE, last: NONE, older, newer: NONE });
@@ -146,14 +146,14 @@ impl<T: Default> Queue<T> {
         at
     }
 
-    /// The value that is first of its key, and its stamp.
+    /// The first value of the key, and its stamp.
     pub(super) fn front(&self, key: &Key) -> Option<(u64, &T)> {
         let first = self.firsts.slot(self.find_first(key)?);
         let slot = &self.slots[first as usize];
         Some((slot.stamp, &slot.value))
     }
 
-    /// Takes out the value that is first of its key.
+    /// Takes out the first value of the key.
     pub(super) fn pop(&mut self, key: &Key) -> Option<T> {
         let place = self.find_first(key)?;
         let at = self.firsts.slot(place);
@@ -167,8 +167,8 @@ impl<T: Default> Queue<T> {
         Some(self.release(at))
     }
 
-    /// Takes out the value that `is_it` knows. It lies in the slot `hint`, unless values have been
-    /// put elsewhere meanwhile.
+    /// Takes out the value for which `is_it` holds. It lies in the slot `hint`, unless values have
+    /// been moved meanwhile.
     pub(super) fn take_one(&mut self, hint: u32, is_it: impl Fn(&T) -> bool) -> Option<T> {
         let holds = |at: u32| {
             let slot = self.slots.get(at as usize);
@@ -198,7 +198,7 @@ impl<T: Default> Queue<T> {
         Some(self.release(at))
     }
 
-    /// Takes a slot out of the order of arrival and frees it.
+    /// Removes a slot from the order of arrival and frees it.
     fn release(&mut self, at: u32) -> T {
         let Slot { older, newer, .. } = self.slots[at as usize];
         match older {
@@ -216,8 +216,8 @@ impl<T: Default> Queue<T> {
         std::mem::take(&mut slot.value)
     }
 
-    /// The key of the oldest value whose key is accepted. It is the front of its own key's list,
-    /// since an older one of that key would have been accepted before it.
+    /// The key of the oldest value whose key is accepted. That value is the first of its key, since
+    /// an older one of that key would have been accepted before it.
     pub(super) fn find(&self, accepted: impl Fn(&Key) -> bool) -> Option<Key> {
         let mut at = self.oldest;
         while at != NONE {
@@ -230,7 +230,7 @@ impl<T: Default> Queue<T> {
         None
     }
 
-    /// Takes out all values that the predicate names, and keeps the order of the others.
+    /// Takes out all values for which the predicate holds, and keeps the order of the others.
     pub(super) fn drain_where(&mut self, mut gone: impl FnMut(&Key, &T) -> bool) -> Vec<T> {
         let (mut taken, mut kept) = (Vec::new(), Vec::new());
         while self.oldest != NONE {

@@ -1,8 +1,8 @@
 //! Records of dead ranks, and of the rank that aborts the job, in the segment.
 //!
-//! Each is a word that is written once. The ranks map all of it, and a program may write where it
-//! must not: what is no such word is passed over, by ranks and by the launcher, and a true one
-//! takes its place.
+//! Each record is a word that is written once. Every rank maps the whole segment, and a faulty
+//! program may write anywhere in it. Ranks and the launcher ignore a word that is not a valid
+//! record, and the next valid record overwrites it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -14,25 +14,26 @@ use crate::{Failure, How, Peer, cma};
 const FAILURE_AT: usize = LINE;
 const ABORT_AT: usize = LINE + 8;
 
-/// The end of a job that one of its ranks wants.
+/// The request of a rank to end the job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Abort {
-    /// Who wants it.
+    /// The rank that ends the job.
     pub rank: Peer,
     /// The exit code of the job.
     pub code: u8,
 }
 
 impl SharedSegment {
-    /// Records that a rank ends the job, and says whether it is the first one: only the first
-    /// counts. It wakes nobody. The other ranks are to be ended, and a process that is about to be
-    /// ended hears neither of this nor of [deaths](SharedSegment::fail) that follow from it.
+    /// Records that a rank ends the job. Returns whether it is the first: only the first request
+    /// counts. It wakes no rank. The launcher is going to end the other ranks, and a process that
+    /// is about to be ended sees neither this request nor the [deaths](SharedSegment::fail) that
+    /// follow from it.
     pub fn abort(&self, abort: Abort) -> bool {
         let packed = tagged(abort.rank, abort.code, ABORT);
         keep_first(self.word64(ABORT_AT), packed, |word| self.abort_in(word).is_some())
     }
 
-    /// The end of the job that a rank wants, if one does.
+    /// The request of a rank to end the job, if there is one.
     pub fn aborted(&self) -> Option<Abort> {
         self.abort_in(self.word64(ABORT_AT).load(Ordering::Acquire))
     }
@@ -42,8 +43,8 @@ impl SharedSegment {
         (rank.index() < self.ranks()).then_some(Abort { rank, code })
     }
 
-    /// Records that a rank has died, and wakes everybody. Of one rank, and of the world, the first
-    /// death is kept. Where ranks are processes, none is kept after an
+    /// Records that a rank has died, and wakes all ranks. The segment keeps the first death of each
+    /// rank, and the first of the world. Where ranks are processes, it keeps no death after an
     /// [abort](SharedSegment::abort).
     pub fn fail(&self, failure: Failure) {
         let is_foreign = failure.rank.index() >= self.ranks();
@@ -51,26 +52,28 @@ impl SharedSegment {
             return;
         }
         let own = self.layout.rank_block(failure.rank.index()) + DEATH_AT;
-        // The one of the rank comes before that of the world: who finds a death finds whose.
+        // The record of the rank is written before that of the world: a rank that reads a death can
+        // read whose.
         for at in [own, FAILURE_AT] {
-            // Losing the race means that an earlier death is already known to all.
+            // Losing the race means that all ranks already know of an earlier death.
             let place = self.word64(at);
             keep_first(place, pack(failure), |word| self.failure_in(word).is_some());
         }
         for rank in 0..self.ranks() {
-            // Not `ring`: the dead may have left a doorbell half rung.
+            // Not `ring`: the dead rank may have left a doorbell half rung.
             self.doorbell(Peer(rank as u32)).alarm();
         }
     }
 
-    /// Whether a rank that shares the segment as a process has died, or has been ended since
-    /// another one died. Until the first death is known nobody is taken for dead.
+    /// Whether a rank that shares the segment as a process has died, or has been ended after the
+    /// death of another one. Before the first death is recorded the answer is `false` for every
+    /// rank.
     pub(crate) fn has_died(&self, peer: Peer) -> bool {
         let died = self.is_shared().then(|| self.failure()).flatten();
         died.is_some_and(|died| died.rank == peer || cma::is_gone(self.process(peer)))
     }
 
-    /// The death of a rank, if it has died and this is known.
+    /// The death of a rank, if it is recorded.
     pub fn death(&self, rank: Peer) -> Option<Failure> {
         let block = self.layout.rank_block(rank.index());
         self.failure_in(self.word64(block + DEATH_AT).load(Ordering::Acquire))
@@ -86,29 +89,29 @@ impl SharedSegment {
     }
 }
 
-/// The upper bits of each word that tells of a death or an abort. A program may write where it must
-/// not; what it leaves there is then not taken for one.
+/// The upper bits of each record of a death or an abort. They tell a record from what a faulty
+/// program has written there.
 const TAG: u64 = 0x6d74 << 48;
-/// What is in the lowest byte of the word of an abort.
+/// The lowest byte of the record of an abort.
 const ABORT: u8 = 1;
 
-/// A rank, a number and a kind in one word; never zero.
+/// Packs a rank, a number and a kind into one word; never zero.
 fn tagged(rank: Peer, number: u8, kind: u8) -> u64 {
     TAG | u64::from(rank.0) << 16 | u64::from(number) << 8 | u64::from(kind)
 }
 
-/// Rank and number of such a word.
+/// The rank and the number in such a word.
 fn untagged(word: u64) -> Option<(Peer, u8)> {
     (word >> 48 == TAG >> 48).then_some((Peer((word >> 16) as u32), (word >> 8) as u8))
 }
 
-/// Writes a word where none of its kind is yet. Says whether that was so.
+/// Writes a word unless the place holds a valid record already. Returns whether it has written.
 fn keep_first(place: &AtomicU64, word: u64, is_one: impl Fn(u64) -> bool) -> bool {
     let unless_kept = |found| (!is_one(found)).then_some(word);
     place.fetch_update(Ordering::AcqRel, Ordering::Acquire, unless_kept).is_ok()
 }
 
-/// A failure in one word, which is never zero.
+/// Packs a failure into one word, which is never zero.
 pub(crate) fn pack(failure: Failure) -> u64 {
     let (how, number) = match failure.how {
         How::Signal(number) => (1, number),
@@ -123,7 +126,7 @@ pub(crate) fn pack(failure: Failure) -> u64 {
     tagged(failure.rank, number, how)
 }
 
-/// The failure in a word, if it has one.
+/// The failure in a word, if it holds one.
 pub(crate) fn unpack(word: u64) -> Option<Failure> {
     let (rank, number) = untagged(word)?;
     let how = match word as u8 {

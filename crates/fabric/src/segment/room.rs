@@ -1,9 +1,10 @@
 //! Finds the largest segment that the resource limits of the process permit.
 //!
-//! A segment is large, but only its pages that are written cost memory. Two limits count all of it:
-//! that of the address space of a process (`ulimit -v`), and that of the length of files
-//! (`ulimit -f`), since the memory that processes share is a file without a name. Where they are
-//! low, the segment is [smaller](Layout::smaller); whoever maps it sees that by its length.
+//! A segment is large, but only the pages that are written cost memory. Two limits count the whole
+//! length: the limit of the address space of a process (`ulimit -v`), and the limit of the length
+//! of files (`ulimit -f`), since the memory that processes share is a file without a name. Where a
+//! limit is low, the segment is [smaller](Layout::smaller); a process that maps it learns the form
+//! from its length.
 
 use std::os::fd::BorrowedFd;
 
@@ -15,7 +16,7 @@ use crate::layout::Layout;
 use crate::limits::limit_of;
 use crate::{Error, Result};
 
-/// A segment takes no more than this part of the address space; the rest is for the program.
+/// A segment takes at most the address space divided by this number; the rest is for the program.
 const MEMORY_SHARE: u64 = 2;
 
 /// The resource limits that bound a segment.
@@ -26,17 +27,17 @@ pub(super) struct Room {
 }
 
 impl Room {
-    /// For memory that threads share, which is no file.
+    /// The limits for memory that threads share, which is no file.
     pub(super) fn of_process() -> Room {
         Room { address_space: limit_of(Resource::As).current, files: None }
     }
 
-    /// For memory that processes share.
+    /// The limits for memory that processes share.
     pub(super) fn of_file() -> Room {
         Room { files: limit_of(Resource::Fsize).maximum, ..Room::of_process() }
     }
 
-    /// The largest form of a layout for which there is room.
+    /// The largest form of a layout that the limits permit.
     pub(super) fn fit(self, layout: Layout) -> Result<Layout> {
         let mut problem = None;
         for form in layout.forms() {
@@ -52,7 +53,7 @@ impl Room {
                 _ => return Ok(form),
             };
         }
-        // There is at least one form, so this is that of the smallest.
+        // There is at least one form, so this is the error for the smallest.
         problem.map_or(Ok(layout), Err)
     }
 }

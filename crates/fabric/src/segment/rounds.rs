@@ -1,10 +1,10 @@
 //! Finds the next world of a rank that runs several programs one after the other.
 //!
-//! A rank may be a script that runs several programs, one after the other. Each of them that joins
-//! a world has one of its own: the first program the one whose descriptor ranks inherit, a later
-//! one another, which the launcher makes when the first rank asks for it. The first world says how
-//! to ask, and for each rank which world is its present one. Descriptors are numbers in the
-//! launcher: ranks open them by `/proc`.
+//! A rank may be a script that runs several programs, one after the other. Each program that joins
+//! a world has its own: the first program joins the world whose descriptor ranks inherit; for a
+//! later program the launcher makes another world when the first rank asks for it. The first world
+//! records how ranks ask, and which world is the present one of each rank. Descriptors are numbers
+//! in the launcher: ranks open them through `/proc`.
 
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -17,22 +17,24 @@ use crate::layout::LINE;
 const CURRENT_AT: usize = LINE + 24;
 
 impl SharedSegment {
-    /// Says by which descriptor of the launcher ranks ask for their next world: before any enters.
+    /// Sets the descriptor of the launcher by which ranks ask for their next world. Called before
+    /// any rank enters.
     pub(crate) fn set_request_line(&self, line: RawFd) {
         note(self.word32(REQUESTS_AT), line); // one more: 0 is unknown
     }
 
-    /// That descriptor, if ranks may ask.
+    /// The descriptor of [`set_request_line`](Self::set_request_line), if ranks may ask.
     pub(crate) fn request_line(&self) -> Option<RawFd> {
         noted(self.word32(REQUESTS_AT))
     }
 
-    /// Says which descriptor of the launcher is the present world of a rank.
+    /// Sets the descriptor of the launcher that is the present world of a rank.
     pub(crate) fn set_current(&self, rank: Peer, world: RawFd) {
         note(self.word32(self.layout().rank_block(rank.index()) + CURRENT_AT), world);
     }
 
-    /// That descriptor; nothing as long as this is the world of the rank itself.
+    /// The descriptor of [`set_current`](Self::set_current); `None` while this segment is the
+    /// present world of the rank.
     pub(crate) fn current(&self, rank: Peer) -> Option<RawFd> {
         noted(self.word32(self.layout().rank_block(rank.index()) + CURRENT_AT))
     }
