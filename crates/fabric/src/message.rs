@@ -185,7 +185,7 @@ pub enum TrafficHint {
     /// It replies, and more than two ranks exchange messages that they reduce; they send so few at
     /// a time that the messages stay in the caches until they are read.
     Operands,
-    /// It does not: messages go one way.
+    /// It does not reply: messages go one way.
     Never,
     /// It does not reply, and does not change or reduce the message, and the sender does not
     /// forward data of other ranks. So both only copy the data.

@@ -3,30 +3,31 @@
 
 use std::time::Duration;
 
-/// A burst begins when so many cells have been given without a look at what has come: who asks for
-/// nothing for so long may have more to say.
+/// A burst begins when a rank has sent this number of cells without polling in between: a rank that
+/// polls so seldom may have more to send.
 const BURST_MIN_CELLS: u32 = 16;
-/// It is over when fewer were given between two looks.
+/// The burst ends when the rank sends fewer cells than this between two polls.
 const BURST_END_CELLS: u32 = 4;
-/// Who was away from the library for longer between two cells may stay away for longer still.
+/// A rank that was outside the library for longer than this between two cells may stay outside for
+/// longer still.
 const BURST_MAX_PAUSE: Duration = Duration::from_micros(10);
 
-/// Cells that are given to one rank, one right after the other, without a look at what has come.
+/// Cells that this rank sends to one rank in sequence, without polling in between.
 #[derive(Debug, Default)]
 pub(super) struct Burst {
     is_under_way: bool,
-    /// Cells that have been given since this rank looked.
+    /// Cells sent since this rank polled.
     cells: u32,
     /// How many of them are held back, and their bytes.
     held: u64,
     bytes: usize,
 }
 
-/// What a cell is.
+/// The position of a cell in a burst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SendClass {
     Alone,
-    /// It begins a burst.
+    /// The cell begins a burst.
     First,
     InVolley,
 }
@@ -39,12 +40,12 @@ pub(super) struct Limit {
 }
 
 impl Burst {
-    /// Cells that are held back.
+    /// The number of cells that are held back.
     pub(super) fn held(&self) -> u64 {
         self.held
     }
 
-    /// A cell is given.
+    /// Counts a cell that is sent.
     pub(super) fn give(&mut self) -> SendClass {
         self.cells = self.cells.saturating_add(1);
         if self.is_under_way {
@@ -54,13 +55,15 @@ impl Burst {
         if self.is_under_way { SendClass::First } else { SendClass::Alone }
     }
 
-    /// The rank looks at what has come. It may do so many times for what lets it go on.
+    /// Counts a poll of the rank. Further polls without a cell in between do not end a burst: the
+    /// rank may wait for an arrival that lets it continue.
     pub(super) fn look(&mut self) {
         self.is_under_way &= !(1..BURST_END_CELLS).contains(&self.cells);
         self.cells = 0;
     }
 
-    /// Whether to hold back a cell with so many bytes, if the rank was away for so long.
+    /// Whether to hold back a cell of `bytes` bytes, if the rank was outside the library for
+    /// `away`.
     pub(super) fn hold(&mut self, bytes: usize, away: Duration, limit: Limit) -> bool {
         if away > BURST_MAX_PAUSE {
             (self.is_under_way, self.cells) = (false, 0);
@@ -74,7 +77,7 @@ impl Burst {
         fits
     }
 
-    /// Nothing is held back any more.
+    /// Resets the counts: nothing is held back any more.
     pub(super) fn let_go(&mut self) {
         (self.held, self.bytes) = (0, 0);
     }

@@ -8,22 +8,22 @@ use std::time::Duration;
 use super::fi_endpoint::{Access, Begun, Context, Event, FiEndpoint, Registration, Target, WaitFd};
 use crate::{Peer, RegionMut, Result};
 
-/// Bytes of a word on its way.
+/// Bytes of a word on the network.
 const BYTES: usize = 32;
-/// Words that can come before they are read.
+/// Words that can arrive before the failure detector reads them.
 const BUFFERS: usize = 64;
-/// The tag of a word is the rank that sends it.
+/// The tag of a word is the rank of its sender.
 const ANY: u64 = u32::MAX as u64;
 
-/// What failure detectors say to each other.
+/// A message between failure detectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ControlMessage {
-    /// Are you there?
+    /// Asks for a heartbeat.
     Ask,
-    /// Yes: so often has the rank looked at the network, so many cells has it for the one that
-    /// asks, and so many have come from there.
+    /// Answers: how often the rank has polled the network, how many cells it has for the rank that
+    /// asks, and how many have arrived from there.
     Answer { looks: u64, offered: u64, arrived: u64 },
-    /// The world has failed, in this way.
+    /// Reports that the world has failed, and how.
     Death { failure: u64 },
 }
 
@@ -61,7 +61,7 @@ pub(super) struct ControlChannel {
     me: Peer,
     addresses: Vec<Vec<u8>>,
     targets: Vec<Option<Target>>,
-    /// Memory of the buffers.
+    /// The memory of the buffers.
     memory: *mut [u8],
     registration: Registration,
     contexts: Box<[Context]>,
@@ -73,10 +73,10 @@ pub(super) struct ControlChannel {
 unsafe impl Send for ControlChannel {}
 
 impl ControlChannel {
-    /// Over an open endpoint, to those who have these addresses.
+    /// Creates a channel over an open endpoint, to the ranks with these addresses.
     ///
     /// # Errors
-    /// That of the provider, which may not want the memory.
+    /// The error of the provider, which may not register the memory.
     pub(super) fn new(
         port: FiEndpoint,
         me: Peer,
@@ -100,7 +100,7 @@ impl ControlChannel {
         Ok(post)
     }
 
-    /// What ends [`ControlChannel::collect`], from another thread.
+    /// The file descriptor by which another thread ends [`ControlChannel::collect`].
     pub(super) fn bell(&self) -> WaitFd {
         self.port.bell()
     }
@@ -122,7 +122,7 @@ impl ControlChannel {
         }
     }
 
-    /// Says something. `false` if that cannot be done now.
+    /// Sends a message. `false` if that is not possible now.
     pub(super) fn send(&mut self, to: Peer, word: ControlMessage) -> bool {
         let target = match self.targets[to.index()] {
             Some(target) => target,
@@ -136,7 +136,8 @@ impl ControlChannel {
         self.port.inject(target, u64::from(self.me.0), &word.write()) == Begun::Yes
     }
 
-    /// What has come, or comes within this time: the first of it ends the wait.
+    /// The messages that have arrived, or that arrive within this time: the first one ends the
+    /// wait.
     pub(super) fn collect(&mut self, time: Duration) -> Vec<(Peer, ControlMessage)> {
         let mut events = std::mem::take(&mut self.events);
         if time.is_zero() {

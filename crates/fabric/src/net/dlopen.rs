@@ -9,11 +9,11 @@ use std::sync::Arc;
 use super::ffi::{Fabric, FabricAttributes, Info};
 use crate::{Error, Result, trusted};
 
-/// The variable that names the file of the library, where it is not to be looked for.
+/// The variable that names the file of the library, in place of a search.
 pub const LIBRARY: &str = "MOTET_LIBFABRIC";
-/// The file that the system is asked for.
+/// The file that the loader is asked for.
 const FILE: &str = "libfabric.so.1";
-/// The oldest version whose behaviour is known.
+/// The oldest supported version.
 const OLDEST: u32 = 1 << 16 | 11;
 
 type GetInfo = unsafe extern "C" fn(
@@ -25,7 +25,7 @@ type GetInfo = unsafe extern "C" fn(
     *mut *mut Info,
 ) -> c_int;
 
-/// The functions of libfabric that have names; all others are in tables of its objects.
+/// The exported functions of libfabric; all others are in the function tables of its objects.
 #[derive(Clone, Copy)]
 struct Functions {
     version: unsafe extern "C" fn() -> u32,
@@ -54,7 +54,8 @@ impl Functions {
     }
 }
 
-/// libfabric. It is never closed: what it has started in the process may still be running.
+/// The library libfabric. It is never closed: threads that it has started in the process may still
+/// run.
 pub struct Library {
     functions: Functions,
     file: String,
@@ -109,18 +110,18 @@ impl Library {
         unsafe { (self.functions.version)() }
     }
 
-    /// Its version, as it says.
+    /// The version that the library reports.
     pub fn version(&self) -> String {
         let number = self.number();
         format!("{}.{}", number >> 16, number & 0xffff)
     }
 
-    /// The file it was opened from.
+    /// The file from which the library was opened.
     pub fn file(&self) -> &str {
         &self.file
     }
 
-    /// An error code in words.
+    /// The text of an error code.
     pub(super) fn text(&self, code: i32) -> String {
         // SAFETY: any number is allowed.
         let text = unsafe { (self.functions.error_text)(code.abs()) };
@@ -129,13 +130,13 @@ impl Library {
         text.to_string_lossy().into_owned()
     }
 
-    /// What went wrong, in one sentence.
+    /// An error with what failed and the text of its code.
     pub(super) fn error(&self, what: &str, code: i64) -> Error {
         let text = self.text(code as i32);
         Error::Network(format!("libfabric could not {what}: {text} (code {})", code.abs()))
     }
 
-    /// Fresh hints.
+    /// New, empty hints.
     pub(super) fn hints(self: &Arc<Self>) -> Result<Infos> {
         // SAFETY: without an argument it makes an empty one, with all its parts.
         let first = unsafe { (self.functions.copy_info)(ptr::null()) };
@@ -145,7 +146,7 @@ impl Library {
         Ok(Infos { library: Arc::clone(self), first })
     }
 
-    /// What fits the hints; empty if nothing does.
+    /// The informations that match the hints; empty if none does.
     pub(super) fn look_up(self: &Arc<Self>, version: u32, hints: &Infos) -> Result<Infos> {
         let mut first = ptr::null_mut();
         let (null, asked) = (ptr::null(), version.min(self.number()));
@@ -158,7 +159,7 @@ impl Library {
         Ok(Infos { library: Arc::clone(self), first })
     }
 
-    /// A copy of one of a list.
+    /// A copy of one information of a list.
     pub(super) fn copy(self: &Arc<Self>, info: &Info) -> Result<Infos> {
         // SAFETY: it is whole, and made by the library.
         let first = unsafe { (self.functions.copy_info)(info) };
@@ -180,7 +181,7 @@ impl Library {
     }
 }
 
-/// A list of informations that the library has made.
+/// A list of informations that libfabric has allocated.
 pub(super) struct Infos {
     library: Arc<Library>,
     first: *mut Info,
@@ -190,12 +191,12 @@ pub(super) struct Infos {
 unsafe impl Send for Infos {}
 
 impl Infos {
-    /// The first, to be changed.
+    /// The first information, for writing.
     pub(super) fn first(&self) -> *mut Info {
         self.first
     }
 
-    /// All of them.
+    /// All informations of the list.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Info> {
         let mut next = self.first;
         std::iter::from_fn(move || {
@@ -219,7 +220,7 @@ impl Drop for Infos {
 /// A function of the library.
 ///
 /// # Safety
-/// `F` is the type of the function of that name.
+/// `F` is the type of the function with that name.
 unsafe fn symbol<F: Copy>(handle: *mut c_void, file: &str, name: &CStr) -> Result<F> {
     assert_eq!(size_of::<F>(), size_of::<*mut c_void>());
     // SAFETY: an open library and a name that ends.
@@ -232,7 +233,7 @@ unsafe fn symbol<F: Copy>(handle: *mut c_void, file: &str, name: &CStr) -> Resul
     Ok(unsafe { std::mem::transmute_copy::<*mut c_void, F>(&found) })
 }
 
-/// Why the loader refused.
+/// The error text of the loader.
 fn loader_text() -> String {
     // SAFETY: it takes nothing; the text lasts until the next call of the loader.
     let text = unsafe { libc::dlerror() };

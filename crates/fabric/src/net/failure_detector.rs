@@ -11,20 +11,20 @@ use super::fi_endpoint::WaitFd;
 use crate::segment::{pack, unpack};
 use crate::{Error, Failure, How, Peer, Result, SharedSegment};
 
-/// The variable that says after how many seconds without an answer a rank is lost.
+/// The variable with the number of seconds without an answer after which a rank is lost.
 pub const PEER_TIMEOUT: &str = "MOTET_PEER_TIMEOUT";
-/// What it is without that variable.
+/// The timeout without that variable.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
-/// Who waits is asked after this part of that time, again and again.
+/// The thread asks each rank that it waits for once per this fraction of the timeout.
 const PROBES_PER_TIMEOUT: u32 = 16;
-/// A rank that has looked so often at the network has seen what there was.
+/// A rank that has polled the network this often has seen all that had arrived.
 const POLLS_TO_SEE_ALL: u64 = 100;
-/// The longest time between two looks: news of a death on this host must get out.
+/// The longest time between two rounds: news of a death on this host must reach other hosts.
 const POLL_PERIOD_MAX: Duration = Duration::from_millis(250);
-/// How long the last words of a rank that ends in a failed world may take.
+/// For how long a rank that ends in a failed world waits until all other hosts know of the failure.
 const LAST_MESSAGE_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// What the variable says.
+/// Reads the timeout from the variable.
 ///
 /// # Errors
 /// [`Error::Environment`] if it is no time.
@@ -40,25 +40,26 @@ pub fn peer_timeout() -> Result<Duration> {
     })
 }
 
-/// What a rank and its failure detector tell each other.
+/// The state that a rank and its failure detector share.
 pub(super) struct Shared {
     home: Arc<SharedSegment>,
     is_over: AtomicBool,
-    /// Whether all elsewhere have been told of a failure.
+    /// Whether all ranks on other hosts have been informed of a failure.
     is_told: AtomicBool,
     begun: Instant,
-    /// How often the rank has looked at the network.
+    /// How often the rank has polled the network.
     looks: AtomicU64,
     peers: Vec<Counts>,
 }
 
-/// What there is between this rank and another.
+/// Counts of the traffic between this rank and another one.
 #[derive(Default)]
 struct Counts {
-    /// Cells that are for it, and cells that have come from it.
+    /// Cells for the other rank, and cells that have arrived from it.
     offered: AtomicU64,
     arrived: AtomicU64,
-    /// When the rank last said that it waits for it: milliseconds since `begun`, plus 1.
+    /// When this rank last recorded that it waits for the other one: milliseconds since `begun`,
+    /// plus 1.
     awaited: AtomicU64,
 }
 
@@ -76,7 +77,7 @@ impl Shared {
         self.peers[peer.index()].arrived.store(cells, Ordering::Relaxed);
     }
 
-    /// The rank waits for this one.
+    /// Records that this rank waits for `peer`.
     pub(super) fn await_peer(&self, peer: Peer) {
         let now = self.begun.elapsed().as_millis() as u64 + 1;
         self.peers[peer.index()].awaited.store(now, Ordering::Relaxed);
@@ -93,7 +94,7 @@ impl Shared {
     }
 }
 
-/// The failure detector of a rank. Dropping it ends it.
+/// The failure detector of a rank. Dropping it stops its thread.
 pub(super) struct FailureDetector {
     pub(super) shared: Arc<Shared>,
     timeout: Duration,
@@ -104,10 +105,10 @@ pub(super) struct FailureDetector {
 }
 
 impl FailureDetector {
-    /// Begins to answer, by an endpoint of its own.
+    /// Starts the thread, which answers through an endpoint of its own.
     ///
     /// # Errors
-    /// [`Error::System`] if there can be no thread.
+    /// [`Error::System`] if the system refuses a thread.
     pub(super) fn begin(
         post: ControlChannel,
         me: Peer,
@@ -141,7 +142,8 @@ impl FailureDetector {
         Ok(FailureDetector { shared, timeout, last_said: None, bell, thread: Some(thread) })
     }
 
-    /// Waits until all elsewhere have been told of a failure, but not for long.
+    /// Waits until all ranks on other hosts have been informed of a failure, for a short time at
+    /// most.
     pub(super) fn await_last_words(&self) {
         let ends = Instant::now() + LAST_MESSAGE_TIMEOUT;
         while !self.shared.is_told.load(Ordering::Acquire) && Instant::now() < ends {
@@ -149,12 +151,12 @@ impl FailureDetector {
         }
     }
 
-    /// How long it waits for an answer.
+    /// How long the failure detector waits for an answer.
     pub(super) fn timeout(&self) -> Duration {
         self.timeout
     }
 
-    /// Whether it is time to say again whom the rank waits for. Says so once.
+    /// Whether it is time to record again for which ranks this rank waits. `true` once per period.
     pub(super) fn is_time_to_say(&mut self) -> bool {
         let is_time = self.last_said.is_none_or(|last| last.elapsed() >= look(self.timeout));
         if is_time {
@@ -169,27 +171,27 @@ impl Drop for FailureDetector {
         self.shared.is_over.store(true, Ordering::Release);
         self.bell.ring();
         if let Some(thread) = self.thread.take() {
-            // It does not panic; if it did, that is not worth a second panic.
+            // The thread does not panic; if it did, a second panic would not help.
             let _ = thread.join();
         }
     }
 }
 
-/// The time between two looks.
+/// The time between two rounds.
 fn look(timeout: Duration) -> Duration {
     (timeout / PROBES_PER_TIMEOUT).min(POLL_PERIOD_MAX)
 }
 
-/// What is known of a rank that is waited for.
+/// The state of a rank for which this rank waits.
 struct Watch {
-    /// When it last answered, or when it was first waited for.
+    /// When it last answered, or when this rank began to wait for it.
     heard: Instant,
-    /// Cells on the way to it, and from it.
+    /// Cells on the way to that rank, and from it.
     there: Lag,
     back: Lag,
 }
 
-/// Cells that are on the way to a rank, which looks at the network now and then.
+/// Cells on the way to a rank that polls the network now and then.
 struct Lag {
     arrived: u64,
     looks: u64,
@@ -201,8 +203,8 @@ impl Lag {
         Lag { arrived, looks, since: Instant::now() }
     }
 
-    /// Whether none has arrived for longer than this, although some are on the way, and the rank
-    /// has looked often enough.
+    /// Whether no cell has arrived for longer than `timeout`, although cells are on the way, and
+    /// the rank has polled often enough.
     fn is_stuck(&mut self, offered: u64, arrived: u64, looks: u64, timeout: Duration) -> bool {
         if arrived >= offered || arrived != self.arrived {
             *self = Lag::new(arrived, looks);
@@ -211,15 +213,15 @@ impl Lag {
     }
 }
 
-/// The thread of a failure detector.
+/// The state of the thread of a failure detector.
 struct HeartbeatThread {
     post: ControlChannel,
     shared: Arc<Shared>,
     timeout: Duration,
     watches: Vec<Option<Watch>>,
-    /// Ranks elsewhere.
+    /// The ranks on other hosts.
     elsewhere: Vec<Peer>,
-    /// Those of them that have not been told of the failure yet.
+    /// Those of them that have not been informed of the failure yet.
     untold: Vec<Peer>,
     is_told: bool,
 }
@@ -232,7 +234,8 @@ impl HeartbeatThread {
             self.listen(look);
             self.spread_failure();
             if last.elapsed() > self.timeout / 2 {
-                // We had no core, or were stopped: the answers may be there, unread.
+                // This thread had no core, or the process was stopped: the answers may have
+                // arrived, unread.
                 self.watches.iter_mut().for_each(|watch| *watch = None);
                 self.listen(Duration::ZERO);
             }
@@ -247,7 +250,7 @@ impl HeartbeatThread {
         }
     }
 
-    /// Handles what comes within this time.
+    /// Handles the messages that arrive within this time.
     fn listen(&mut self, time: Duration) {
         let ends = Instant::now() + time;
         loop {
@@ -294,12 +297,14 @@ impl HeartbeatThread {
         }
     }
 
-    /// Asks those that the rank waits for, and gives up those that have not answered for too long.
+    /// Asks the ranks that this rank waits for, and declares those lost that have not answered for
+    /// too long.
     fn ask(&mut self) {
         if self.shared.home.failure().is_some() {
             return;
         }
-        // The rank says for whom it waits as often as we look, if it gets to it.
+        // The rank records for which ranks it waits as often as this thread checks, if it gets to
+        // it.
         let patience = 4 * look(self.timeout) + Duration::from_secs(1).min(self.timeout);
         for at in 0..self.elsewhere.len() {
             let peer = self.elsewhere[at];
@@ -312,7 +317,7 @@ impl HeartbeatThread {
             let looks = self.shared.looks.load(Ordering::Relaxed);
             let watch = self.watches[peer.index()].get_or_insert_with(|| Watch {
                 heard: Instant::now(),
-                // The first answer corrects this.
+                // The first answer corrects these values.
                 there: Lag::new(u64::MAX, u64::MAX - POLLS_TO_SEE_ALL),
                 back: Lag::new(arrived, looks),
             });
@@ -324,14 +329,14 @@ impl HeartbeatThread {
         }
     }
 
-    /// A rank is lost.
+    /// Declares a rank lost.
     fn lose(&mut self, rank: Peer, how: How) {
         if self.shared.home.failure().is_none() {
             self.shared.home.fail(Failure { rank, how });
         }
     }
 
-    /// Tells all elsewhere when the world has failed.
+    /// Informs all ranks on other hosts when the world has failed.
     fn spread_failure(&mut self) {
         let Some(failure) = self.shared.home.failure() else { return };
         if !self.is_told {

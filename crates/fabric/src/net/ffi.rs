@@ -1,14 +1,14 @@
 //! FFI bindings of libfabric: the layout of the objects and tables of functions that Motet uses.
 //!
-//! Written by hand from the documented interface as it was in version 1.17. Later versions only
-//! add fields at the ends, and every object is made by the library, so the same binding serves
-//! them all; a test compares it with the header where there is one. Fields that are not used are
-//! there to keep the others in place. Tables of functions belong to the library, which is never
-//! closed; no object is without those that are named here once it has been opened.
+//! Written by hand from the documented interface of version 1.17. Later versions only add fields at
+//! the ends, and the library allocates every object, so the same binding serves all versions; a
+//! test compares it with the header where one is installed. Fields that are not used keep the
+//! others in place. Function tables belong to the library, which is never closed; an object that
+//! has been opened has all the functions that are named here.
 
 use std::ffi::{c_char, c_int, c_void};
 
-/// The version of the interface that this is: what the library is asked to behave like.
+/// The version of the interface of this binding: the library is asked to behave like it.
 pub(super) const INTERFACE: u32 = 1 << 16 | 17;
 
 pub(super) const REMOTE: u64 = 1 << 2;
@@ -17,9 +17,9 @@ pub(super) const WRITE: u64 = 1 << 9;
 pub(super) const RECEIVE: u64 = 1 << 10;
 pub(super) const SEND: u64 = 1 << 11;
 pub(super) const REMOTE_WRITE: u64 = 1 << 13;
-/// Of a completion: a word came with it that its sender has chosen.
+/// Flag of a completion: it carries immediate data of its sender.
 pub(super) const REMOTE_WORD: u64 = 1 << 17;
-/// Mode: the library may write into the first four, or eight, words that a context points to.
+/// Mode: the library may write into the first four, or eight, words behind a context pointer.
 pub(super) const CONTEXT: u64 = 1 << 59;
 pub(super) const CONTEXT2: u64 = 1 << 52;
 pub(super) const LOCAL_MEMORY: c_int = 1 << 2;
@@ -38,10 +38,10 @@ pub(super) const ENABLE: c_int = 6;
 pub(super) const ANY_ADDRESS: u64 = u64::MAX;
 pub(super) const ADDRESS_V4: u32 = 2;
 pub(super) const ADDRESS_V6: u32 = 3;
-/// Error codes that are not those of the system.
+/// Error codes of libfabric, besides those of the system.
 pub(super) const ERROR_AVAILABLE: i32 = 259;
 
-/// A function that is not used.
+/// A function that Motet does not use.
 pub(super) type Unused = *const c_void;
 
 #[repr(C)]
@@ -204,7 +204,7 @@ pub(super) struct AvOps {
     >,
 }
 
-/// A table of addresses.
+/// An address vector.
 #[repr(C)]
 pub(super) struct Av {
     pub fid: Fid,
@@ -246,7 +246,7 @@ pub(super) struct CqError {
     pub prov_errno: c_int,
     pub err_data: *mut c_void,
     pub err_data_size: usize,
-    /// Later versions add fields; they write as many as the interface asked for has.
+    /// Later versions add fields; they write as many fields as the requested version has.
     pub more: [u64; 4],
 }
 
@@ -262,7 +262,7 @@ pub(super) struct CqOps {
     pub signal: Option<unsafe extern "C" fn(*mut Cq) -> c_int>,
 }
 
-/// A queue of completions.
+/// A completion queue.
 #[repr(C)]
 pub(super) struct Cq {
     pub fid: Fid,
@@ -359,7 +359,7 @@ pub(super) struct Ep {
     pub ops: &'static EpOps,
     pub cm: &'static NameOps,
     pub msg: Unused,
-    /// Perhaps not there, of one that was not asked for it.
+    /// May be absent from an endpoint that was opened without it.
     pub rma: Option<&'static RemoteOps>,
     pub tagged: &'static TaggedOps,
 }

@@ -1,7 +1,7 @@
 //! A libfabric endpoint with its fabric, domain, address vector and completion queue.
 //!
-//! It is used by one thread at a time, which is all that is asked of the provider. Calls never
-//! wait, but for [`FiEndpoint::wait`]. Every object of libfabric begins with its `Fid`.
+//! One thread at a time uses it, and the provider is asked for no more thread safety than that.
+//! Calls never wait, except [`FiEndpoint::wait`]. Every object of libfabric begins with its `Fid`.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -25,22 +25,22 @@ use crate::{Region, RegionMut, Result};
 pub(super) use cq::WaitFd;
 pub(super) use rma::{RemoteAddr, RmaRegion};
 
-/// Completions that a queue has room for, beside those of what others write.
+/// Completions that a queue has room for, in addition to those of remote writes.
 const COMPLETIONS: usize = 4096;
 /// Bytes of the longest address.
 const LONGEST_ADDRESS: usize = 256;
 
-/// What memory is registered for.
+/// The purpose for which memory is registered.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Access {
     Send,
     Receive,
     Both,
-    /// By other endpoints.
+    /// Writes by other endpoints.
     Writes,
 }
 
-/// Memory that the provider may use; the handle that it wants with each transfer.
+/// Memory that the provider may use, with the handle that the provider needs for each transfer.
 pub(super) struct Registration {
     memory: *mut Memory,
     handle: *mut c_void,
@@ -50,7 +50,7 @@ pub(super) struct Registration {
 unsafe impl Send for Registration {}
 
 impl Registration {
-    /// For providers that ask for none.
+    /// For providers that need no registration.
     pub(super) const NONE: Registration =
         Registration { memory: ptr::null_mut(), handle: ptr::null_mut() };
 }
@@ -62,15 +62,15 @@ pub(super) struct FiEndpoint {
     addresses: *mut Av,
     queue: *mut Cq,
     endpoint: *mut Ep,
-    /// Bytes of the longest message that is copied when it is sent.
+    /// Bytes of the longest message that the provider copies when it is sent.
     inject: usize,
-    /// Whether a message may lie in two places.
+    /// Whether a message may consist of two parts of memory.
     joins: bool,
-    /// Whether it writes into windows of other endpoints, and lets them write.
+    /// Whether the endpoint writes into windows of other endpoints, and permits their writes.
     writes: bool,
-    /// Whether windows are addressed as memory is, and not from 0 on.
+    /// Whether windows are addressed by virtual address, and not by offset.
     has_addresses: bool,
-    /// The key of the memory that is registered next, if the provider has us choose.
+    /// The key of the next registration, if the provider leaves the choice to the caller.
     next_key: u64,
     registers: bool,
     binds_memory: bool,
@@ -83,8 +83,8 @@ pub(super) struct FiEndpoint {
 unsafe impl Send for FiEndpoint {}
 
 impl FiEndpoint {
-    /// Opens an endpoint. `waits` if somebody will sleep in [`FiEndpoint::wait`]; others write at
-    /// most so much before that is looked at.
+    /// Opens an endpoint. `waits` says whether a thread will sleep in [`FiEndpoint::wait`];
+    /// `written` bounds the remote writes that complete before the queue is polled.
     pub(super) fn open(
         library: &Arc<Library>,
         choice: &Choice,
@@ -159,7 +159,7 @@ impl FiEndpoint {
         // SAFETY: an open domain and whole attributes.
         let mut opened = unsafe { open(domain, &mut attributes, &mut self.queue, null) };
         if opened != 0 && self.can_wait {
-            // Some providers cannot wait: then whoever waits looks now and then.
+            // Some providers cannot wait: then a thread that waits polls now and then.
             self.can_wait = false;
             attributes.wait_obj = WAIT_NONE;
             // SAFETY: as before.
@@ -188,7 +188,7 @@ impl FiEndpoint {
         self.check(what, unsafe { bind(object, to, flags) })
     }
 
-    /// Lets an open object be used.
+    /// Enables an open object.
     fn enable(&self, what: &str, object: *mut Fid) -> Result<()> {
         // SAFETY: an object that this port has opened.
         let control = unsafe { &*object }.ops.control.expect("objects can be controlled");
@@ -220,7 +220,7 @@ impl FiEndpoint {
         self.inject
     }
 
-    /// By which others reach this endpoint.
+    /// The address by which other endpoints reach this one.
     pub(super) fn address(&mut self) -> Result<Vec<u8>> {
         let (mut address, mut bytes) = (vec![0; LONGEST_ADDRESS], LONGEST_ADDRESS);
         let name = self.of_endpoint().cm.getname.expect("endpoints have names");
@@ -231,7 +231,7 @@ impl FiEndpoint {
         Ok(address)
     }
 
-    /// Makes another endpoint known by its address.
+    /// Adds another endpoint to the address vector.
     pub(super) fn insert_address(&mut self, address: &[u8]) -> Result<Target> {
         let (mut target, null) = (ANY_ADDRESS, ptr::null_mut());
         // SAFETY: open as long as the port.
@@ -245,8 +245,8 @@ impl FiEndpoint {
         Ok(Target(target))
     }
 
-    /// Makes memory known to the provider, if it wants that, which keeps what it has found out
-    /// about memory that is registered time and again.
+    /// Registers memory with the provider, if the provider needs that. The provider caches
+    /// registrations of memory that is registered repeatedly.
     ///
     /// # Safety
     /// The memory stays until the registration has been ended by [`FiEndpoint::forget`], or the
@@ -288,7 +288,7 @@ impl FiEndpoint {
         }
     }
 
-    /// Sends bytes that are copied now. No event will tell.
+    /// Sends bytes that are copied now. No event reports the completion.
     pub(super) fn inject(&mut self, to: Target, tag: u64, data: &[u8]) -> Begun {
         debug_assert!(data.len() <= self.inject);
         let inject = self.of_endpoint().tagged.inject.expect("endpoints inject");
@@ -297,7 +297,7 @@ impl FiEndpoint {
         begun(unsafe { inject(self.endpoint, start, data.len(), to.0, tag) })
     }
 
-    /// Sends bytes. An event will tell when that is over, if it has begun.
+    /// Sends bytes. If the send has begun, an event reports its completion.
     ///
     /// # Safety
     /// Until then, or until the endpoint has closed, data and context stay where they are, the data
@@ -321,10 +321,10 @@ impl FiEndpoint {
         self.joins
     }
 
-    /// As [`FiEndpoint::send`], for a message that lies in two places.
+    /// As [`FiEndpoint::send`], for a message in two parts of memory.
     ///
     /// # Safety
-    /// As there.
+    /// As [`FiEndpoint::send`].
     pub(super) unsafe fn send_joined(
         &mut self,
         to: Target,
@@ -346,7 +346,8 @@ impl FiEndpoint {
         begun(unsafe { send(endpoint, places.as_ptr(), handles, count, to.0, tag, context) })
     }
 
-    /// Receives a message whose tag is this one but for the bits of `ignore`. An event will tell.
+    /// Receives a message with this tag; bits of `ignore` may differ. An event reports the
+    /// completion.
     ///
     /// # Safety
     /// Until then, or until the endpoint has closed, memory and context stay where they are, and
@@ -366,7 +367,7 @@ impl FiEndpoint {
         begun(unsafe { receive(self.endpoint, start, bytes, handle, from, tag, ignore, context) })
     }
 
-    /// Takes a receive back, unless its message has begun to come. An event will tell, in both
+    /// Cancels a receive, unless its message has begun to arrive. An event reports the end in both
     /// cases.
     ///
     /// # Safety
@@ -378,8 +379,8 @@ impl FiEndpoint {
         let _ = unsafe { cancel(self.endpoint.cast(), context.cast()) };
     }
 
-    /// Closes the endpoint: on return nobody uses the memory of transfers any more, and no event of
-    /// them will come. Registrations must have been ended.
+    /// Closes the endpoint. After it returns, the provider does not use the memory of transfers any
+    /// more, and reports no event of them. The caller must have ended all registrations.
     pub(super) fn close(&mut self) {
         self.bell.set(ptr::null_mut());
         let objects: [*mut Fid; 5] = [
@@ -411,7 +412,7 @@ fn begun(code: isize) -> Begun {
     }
 }
 
-/// Closes an object of the library, if there is one.
+/// Closes an object of libfabric, if there is one.
 ///
 /// # Safety
 /// It is open (every object begins with its `Fid`), and not used afterwards.

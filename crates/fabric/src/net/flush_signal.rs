@@ -6,29 +6,29 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
-/// What a rank tells its flush thread.
+/// The state by which a rank informs its flush thread.
 #[derive(Debug, Default)]
 pub struct FlushSignal {
-    /// 0 while nothing waits, else a number that it never was before.
+    /// 0 while no cell waits, else a number that it never had before.
     newest: AtomicU64,
     courier: OnceLock<Thread>,
-    /// Whether the flush thread rests, or is about to.
+    /// Whether the flush thread sleeps, or is about to.
     is_resting: AtomicBool,
     is_ending: AtomicBool,
 }
 
 impl FlushSignal {
-    /// A number that changes when the rank gives something or looks, if anything waits.
+    /// A number that changes when the rank sends or polls, if any cell waits.
     pub fn newest(&self) -> Option<u64> {
         Some(self.newest.load(Ordering::Relaxed)).filter(|&newest| newest != 0)
     }
 
-    /// This thread is the flush thread. From now on cells may be held back.
+    /// Registers this thread as the flush thread. From now on cells may be held back.
     pub fn serve(&self) {
         let _ = self.courier.set(thread::current()); // there is one
     }
 
-    /// The flush thread rests until something waits. `false` if it is to end.
+    /// The flush thread sleeps until a cell waits. `false` if the thread must end.
     pub fn rest(&self) -> bool {
         loop {
             self.is_resting.store(true, Ordering::Relaxed);
@@ -42,8 +42,8 @@ impl FlushSignal {
         }
     }
 
-    /// The flush thread waits for so long, or somewhat less. `false` if it is to end, whatever
-    /// waits: that may be for one that has died.
+    /// The flush thread sleeps for `time`, or somewhat less. `false` if the thread must end, even
+    /// if cells wait: their receiver may have died.
     pub fn pause(&self, time: Duration) -> bool {
         if !self.is_ending.load(Ordering::Relaxed) {
             thread::park_timeout(time);
@@ -60,12 +60,12 @@ impl FlushSignal {
         }
     }
 
-    /// Whether there is a flush thread, or nothing may be held back.
+    /// Whether there is a flush thread; without one no cell may be held back.
     pub(super) fn is_served(&self) -> bool {
         self.courier.get().is_some()
     }
 
-    /// Something waits; the number is a new one.
+    /// Records that cells wait; the number is a new one.
     pub(super) fn hold(&self, number: u64) {
         let before = self.newest.load(Ordering::Relaxed);
         self.newest.store(number, Ordering::Relaxed);
@@ -74,12 +74,12 @@ impl FlushSignal {
         }
     }
 
-    /// Nothing waits any more.
+    /// Records that no cell waits any more.
     pub(super) fn let_go(&self) {
         self.newest.store(0, Ordering::Relaxed);
     }
 
-    /// Wakes the flush thread, if it rests, to see what was stored before.
+    /// Wakes the flush thread, if it sleeps, so that it reads what was stored before.
     fn call(&self) {
         fence(Ordering::SeqCst);
         if self.is_resting.load(Ordering::Relaxed)

@@ -20,53 +20,53 @@ use crate::layout::LANE_HEAD;
 use crate::spsc::{MappedRing, Ring, STAMP_BYTES};
 use crate::{Peer, Region, Result, SharedSegment};
 
-/// Looks after which the sender is told in a message of its own how far we have read.
+/// Polls after which a message of its own reports to the sender how far this rank has read.
 const POLLS_BEFORE_CREDIT_MESSAGE: u32 = 8;
 
-/// Something came that cannot be: the other side is not what it should be.
+/// The other side has sent a message that no valid peer sends.
 #[derive(Debug)]
 pub(super) struct Damaged;
 
-/// Both rings between this rank and one elsewhere.
+/// Both rings between this rank and a rank on another host.
 pub(super) struct PeerLink {
     target: Target,
     me: Peer,
-    /// The ring that this rank fills, and the handle for its memory.
+    /// The ring that this rank fills, and the registration of its memory.
     out: MappedRing,
     registration: Registration,
     /// The ring that this rank reads.
     into: MappedRing,
-    /// Where the other side has its copy of `out`, if cells are written there.
+    /// The address of the copy of `out` on the other side, if cells are written there.
     copy: Option<RemoteAddr>,
     /// One for each cell of `out`.
     contexts: Box<[Context]>,
-    /// Positions below this one have been handed to the network.
+    /// Positions below this one have been given to libfabric.
     sent: u64,
-    /// Positions below this one are no longer used by it.
+    /// libfabric does not use positions below this one any more.
     released: u64,
-    /// A bit for each cell that it uses.
+    /// A bit for each cell that libfabric uses.
     flying: u64,
-    /// Positions below this one have been read by the receiver.
+    /// The receiver has read positions below this one.
     heard: u64,
-    /// How much of `into` the sender has been told we have read, and looks since it should be told
-    /// of more.
+    /// How far this rank has reported to the sender that it has read `into`, and polls since a
+    /// further report became due.
     told: u64,
     looks: u32,
-    /// Whether the other side has left, and has no use for room.
+    /// Whether the other side has left, and needs no credit.
     has_left: bool,
-    /// Whether it has been told that this one has left, or knows that it has.
+    /// Whether the other side knows that this rank has left.
     has_farewell: bool,
-    /// Cells and segments that have come.
+    /// Cells and segments that have arrived.
     arrived: u64,
     /// Segments that have been sent.
     segments: u64,
-    /// Messages for remote bounce buffers whose cells lie in `out`, in this order, and those that
-    /// the network is sending, with their cells.
+    /// Messages for remote bounce buffers whose cells are in `out`, in this order, and those that
+    /// libfabric is sending, with their cells.
     berthing: VecDeque<u64>,
     berthed: Vec<(u64, usize)>,
-    /// What was given without a look at what has come.
+    /// Cells sent without polling in between.
     volley: Burst,
-    /// Whether something waits in `out`, as the flush thread was told.
+    /// Whether cells wait in `out`, as the flush thread knows.
     waits: bool,
 }
 
@@ -74,7 +74,7 @@ pub(super) struct PeerLink {
 unsafe impl Send for PeerLink {}
 
 impl PeerLink {
-    /// The link to a rank, over rings that start at this position.
+    /// Creates the link to a rank, over rings that start at this position.
     pub(super) fn new(
         port: &mut FiEndpoint,
         (target, window): (Target, Option<RmaRegion>),
@@ -124,28 +124,28 @@ impl PeerLink {
         })
     }
 
-    /// Ends the registration of its memory.
+    /// Ends the registration of the ring.
     pub(super) fn forget(&mut self, port: &mut FiEndpoint) {
         port.forget(std::mem::replace(&mut self.registration, Registration::NONE));
     }
 
-    /// The other side.
+    /// The endpoint of the other side.
     pub(super) fn target(&self) -> Target {
         self.target
     }
 
-    /// The other side has left. It may have closed its endpoint, and a network that does not tell
-    /// of that would be asked in vain, time and again.
+    /// Records that the other side has left. It may have closed its endpoint; a provider that does
+    /// not report this would be asked in vain, again and again.
     pub(super) fn note_left(&mut self) {
         self.has_left = true;
     }
 
-    /// The next packet that tells of a message in a remote bounce buffer tells of this transfer.
+    /// The next packet of a message in a remote bounce buffer belongs to this transfer.
     pub(super) fn begin_remote_bounce(&mut self, name: u64) {
         self.berthing.push_back(name);
     }
 
-    /// A transfer is over. If it was into a remote bounce buffer, its cell is free.
+    /// A transfer has ended. If it was into a remote bounce buffer, its cell is free.
     pub(super) fn note_remote_bounced(&mut self, name: u64) {
         if let Some(at) = self.berthed.iter().position(|berthed| berthed.0 == name) {
             let (_, cell) = self.berthed.swap_remove(at);
@@ -153,40 +153,40 @@ impl PeerLink {
         }
     }
 
-    /// So many segments of large messages have been sent.
+    /// Counts segments of large messages that have been sent.
     pub(super) fn note_sent(&mut self, segments: u32) {
         self.segments += u64::from(segments);
     }
 
-    /// A segment of a large message has come.
+    /// Counts a segment of a large message that has arrived.
     pub(super) fn note_landed(&mut self) {
         self.arrived += 1;
     }
 
-    /// Cells and segments that have come.
+    /// Cells and segments that have arrived.
     pub(super) fn arrived(&self) -> u64 {
         self.arrived
     }
 
-    /// Cells that are there to be sent or have been, when the first had this position, and segments
-    /// that have been.
+    /// Cells that wait or have been sent, in a ring whose first cell had position `first`, and
+    /// segments that have been sent.
     pub(super) fn offered(&self, first: u64) -> u64 {
         let cells = self.out.ring.cells as u64;
         let all = self.sent..self.sent + cells;
         self.sent + all.take_while(|&at| self.is_filled(at)).count() as u64 - first + self.segments
     }
 
-    /// Whether all that was put into the ring has left this rank.
+    /// Whether all cells of the ring have left this rank.
     pub(super) fn is_drained(&self) -> bool {
         self.is_over() || !self.is_filled(self.sent) && self.released == self.sent
     }
 
-    /// Whether the other side has left and waits for nothing more: it may be gone.
+    /// Whether the other side has left and waits for nothing more: its process may have ended.
     fn is_over(&self) -> bool {
         self.has_left && self.has_farewell
     }
 
-    /// Notes whether something waits in the ring. Says whether it does, and whether it did before.
+    /// Notes whether cells wait in the ring. Returns whether they do, and whether they did before.
     pub(super) fn note_waits(&mut self) -> (bool, bool) {
         let waits = !self.is_over() && self.is_filled(self.sent);
         (waits, std::mem::replace(&mut self.waits, waits))
@@ -196,8 +196,8 @@ impl PeerLink {
         self.out.stamp(position).load(Ordering::Acquire) == position + 1
     }
 
-    /// Hands to the network what the ring holds, and says how far we have read: if this rank
-    /// `leaves`, only to a sender that has no room. The error is that of the network.
+    /// Gives the cells of the ring to libfabric, and reports how far this rank has read. A rank
+    /// that `leaves` reports it only to a sender without room. The error is that of libfabric.
     pub(super) fn push(
         &mut self,
         port: &mut FiEndpoint,
@@ -205,7 +205,7 @@ impl PeerLink {
         leaves: bool,
     ) -> std::result::Result<(), i32> {
         if self.is_over() {
-            // What was to be sent there is for nobody.
+            // The other side needs no more messages: those that wait for it fail.
             self.berthing.drain(..).for_each(|name| straights.fail(port, name));
             self.volley.let_go();
             return Ok(());
@@ -221,14 +221,14 @@ impl PeerLink {
         self.give_room(port, leaves)
     }
 
-    /// Sends the next cell, or several.
+    /// Sends the next cell, or several cells.
     fn push_next(&mut self, port: &mut FiEndpoint, straights: &mut ZeroCopyTransfers) -> Begun {
         let read = self.into.consumed().load(Ordering::Acquire).max(self.told);
         let begun = self.push_frame(port, read);
         begun.unwrap_or_else(|| self.push_cell(port, straights, read))
     }
 
-    /// What lies in a cell that is filled: its header, and the bytes of all that is used of it.
+    /// The header of a filled cell, and the number of its bytes in use.
     fn content(&self, position: u64) -> (Header, usize) {
         // SAFETY: the header lies behind the stamp, inside the cell.
         let header = unsafe { self.out.cell(position).add(STAMP_BYTES) };
@@ -251,7 +251,8 @@ impl PeerLink {
         let begun = match self.copy {
             Some(copy) if !header.is_berthed() => self.write_cell(port, copy, data, read),
             _ => {
-                // While it is on its way the stamp says so much more; nobody here looks at it.
+                // On its way the cell also carries `read` in its stamp; no thread of this process
+                // reads it.
                 let stamp = self.out.stamp(position);
                 stamp.store(word(position + 1, read), Ordering::Relaxed);
                 let berthing = header.is_berthed().then_some(straights);
@@ -269,19 +270,19 @@ impl PeerLink {
         begun
     }
 
-    /// So many cells have been handed to the network, and tell that we have read so far.
+    /// Counts `cells` cells given to libfabric, which report that this rank has read up to `read`.
     fn note_pushed(&mut self, cells: u64, read: u64) {
         self.sent += cells;
         self.told = read;
         self.release();
     }
 
-    /// Which of the cells is next.
+    /// The index of the next cell.
     fn index(&self) -> usize {
         (self.sent % self.out.ring.cells as u64) as usize
     }
 
-    /// Sends the next cell as a message, perhaps with one for a remote bounce buffer.
+    /// Sends the next cell as a message, perhaps with a message for a remote bounce buffer.
     fn send_cell(
         &mut self,
         port: &mut FiEndpoint,
@@ -305,7 +306,7 @@ impl PeerLink {
         begun
     }
 
-    /// Writes the next cell, but for its stamp, to where the other side reads it.
+    /// Writes the next cell, without its stamp, into the memory of the other side.
     fn write_cell(
         &mut self,
         port: &mut FiEndpoint,
@@ -329,7 +330,7 @@ impl PeerLink {
         begun
     }
 
-    /// Sends a cell together with the message of which it tells.
+    /// Sends a cell together with the message that it announces.
     fn push_remote_bounced(
         &mut self,
         port: &mut FiEndpoint,
@@ -350,14 +351,14 @@ impl PeerLink {
         begun
     }
 
-    /// The network does not use this cell any more.
+    /// libfabric does not use this cell any more.
     pub(super) fn landed(&mut self, cell: usize) {
         self.flying &= !(1 << cell);
         self.release();
     }
 
-    /// Tells the outlet how far cells are free: those that have been read there and that the
-    /// network does not use here.
+    /// Reports to the writer of the ring how far cells are free: those that the receiver has read
+    /// and that libfabric does not use any more.
     fn release(&mut self) {
         let cells = self.out.ring.cells as u64;
         while self.released < self.sent && self.flying >> (self.released % cells) & 1 == 0 {
@@ -366,8 +367,8 @@ impl PeerLink {
         self.out.consumed().store(self.released.min(self.heard), Ordering::Release);
     }
 
-    /// Tells the sender how far we have read, if it has not been told, and no cell that would tell
-    /// it has gone there for some looks.
+    /// Reports to the sender how far this rank has read, if the sender does not know it, and no
+    /// cell that would carry it has gone there for some polls.
     fn give_room(&mut self, port: &mut FiEndpoint, leaves: bool) -> std::result::Result<(), i32> {
         let read = self.into.consumed().load(Ordering::Acquire);
         if read <= self.told || self.has_left {
@@ -387,7 +388,7 @@ impl PeerLink {
         Ok(())
     }
 
-    /// A message has come from the other side. Says how many cells were in it.
+    /// Accepts a message from the other side. Returns how many cells were in it.
     pub(super) fn accept(
         &mut self,
         tag: u64,
@@ -405,7 +406,7 @@ impl PeerLink {
         }
     }
 
-    /// Puts all cells of a message into their places, and says how many.
+    /// Puts all cells of a message into their places. Returns their number.
     fn accept_cells(&mut self, mut message: &[u8]) -> std::result::Result<usize, Damaged> {
         let mut cells = 0;
         while cells == 0 || !message.is_empty() {
@@ -419,7 +420,7 @@ impl PeerLink {
         Ok(cells)
     }
 
-    /// A cell has come that tells of the message behind it.
+    /// Accepts a cell that announces the message behind it.
     pub(super) fn accept_remote_bounced(
         &mut self,
         cell: &[u8],
@@ -427,12 +428,12 @@ impl PeerLink {
         self.accept_cells(cell).map(drop)
     }
 
-    /// A cell has been written into its place, but for its stamp.
+    /// Accepts a cell that has been written into its place, without its stamp.
     pub(super) fn accept_written(&mut self, note: ImmData) -> std::result::Result<(), Damaged> {
         let read = self.into.consumed().load(Ordering::Acquire).max(self.told);
         let cells = self.into.ring.cells as u64;
-        // It is the one that comes next in this cell: who sends the one after that has heard that
-        // this one has been read.
+        // It is the next cell with this index: the sender writes the one after it only when it
+        // knows that this one has been read.
         let ahead = (note.cell as u64).wrapping_sub(read) % cells;
         let position = read + ahead;
         let is_there = self.into.stamp(position).load(Ordering::Relaxed) == position + 1;
@@ -445,21 +446,21 @@ impl PeerLink {
         Ok(())
     }
 
-    /// A cell tells how far the receiver had read. Nothing, if cells have overtaken each other and
-    /// this one tells of the past.
+    /// Handles the report of a cell how far the receiver has read. Ignores an old report: cells may
+    /// overtake each other.
     fn hear_told(&mut self, read: u64) {
         if read <= self.sent && read - self.heard <= self.out.ring.cells as u64 {
             self.hear(read);
         }
     }
 
-    /// The receiver has read so far.
+    /// The receiver has read up to `read`.
     fn hear(&mut self, read: u64) {
         self.heard = self.heard.max(read);
         self.release();
     }
 
-    /// Bytes behind the stamp that a cell has which begins like this.
+    /// Bytes behind the stamp of a cell that begins with `body`.
     fn used(&self, body: &[u8]) -> Option<usize> {
         let start = body.get(..size_of::<Header>())?.as_ptr().cast::<Header>();
         // SAFETY: so many bytes are there, and any bits are a header.
@@ -489,7 +490,7 @@ impl PeerLink {
     }
 }
 
-/// The word before a cell, and what is behind it.
+/// The word before a cell, and the bytes behind the word.
 fn split(message: &[u8]) -> std::result::Result<(u64, &[u8]), Damaged> {
     let (word, behind) = message.split_first_chunk().ok_or(Damaged)?;
     Ok((u64::from_le_bytes(*word), behind))

@@ -22,52 +22,54 @@ use bursts::PendingSends;
 use endpoints::{FiEndpoints, PeerAddress, refusal};
 pub use endpoints::{NetworkScope, REMOTE_WRITES, remote_writes};
 
-/// The name under which ranks put their addresses.
+/// The key under which ranks publish their addresses.
 const ADDRESS: &str = "address";
-/// Messages that can come before a rank looks.
+/// Messages that can arrive between two polls of a rank.
 pub(super) const BUFFERS: usize = 128;
 
-/// What a rank has for ranks on other hosts.
+/// The state of one rank for communication with ranks on other hosts.
 pub struct Network {
     port: FiEndpoint,
     me: Peer,
     pulse: FailureDetector,
-    /// The segment of this host.
+    /// The shared segment of this host.
     home: Arc<SharedSegment>,
-    /// The rings to and from ranks elsewhere, what is known of those ranks, and the buffers.
+    /// The segment with the rings to and from ranks on other hosts, the states of those ranks, and
+    /// the buffers.
     segment: Arc<SharedSegment>,
     /// The host of each rank.
     hosts: Vec<usize>,
     /// The seat of each rank that is on this host.
     seats: Vec<Option<u32>>,
     addresses: Vec<Vec<u8>>,
-    /// Where ranks let others write; none of those that do not, or if this one does not.
+    /// The regions into which ranks permit remote writes; `None` for a rank that permits none, and
+    /// for all ranks if this one permits none.
     windows: Vec<Option<RmaRegion>>,
-    /// The memory into which others write, and how many cells they have.
+    /// The memory into which other ranks write, and how many cells they have written.
     window: Registration,
     written: u64,
-    /// Cells that have come together with others.
+    /// Cells that have arrived in frames with others.
     conveyed: u64,
-    /// What is held back, to go with what comes behind it.
+    /// Cells that are held back, to be coalesced with those that follow.
     holding: PendingSends,
     conduits: Vec<Option<Box<PeerLink>>>,
-    /// Those that have a link.
+    /// The ranks that have a link.
     active: Vec<Peer>,
-    /// One for each buffer.
+    /// One context for each buffer.
     contexts: Box<[Context]>,
     registration: Registration,
-    /// Messages that go straight from memory to memory.
+    /// Zero-copy transfers of large messages.
     straights: ZeroCopyTransfers,
     berths: BounceCredits,
-    /// Whether this rank leaves.
+    /// Whether this rank is leaving.
     leaves: bool,
     is_closed: bool,
-    /// Buffers for which there was no room.
+    /// Buffers that could not be posted for lack of room.
     unposted: Vec<usize>,
     events: Vec<Event>,
     /// The position of the first cell of each ring.
     first: u64,
-    /// What carries the messages, in words.
+    /// The provider in words.
     text: String,
 }
 
@@ -78,12 +80,12 @@ impl std::fmt::Debug for Network {
 }
 
 impl Network {
-    /// Opens the way to ranks on other hosts. All ranks call this. `home` is the segment of this
-    /// one's host.
+    /// Connects this rank to ranks on other hosts. All ranks call this. `home` is the shared
+    /// segment of the host of this rank.
     ///
     /// # Errors
-    /// [`Network`](crate::Error::Network) if there is no way, or not the same one for all; those of
-    /// the board.
+    /// [`Network`](crate::Error::Network) if there is no provider, or not the same one for all
+    /// ranks; the errors of the key-value space.
     pub fn open(
         board: &mut dyn KeyValueSpace,
         home: &Arc<SharedSegment>,
@@ -91,7 +93,8 @@ impl Network {
     ) -> Result<Network> {
         let (me, hosts) = (Peer(board.rank() as u32), reach.hosts);
         let opened = FiEndpoints::open(reach);
-        // Who has failed says so, or all others would wait for it.
+        // A rank that has failed publishes the failure, or all other ranks would wait for its
+        // address.
         let card = match &opened {
             Ok(ports) => ports.card(),
             Err(error) => format!("!{error}").into_bytes(),
@@ -171,22 +174,22 @@ impl Network {
         Ok(wire)
     }
 
-    /// What carries the messages, in words.
+    /// The provider in words.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The host of each rank, as all ranks number them.
+    /// The host of each rank, with the same numbers on all ranks.
     pub fn hosts(&self) -> &[usize] {
         &self.hosts
     }
 
-    /// Cells that have come by being written into the memory of this rank.
+    /// Cells that have arrived by remote writes.
     pub fn written(&self) -> u64 {
         self.written
     }
 
-    /// Cells that have come together with others, several in one message.
+    /// Cells that have arrived in coalesced frames.
     pub fn conveyed(&self) -> u64 {
         self.conveyed
     }
@@ -209,17 +212,17 @@ impl Network {
         peers.into_iter()
     }
 
-    /// Whether anything has come from a rank, or was sent there.
+    /// Whether any message has arrived from a rank, or was sent to it.
     pub(crate) fn has_met(&self, peer: Peer) -> bool {
         self.conduits[peer.index()].is_some()
     }
 
-    /// This rank leaves: from here on only what others wait for is said to them.
+    /// This rank leaves: from here on it sends only what other ranks wait for.
     pub(crate) fn leave(&mut self) {
         self.leaves = true;
     }
 
-    /// A rank elsewhere has left.
+    /// Records that a rank on another host has left.
     pub(crate) fn note_left(&mut self, peer: Peer) {
         self.segment.note_left(peer);
         if let Some(conduit) = &mut self.conduits[peer.index()] {
@@ -232,12 +235,12 @@ impl Network {
         &self.segment
     }
 
-    /// Rings start at this position. Before anything is sent.
+    /// Sets the position of the first cell of all rings. Called before any message is sent.
     pub(crate) fn start_at(&mut self, first: u64) {
         self.first = first;
     }
 
-    /// Whether all that was put into rings has left this rank.
+    /// Whether all cells of the rings have left this rank.
     pub(crate) fn is_drained(&self) -> bool {
         self.straights.is_empty()
             && self.active.iter().all(|peer| {
@@ -245,8 +248,8 @@ impl Network {
             })
     }
 
-    /// Whether it is time to say whom this rank waits for: see [`Network::await_peer`]. Says so
-    /// once.
+    /// Whether it is time to record for which ranks this rank waits: see [`Network::await_peer`].
+    /// `true` once per period.
     pub(crate) fn is_time_to_say(&mut self) -> bool {
         self.pulse.is_time_to_say()
     }
@@ -257,19 +260,20 @@ impl Network {
         conduits.map(|conduit| conduit.offered(self.first)).sum()
     }
 
-    /// This rank waits for that one.
+    /// Records that this rank waits for `peer`.
     pub(crate) fn await_peer(&self, peer: Peer) {
         if self.reaches(peer) {
             self.pulse.shared.await_peer(peer);
         }
     }
 
-    /// This rank does not wait for that one, which has left.
+    /// Records that this rank does not wait for `peer`, which has left.
     pub(crate) fn await_no_more(&self, peer: Peer) {
         self.pulse.shared.await_no_more(peer);
     }
 
-    /// This rank waits for those that have not taken yet what was sent to them.
+    /// Records that this rank waits for the ranks that have not received all cells that were sent
+    /// to them.
     pub(crate) fn await_takers(&self) {
         for &peer in &self.active {
             if self.conduits[peer.index()].as_ref().is_some_and(|conduit| !conduit.is_drained()) {
@@ -279,8 +283,8 @@ impl Network {
         self.straights.withdrawn_from().for_each(|peer| self.pulse.shared.await_peer(peer));
     }
 
-    /// Takes what has come, and sends what waits in rings. Says whether the network has told of
-    /// anything.
+    /// Handles what has arrived, and sends the cells that wait in rings. Returns whether libfabric
+    /// has reported any event.
     pub(crate) fn progress(&mut self) -> bool {
         if self.is_closed {
             return false;
@@ -308,7 +312,7 @@ impl Network {
         was_told
     }
 
-    /// Sends what waits in the ring to a rank.
+    /// Sends the cells that wait in the ring to a rank.
     pub(crate) fn push(&mut self, peer: Peer) {
         if self.is_closed {
             return;
@@ -325,7 +329,7 @@ impl Network {
         }
     }
 
-    /// Makes the link to a rank.
+    /// Creates the link to a rank.
     fn connect(&mut self, peer: Peer) -> bool {
         let address = std::mem::take(&mut self.addresses[peer.index()]);
         let made = self.port.insert_address(&address).and_then(|target| {
@@ -368,13 +372,15 @@ impl Network {
         }
     }
 
-    /// Nobody uses the memory of transfers any more, and nothing more goes or comes.
+    /// Closes the endpoint: libfabric does not use the memory of transfers any more, and no message
+    /// goes or arrives.
     pub(crate) fn close(&mut self) {
         if std::mem::replace(&mut self.is_closed, true) {
             return;
         }
         if self.home.failure().is_some() && !self.straights.is_empty() {
-            // Others would take it for a cut if they heard of this before they hear the reason.
+            // Other ranks would take it for a lost connection if they noticed this before they know
+            // the reason.
             self.pulse.await_last_words();
         }
         self.holding.close();
@@ -389,7 +395,7 @@ impl Network {
         self.port.close();
     }
 
-    /// A message lies in a buffer.
+    /// Accepts a message in a buffer.
     fn accept(&mut self, buffer: usize, event: Event) {
         let peer = wire_ids::source(event.tag);
         if !self.hears_from(peer) {
@@ -409,7 +415,7 @@ impl Network {
         }
     }
 
-    /// A cell has been written into its place.
+    /// Accepts a cell that has been written into its place.
     fn accept_written(&mut self, note: ImmData) {
         let peer = note.from;
         if !self.hears_from(peer) {
@@ -424,8 +430,8 @@ impl Network {
         }
     }
 
-    /// Makes the link to a rank of which something has come, if there is none. `false` if it is
-    /// no rank elsewhere, or cannot be reached.
+    /// Creates the link to a rank of which a message has arrived, if there is none. `false` if it
+    /// is no rank on another host, or cannot be reached.
     fn hears_from(&mut self, peer: Peer) -> bool {
         let known = self.seats.get(peer.index()).is_some_and(Option::is_none);
         known && (self.conduits[peer.index()].is_some() || self.connect(peer))
@@ -450,11 +456,11 @@ impl Network {
         }
     }
 
-    /// A rank cannot be reached any more. If that is so because this one has no more descriptors or
-    /// memory, it is not the other one that is lost.
+    /// Declares a rank lost that cannot be reached any more. If the reason is that this process has
+    /// no more descriptors or memory, the other rank is not lost.
     #[cold]
     fn lose(&mut self, peer: Peer, error: i32) {
-        // A transfer that was given up is no news, and a rank that has left closes its port.
+        // A cancelled transfer is no failure, and a rank that has left closes its endpoint.
         let has_left = self.segment.state(peer) == crate::segment::State::Left;
         if error == libc::ECANCELED || has_left || self.home.failure().is_some() {
             return;
@@ -466,8 +472,8 @@ impl Network {
     }
 }
 
-/// What this process lacks, if that may be why something has gone wrong. Libraries pass on that
-/// there is no descriptor left as any error, so it is tried.
+/// The resource that this process lacks, if that may be the reason of an error. Libraries report a
+/// lack of descriptors as any error, so the function tries to get one.
 fn own_lack(error: i32) -> Option<u8> {
     const LACKS: [i32; 4] = [libc::EMFILE, libc::ENFILE, libc::ENOMEM, libc::ENOBUFS];
     let tried = std::fs::File::open("/dev/null").err().and_then(|error| error.raw_os_error());
@@ -480,7 +486,7 @@ fn own_lack(error: i32) -> Option<u8> {
 
 impl Drop for Network {
     fn drop(&mut self) {
-        // Before the memory that it may be using.
+        // The endpoint is closed before its memory is freed, which it may be using.
         self.close();
     }
 }

@@ -1,8 +1,8 @@
 //! Provider selection: chooses the libfabric provider by its capabilities.
 //!
-//! What is needed is little: reliable datagrams with tags. Of those that offer it, the ones that
-//! are made for a kind of network card come first, then those that make do with any network.
-//! Providers that stay inside one host are passed over.
+//! Motet needs little: reliable datagrams with tags. Among the providers that offer it, those for a
+//! kind of network card come first, then those that work over any network. Providers that stay
+//! inside one host are not used.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -18,16 +18,16 @@ use super::dlopen::{Infos, Library};
 use super::ffi::{self, FabricAttributes, Info};
 use crate::{Error, Result};
 
-/// The variable that names the provider to be used.
+/// The variable that names the provider.
 pub const PROVIDER: &str = "MOTET_PROVIDER";
 
-/// The time between two looks for a link that is down.
+/// The time between two checks of a link that is down.
 const LOOKS_FOR_LINK: Duration = Duration::from_millis(50);
 
-/// Providers that work over any network, the best first. Others that are not refused are for a
-/// kind of network card, and go before them.
+/// Providers that work over any network, the best first. Other providers that are not refused are
+/// for a kind of network card, and precede them.
 const FOR_ANY_NETWORK: [&str; 4] = ["tcp", "net", "tcp;ofi_rxm", "net;ofi_rxm"];
-/// Providers that are not chosen, and why not.
+/// Providers that are never chosen, with the reason.
 const REFUSED: [(&str, &str); 9] = [
     ("shm", "it stays inside one host"),
     ("sm2", "it stays inside one host"),
@@ -40,14 +40,14 @@ const REFUSED: [(&str, &str); 9] = [
     ("ofi_hook", "it only looks at what others do"),
 ];
 
-/// One way to reach other hosts.
+/// A provider with a network interface, by which a rank can reach other hosts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offer {
     /// The provider.
     pub provider: String,
-    /// What it calls the network card or interface.
+    /// The domain: the provider's name of the network card or interface.
     pub domain: String,
-    /// The address of the interface, if it has one of the usual kind.
+    /// The address of the interface, if it is an IP address.
     pub address: Option<IpAddr>,
 }
 
@@ -61,12 +61,12 @@ impl Offer {
         Offer { provider, domain, address: address(info) }
     }
 
-    /// Whether it reaches this host only.
+    /// Whether it reaches only this host.
     pub fn is_loopback(&self) -> bool {
         self.address.is_some_and(|address| address.is_loopback())
     }
 
-    /// How good it is: the smaller, the better. Nothing if it is refused, with the reason.
+    /// The order of preference: the smaller, the better. The error is the reason of a refusal.
     fn rank(&self) -> std::result::Result<(usize, bool, bool), &'static str> {
         let base = self.provider.split(';').next().unwrap_or_default();
         if let Some((_, why)) = REFUSED.iter().find(|(name, _)| *name == base) {
@@ -88,25 +88,24 @@ impl std::fmt::Display for Offer {
     }
 }
 
-/// The way that was chosen.
+/// The provider that was chosen.
 pub struct Choice {
     pub(super) info: Infos,
-    /// What it is.
+    /// Its description.
     pub offer: Offer,
-    /// Why this one.
+    /// The reason of the choice.
     pub why: String,
-    /// What else there was, with the reason why it was not chosen.
+    /// The other offers, each with the reason why it was not chosen.
     pub others: Vec<(Offer, String)>,
-    /// Whether it writes into the memory of other ranks, if it was asked whether it can.
+    /// Whether it writes into the memory of other ranks, if it was asked for that.
     pub writes: bool,
 }
 
 impl Choice {
-    /// The same, and able to write into the memory of other ranks and to tell them of it, if it
-    /// is offered with that.
+    /// The same provider with remote writes that deliver immediate data, if it offers them.
     ///
     /// # Errors
-    /// [`Error::Network`] if the library does not say what it offers.
+    /// [`Error::Network`] if libfabric does not report its offers.
     pub fn with_writes(mut self, library: &Arc<Library>) -> Result<Choice> {
         let hints = hints(library, Some(&self.offer.provider))?;
         // SAFETY: fresh hints have all their parts, and nobody else has them.
@@ -121,13 +120,13 @@ impl Choice {
     }
 }
 
-/// Whether a write tells its receiver a word of this length.
+/// Whether a remote write delivers immediate data of this length.
 fn tells_words(info: &Info) -> bool {
     // SAFETY: the library gives each information all its parts.
     unsafe { &*info.domain_attr }.cq_data_size >= size_of::<u32>()
 }
 
-/// Chooses a provider: the one that is named, or the best.
+/// Chooses a provider: the named one, or the best.
 ///
 /// # Errors
 /// [`Error::Network`] if none fits.
@@ -162,8 +161,9 @@ pub fn choose(library: &Arc<Library>, named: Option<&str>) -> Result<Choice> {
     Ok(Choice { info: library.copy(info)?, offer, why, others, writes: false })
 }
 
-/// Chooses a provider that reaches other hosts. While a link is down libfabric offers what is left:
-/// if that is the loopback of this host, a link is waited for so long.
+/// Chooses a provider that reaches other hosts. While a link is down libfabric offers only what
+/// remains: if that is the loopback of this host, the function waits for a link until the time
+/// limit.
 ///
 /// # Errors
 /// As [`choose`]; [`Error::Network`] if no link comes up.
@@ -211,7 +211,7 @@ fn nothing(library: &Library, named: Option<&str>, others: &[(Offer, String)]) -
     })
 }
 
-/// What is asked for.
+/// The hints for libfabric.
 fn hints(library: &Arc<Library>, named: Option<&str>) -> Result<Infos> {
     let hints = library.hints()?;
     // SAFETY: fresh hints have all their parts, and nobody else has them.
@@ -268,12 +268,12 @@ fn address(info: &Info) -> Option<IpAddr> {
     }
 }
 
-/// The parts of an information that an endpoint uses.
+/// The attributes of an information that an endpoint uses.
 pub(super) struct Attributes {
     pub(super) fabric: *mut FabricAttributes,
     pub(super) memory: c_int,
     pub(super) inject: usize,
-    /// In how many places a message may lie that is sent.
+    /// In how many parts of memory a message may lie that is sent.
     pub(super) parts: usize,
 }
 

@@ -1,5 +1,5 @@
-//! Remote bounce buffers with credits: messages of up to 128 KiB arrive there without an answer to
-//! their announcement: `README.md`, "Remote bounce buffers".
+//! Remote bounce buffers with credits: receive messages of up to 128 KiB for which the sender does
+//! not wait for an answer to the announcement: `README.md`, "Remote bounce buffers".
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -9,46 +9,46 @@ use super::fi_endpoint::{Access, Begun, Context, Event, FiEndpoint, Registration
 use crate::layout::LINE;
 use crate::{Peer, RegionMut, Result};
 
-/// Bytes of the longest message that a remote bounce buffer takes.
+/// Bytes of the longest message that fits a remote bounce buffer.
 pub(crate) const REMOTE_BOUNCE_BYTES: usize = 128 << 10;
-/// Bytes of the cell before it, which tells of it.
+/// Bytes of the cell before the message, which announces it.
 const CELL: usize = LINE;
-/// Remote bounce buffers that one sender may have.
+/// Remote bounce buffers per sender.
 const SLOTS_PER_SENDER: u64 = 4;
-/// Senders that may have some.
+/// Senders that may have remote bounce buffers.
 const SENDERS: usize = 32;
-/// Granted remote bounce buffers of which their sender does not know, and is told in a packet of
-/// its own.
+/// When this many granted remote bounce buffers are unknown to their sender, a packet of its own
+/// reports them.
 const UNADVERTISED_MAX: u64 = SLOTS_PER_SENDER / 2;
-/// The tag of what comes into a remote bounce buffer: this, then its sender, then its place.
+/// The tag of a message for a remote bounce buffer: this, then its sender, then its place.
 const TAG: u64 = 3 << 32;
-/// The name of a receive in a remote bounce buffer is made the same way.
+/// The id of a receive in a remote bounce buffer is composed in the same way.
 pub(super) const NAME: u64 = 4 << 56;
 const PLACE_BITS: u32 = 2;
 
-/// The tag of what a rank sends into a remote bounce buffer.
+/// The tag of a message that a rank sends into a remote bounce buffer.
 pub(super) fn tag(sender: Peer, berth: u64) -> u64 {
     TAG | u64::from(sender.0) << PLACE_BITS | (berth % SLOTS_PER_SENDER)
 }
 
-/// Whose receive, and in which place, has this name.
+/// The sender and the place of the receive with this id.
 fn place_of(name: u64) -> (Peer, usize) {
     (Peer(((name & !NAME) >> PLACE_BITS) as u32), (name % SLOTS_PER_SENDER) as usize)
 }
 
-/// All places for the messages of one sender.
+/// All buffers for the messages of one sender.
 struct SenderSlots {
     memory: RegionMut,
     registration: Registration,
     contexts: Box<[Context]>,
-    /// Bytes of the message in each place, if there is one.
+    /// Bytes of the message in each buffer, if there is one.
     come: [Option<usize>; SLOTS_PER_SENDER as usize],
-    /// Remote bounce buffers below this one have been granted, below that one emptied, one after
-    /// the other, and below the last the sender knows of them.
+    /// Remote bounce buffers below `granted` have been granted, those below `emptied` have been
+    /// emptied without a gap, and of those below the last number the sender knows.
     granted: u64,
     emptied: u64,
     told: u64,
-    /// A bit for each place that is empty again, though one before it is not.
+    /// A bit for each buffer that is empty again although an earlier one is not.
     ahead: u8,
 }
 
@@ -76,12 +76,13 @@ impl SenderSlots {
         Ok(pier)
     }
 
-    /// The memory of a place: for a cell, then the message.
+    /// The memory of a buffer: for a cell, then the message.
     fn memory(&self, place: usize) -> RegionMut {
         self.memory.part(place * (CELL + REMOTE_BOUNCE_BYTES), CELL + REMOTE_BOUNCE_BYTES)
     }
 
-    /// Grants what can be granted: posts receives in empty places. The error is the network's.
+    /// Grants as many buffers as possible: posts receives in empty ones. The error is that of
+    /// libfabric.
     fn grant(&mut self, port: &mut FiEndpoint, sender: Peer) -> std::result::Result<(), i32> {
         while self.granted < self.emptied + SLOTS_PER_SENDER {
             let place = (self.granted % SLOTS_PER_SENDER) as usize;
@@ -98,7 +99,7 @@ impl SenderSlots {
         Ok(())
     }
 
-    /// A place is empty again.
+    /// Marks a buffer as empty.
     fn empty(&mut self, place: usize) {
         self.come[place] = None;
         self.ahead |= 1 << place;
@@ -118,21 +119,21 @@ impl Drop for SenderSlots {
     }
 }
 
-/// What this rank may send into remote bounce buffers of another.
+/// The credits of this rank for the remote bounce buffers of another rank.
 #[derive(Clone, Copy, Debug, Default)]
 struct CreditLedger {
     granted: u64,
     used: u64,
 }
 
-/// The remote bounce buffers of a rank, and those that it may use elsewhere.
+/// The remote bounce buffers of a rank, and its credits at other ranks.
 #[derive(Default)]
 pub(super) struct BounceCredits {
     piers: HashMap<Peer, SenderSlots>,
     leaves: HashMap<Peer, CreditLedger>,
-    /// Senders to which more is to be granted when the network has room for it.
+    /// Senders whose next grant waits until libfabric has room.
     waiting: Vec<Peer>,
-    /// Senders that are to be told how many are granted to them.
+    /// Senders that do not know yet how many buffers are granted to them.
     untold: Vec<Peer>,
 }
 
@@ -146,7 +147,8 @@ impl BounceCredits {
         if self.piers.contains_key(&to) || self.piers.len() >= SENDERS {
             return Ok(());
         }
-        // Memory that cannot be registered is no reason to fail: the sender goes on announcing.
+        // If memory cannot be registered, this is no failure: the sender continues to announce its
+        // messages.
         if let Ok(pier) = SenderSlots::new(port, to) {
             self.piers.insert(to, pier);
             return self.grant(port, to);
@@ -154,7 +156,7 @@ impl BounceCredits {
         Ok(())
     }
 
-    /// Grants what can be granted to a sender, and has it told if that is worth a packet.
+    /// Grants buffers to a sender, and reports the grant if that is worth a packet.
     pub(super) fn grant(
         &mut self,
         port: &mut FiEndpoint,
@@ -171,7 +173,8 @@ impl BounceCredits {
         Ok(())
     }
 
-    /// How many remote bounce buffers have been granted to a rank, which is told of that now.
+    /// How many remote bounce buffers have been granted to a rank. The caller reports the number to
+    /// it.
     pub(super) fn advertise(&mut self, to: Peer) -> u64 {
         self.untold.retain(|untold| *untold != to);
         self.piers.get_mut(&to).map_or(0, |pier| {
@@ -180,18 +183,18 @@ impl BounceCredits {
         })
     }
 
-    /// Senders that are to be told how many are granted to them.
+    /// Senders that do not know yet how many buffers are granted to them.
     pub(super) fn unadvertised(&self) -> &[Peer] {
         &self.untold
     }
 
-    /// Whether anybody is to be told of anything.
+    /// Whether there is any grant to report.
     #[inline]
     pub(super) fn has_news(&self) -> bool {
         !self.untold.is_empty()
     }
 
-    /// A rank tells how many remote bounce buffers it has granted.
+    /// Handles the report of a rank how many remote bounce buffers it has granted.
     pub(super) fn note_granted(&mut self, by: Peer, granted: u64) {
         if granted > 0 {
             let leave = self.leaves.entry(by).or_default();
@@ -199,20 +202,20 @@ impl BounceCredits {
         }
     }
 
-    /// The next remote bounce buffer at a rank, if one is granted.
+    /// The number of the next remote bounce buffer at a rank, if one is granted.
     pub(super) fn next(&self, at: Peer) -> Option<u64> {
         self.leaves.get(&at).filter(|leave| leave.used < leave.granted).map(|leave| leave.used)
     }
 
-    /// The next remote bounce buffer at a rank is used.
+    /// Counts the next remote bounce buffer at a rank as used.
     pub(super) fn note_used(&mut self, at: Peer) {
         if let Some(leave) = self.leaves.get_mut(&at) {
             leave.used += 1;
         }
     }
 
-    /// Something has come into a remote bounce buffer, or its receive was given up. From whom; and
-    /// the cell, if it is one.
+    /// Handles an event of a remote bounce buffer: a message has arrived, or its receive was
+    /// cancelled. Returns the sender and the cell, if there is one.
     pub(super) fn note(&mut self, event: &Event) -> (Peer, Option<RegionMut>) {
         let (from, place) = place_of(event.name);
         let Some(pier) = self.piers.get_mut(&from) else { return (from, None) };
@@ -223,7 +226,7 @@ impl BounceCredits {
         (from, Some(pier.memory(place).part(0, CELL)))
     }
 
-    /// The message in a remote bounce buffer; none if there is not one of this length.
+    /// The message in a remote bounce buffer; `None` if there is none of this length.
     pub(super) fn contents(&self, from: Peer, berth: u64, bytes: usize) -> Option<RegionMut> {
         let (pier, place) = (self.piers.get(&from)?, (berth % SLOTS_PER_SENDER) as usize);
         let is_whole = (pier.emptied..pier.granted).contains(&berth)
@@ -232,7 +235,7 @@ impl BounceCredits {
         is_whole.then(|| pier.memory(place).part(CELL, bytes))
     }
 
-    /// What lies in a remote bounce buffer is not needed any more.
+    /// Frees a remote bounce buffer whose message is not needed any more.
     pub(super) fn empty(
         &mut self,
         port: &mut FiEndpoint,
@@ -245,12 +248,12 @@ impl BounceCredits {
         self.grant(port, from)
     }
 
-    /// Senders to which more is to be granted.
+    /// Takes the senders whose next grant waits.
     pub(super) fn take_waiting(&mut self) -> Vec<Peer> {
         std::mem::take(&mut self.waiting)
     }
 
-    /// Forgets what the endpoint knows, before it is closed.
+    /// Ends all registrations, before the endpoint is closed.
     pub(super) fn clear(&mut self, port: &mut FiEndpoint) {
         for pier in self.piers.values_mut() {
             port.forget(std::mem::replace(&mut pier.registration, Registration::NONE));

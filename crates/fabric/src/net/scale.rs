@@ -6,7 +6,7 @@ use crate::layout::{Layout, MAX_RANKS};
 
 const PAGE: &str = include_str!("../../../../docs/cluster.md");
 
-/// Bytes, in the largest unit that leaves at least ten.
+/// Formats bytes, in the largest unit that leaves at least ten.
 fn bytes(bytes: usize) -> String {
     let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
     let (shift, unit) =
@@ -14,7 +14,7 @@ fn bytes(bytes: usize) -> String {
     format!("{} {unit}", (bytes as f64 / (1_usize << shift) as f64).round())
 }
 
-/// The row of the table for so many hosts with so many ranks each.
+/// The row of the table for `hosts` hosts with `each` ranks each.
 fn row(hosts: usize, each: usize) -> String {
     let ranks = hosts * each;
     let (Ok(host), Ok(own)) = (Layout::of_host(ranks, each), Layout::elsewhere(ranks, BUFFERS))

@@ -1,7 +1,7 @@
 //! Transfers of an endpoint: their context ids and completion events.
 
-/// What a transfer is called while it is under way. It stays where it is until the transfer is
-/// over: the provider may use the first words.
+/// The id of a transfer under way. Its address stays the same until the transfer has ended: the
+/// provider may use the first words.
 #[repr(C)]
 pub(super) struct Context {
     providers: [usize; 8],

@@ -4,31 +4,31 @@ use super::transfer::WRITTEN;
 use super::{remote_bounce, zero_copy};
 use crate::Peer;
 
-/// Bits of a tag below its kind: the rank that sends.
+/// The bits of a tag below this one are the rank of the sender; those above are the kind.
 const KIND_AT: u32 = 32;
-/// Messages that are a cell, and those that say how much has been read.
+/// Kinds of messages: a cell, and a report of how much the sender has read.
 pub(super) const CELL: u64 = 0;
 pub(super) const ROOM: u64 = 1 << KIND_AT;
-/// The bits in which tags of messages that go into buffers differ.
+/// The bits in which tags of messages for posted buffers differ.
 pub(super) const ANY: u64 = (2 << KIND_AT) - 1;
 
-/// Bits of the name of a transfer: which rank, and above that what.
+/// The bits of a context id below this one name the rank; those above are the kind of transfer.
 const WHAT_AT: u32 = 56;
-/// The name of a buffer that is posted has its number below this.
+/// The context id of a posted buffer has the number of the buffer below this bit.
 pub(super) const BUFFER: u64 = 1 << WHAT_AT;
-/// Bits of the name of a send below the rank: the cell.
+/// The bits of the context id of a send below the rank: the cell.
 const PEER_AT: u32 = 16;
 
-/// The name of a transfer, read.
+/// A context id, decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ContextId {
-    /// A cell that is sent.
+    /// The send of a cell.
     Cell(Peer, usize),
-    /// A buffer into which something comes.
+    /// A posted buffer, with its number.
     Buffer(usize),
     /// A segment of a large message.
     Segment,
-    /// Something that comes into a remote bounce buffer.
+    /// A receive in a remote bounce buffer.
     Berth,
     /// A cell that another rank has written into its place.
     Written,
@@ -51,13 +51,13 @@ pub(super) fn read(name: u64) -> ContextId {
 }
 
 /// The word before a cell on its way: its stamp, and how far its sender has read the other ring,
-/// as far as each goes into a half.
+/// each cut to 32 bits.
 pub(super) fn word(stamp: u64, read: u64) -> u64 {
     read << 32 | u64::from(stamp as u32)
 }
 
-/// What is told of a cell that is written into its place: who has written it, which one it is, and
-/// how far its sender has read the other ring, as far as that goes into a half of this.
+/// The immediate data of a cell that is written into its place: its writer, its index, and how far
+/// the writer has read the other ring, cut to 16 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ImmData {
     pub(super) from: Peer,
@@ -68,7 +68,7 @@ pub(super) struct ImmData {
 impl ImmData {
     const CELL_AT: u32 = u16::BITS;
     const FROM_AT: u32 = ImmData::CELL_AT + u64::BITS.ilog2();
-    /// So many bits are left for the rank.
+    /// Number of ranks that the remaining bits can name.
     const RANKS: usize = 1 << (u32::BITS - ImmData::FROM_AT);
 
     pub(super) fn word(self) -> u32 {
@@ -82,7 +82,7 @@ impl ImmData {
         ImmData { from: Peer(word >> ImmData::FROM_AT), cell, read: word as u16 }
     }
 
-    /// The number that ends in what is told of it here, and is not below this one.
+    /// The smallest number from `least` on that ends in the bits of `read`.
     pub(super) fn whole(self, least: u64) -> u64 {
         least + u64::from(self.read.wrapping_sub(least as u16))
     }
@@ -90,17 +90,17 @@ impl ImmData {
 
 const _: () = assert!(crate::layout::MAX_RANKS <= ImmData::RANKS);
 
-/// The number that ends in this half, and is not below that one.
+/// The smallest number from `least` on that ends in these 32 bits.
 pub(super) fn whole(half: u32, least: u64) -> u64 {
     least + u64::from(half.wrapping_sub(least as u32))
 }
 
-/// The name of the send of a cell to this rank.
+/// The context id of the send of a cell to this rank.
 pub(super) fn cell(to: Peer, cell: usize) -> u64 {
     u64::from(to.0) << PEER_AT | cell as u64
 }
 
-/// Who has sent a message with this tag.
+/// The sender of a message with this tag.
 pub(super) fn source(tag: u64) -> Peer {
     Peer(tag as u32)
 }

@@ -11,34 +11,34 @@ use crate::{Peer, Region, RegionMut, Result};
 
 /// Bytes of a segment; the last one of a message may be shorter.
 pub(super) const SEGMENT: usize = 512 << 10;
-/// Segments of a message that may be on the way at once.
+/// Segments of a message that may be on the way at the same time.
 const WINDOW: u32 = 16;
-/// The tag of a segment is its number, and this.
+/// The tag of a segment is the sum of this and its number.
 pub(super) const TAG: u64 = 2 << 32;
-/// The name of a segment on its way: this, its place in the window, and above that the transfer.
+/// The context id of a segment: this, the transfer, and in the lowest bits its place in the window.
 pub(super) const NAME: u64 = 2 << 56;
 const PLACE_BITS: u32 = 8;
 
-/// What the two ends of a large message call it, and where its segments begin.
+/// The ids of a large message at both ends, and the number of its first segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TransferIds {
-    /// The endpoint's name of the message at its sender.
+    /// The id of the message at the endpoint of its sender.
     pub(crate) send: u64,
-    /// Its name at the receiver: that of the transfer here.
+    /// The id of the transfer at the receiver.
     pub(crate) landing: u64,
     /// The number of the first segment.
     pub(crate) first: u32,
 }
 
-/// What an endpoint is to be told of, or to tell.
+/// An event of a large message that the endpoint handles or reports to the other side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum News {
-    /// So many segments of a message may be sent: tell its sender.
+    /// The receiver is ready for segments up to `upto`: the endpoint reports it to the sender.
     Ready { to: Peer, course: TransferIds, upto: u32 },
-    /// A message is over here: all of it is there, or its sender has stopped, or the endpoint has
-    /// taken it back, and its sender must be told.
+    /// A message has ended here: all of it has arrived, or its sender has stopped, or the endpoint
+    /// has withdrawn it and must report that to the sender.
     Landed { from: Peer, landing: Id, course: TransferIds, how: How },
-    /// All of a message that is to be sent has been.
+    /// All of a message that this rank sends has been sent.
     Sent { send: Id },
 }
 
@@ -46,24 +46,25 @@ pub(crate) enum News {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum How {
     Whole,
-    /// Its sender has stopped, or the network has lost some of it.
+    /// The sender has stopped, or the network has lost a part of the message.
     Stopped,
-    /// The endpoint has taken it back.
+    /// The endpoint has withdrawn it.
     Withdrawn,
 }
 
-/// Which way.
+/// The direction of a transfer.
 enum TransferDirection {
-    /// Into memory of a receive, which the endpoint calls so. The sender has been told that it may
-    /// send so many segments.
+    /// Into the memory of the receive `landing` of the endpoint. The sender knows that it may send
+    /// `told` segments.
     In { landing: Id, told: u32 },
-    /// Out of memory of a send, to that endpoint.
+    /// Out of the memory of a send, to that endpoint.
     Out(Target),
-    /// The same, into a remote bounce buffer with that tag, behind the cell that tells of it.
+    /// Out of the memory of a send, into a remote bounce buffer with that tag, behind the cell that
+    /// announces it.
     Berth { target: Target, tag: u64 },
 }
 
-/// A large message on its way.
+/// A large message under way.
 struct ZeroCopyTransfer {
     way: TransferDirection,
     how: How,
@@ -72,12 +73,12 @@ struct ZeroCopyTransfer {
     start: *mut u8,
     bytes: usize,
     registration: Registration,
-    /// How many segments there are to be.
+    /// The number of segments of the message.
     segments: u32,
-    /// Segments below this one may be posted; they have been below that one.
+    /// Segments below `allowed` may be posted; those below `posted` have been.
     allowed: u32,
     posted: u32,
-    /// A bit for each place of the window that the network uses.
+    /// A bit for each place of the window that libfabric uses.
     busy: u32,
     contexts: Box<[Context]>,
 }
@@ -114,7 +115,7 @@ impl ZeroCopyTransfer {
         segment % WINDOW
     }
 
-    /// Posts what may be posted. Says whether the network had room for all of that.
+    /// Posts the segments that may be posted. Returns whether libfabric had room for all of them.
     fn post(&mut self, port: &mut FiEndpoint) -> std::result::Result<bool, i32> {
         while self.posted < self.allowed.min(self.segments) {
             let place = ZeroCopyTransfer::place(self.posted);
@@ -156,7 +157,7 @@ impl ZeroCopyTransfer {
         SEGMENT.min(self.bytes - segment as usize * SEGMENT)
     }
 
-    /// What the sender is to be told, if that is worth a message now.
+    /// The report to the sender, if it is worth a message now.
     fn ready(&mut self) -> Option<News> {
         let TransferDirection::In { told, .. } = &mut self.way else { return None };
         let more = self.posted - *told;
@@ -168,7 +169,7 @@ impl ZeroCopyTransfer {
         Some(News::Ready { to: self.peer, course: self.course, upto: self.posted })
     }
 
-    /// There will be no more segments than these: receives that wait for others are cancelled.
+    /// Reduces the number of segments: receives that wait for further ones are cancelled.
     fn shorten(&mut self, port: &mut FiEndpoint, segments: u32) {
         self.segments = self.segments.min(segments);
         let TransferDirection::In { .. } = self.way else { return };
@@ -191,14 +192,14 @@ impl ZeroCopyTransfer {
 // SAFETY: addresses of memory that may be used from any thread, by the promise of its poster.
 unsafe impl Send for ZeroCopyTransfer {}
 
-/// All large messages that are on their way to and from ranks elsewhere.
+/// All large messages under way to and from ranks on other hosts.
 #[derive(Default)]
 pub(super) struct ZeroCopyTransfers {
     all: HashMap<u64, ZeroCopyTransfer>,
-    /// The name that was given last, and the number of the next segment that comes.
+    /// The id of the newest transfer, and the number of the next segment to be received.
     last: u64,
     next: u32,
-    /// Those for which the network had no room.
+    /// Transfers for which libfabric had no room.
     waiting: Vec<u64>,
     withdrawn: usize,
     pub(super) news: Vec<News>,
@@ -209,24 +210,24 @@ impl ZeroCopyTransfers {
         self.all.is_empty()
     }
 
-    /// Whether some have been taken back whose memory is still in use.
+    /// Whether there are withdrawn messages whose memory is still in use.
     pub(super) fn has_withdrawn(&self) -> bool {
         self.withdrawn > 0
     }
 
-    /// Those with whom there are messages that have been taken back.
+    /// The ranks with which there are withdrawn messages.
     pub(super) fn withdrawn_from(&self) -> impl Iterator<Item = Peer> + '_ {
         let withdrawn = self.all.values().filter(|straight| straight.how == How::Withdrawn);
         withdrawn.map(|straight| straight.peer)
     }
 
-    /// Whether something is on its way from a rank.
+    /// Whether a message from a rank is on its way.
     pub(super) fn comes_from(&self, peer: Peer) -> bool {
         let is_in = |way: &TransferDirection| matches!(way, TransferDirection::In { .. });
         self.all.values().any(|straight| straight.peer == peer && is_in(&straight.way))
     }
 
-    /// Takes a message in. Its name.
+    /// Adds a transfer. Returns its id.
     fn insert(&mut self, mut straight: ZeroCopyTransfer) -> u64 {
         let name = self.last;
         let places = straight.segments.min(WINDOW);
@@ -236,7 +237,7 @@ impl ZeroCopyTransfers {
         name
     }
 
-    /// Makes ready for a message that a rank has announced. The name of the transfer.
+    /// Prepares to receive a message that a rank has announced. Returns the id of the transfer.
     ///
     /// # Safety
     /// Until there is news of its end, or the endpoint is closed, nobody else uses the memory.
@@ -257,7 +258,7 @@ impl ZeroCopyTransfers {
         Ok(self.insert(ZeroCopyTransfer { allowed: segments, ..straight }))
     }
 
-    /// Begins to send a message whose receiver is ready. The name of the transfer.
+    /// Starts to send a message whose receiver is ready. Returns the id of the transfer.
     ///
     /// # Safety
     /// As [`ZeroCopyTransfers::land`]; nobody writes the memory.
@@ -280,7 +281,7 @@ impl ZeroCopyTransfers {
         )))
     }
 
-    /// Makes ready to send a message into a remote bounce buffer, by that tag. The name of the
+    /// Prepares to send a message into a remote bounce buffer with that tag. Returns the id of the
     /// transfer.
     ///
     /// # Safety
@@ -301,7 +302,7 @@ impl ZeroCopyTransfers {
         Ok(self.insert(ZeroCopyTransfer::new(way, (peer, course), memory, registration)))
     }
 
-    /// Sends a message into its remote bounce buffer, behind its cell, which stays where it is
+    /// Sends a message into its remote bounce buffer, behind its cell, whose memory stays in place
     /// until the message has been sent.
     ///
     /// # Safety
@@ -328,15 +329,15 @@ impl ZeroCopyTransfers {
         begun
     }
 
-    /// So many segments of a message may be sent.
+    /// The receiver of a message is ready for segments up to `upto`.
     pub(super) fn allow(&mut self, name: u64, upto: u32) {
         if let Some(straight) = self.all.get_mut(&name) {
             straight.allowed = upto.max(straight.allowed);
         }
     }
 
-    /// Posts what can be posted of a message, and ends it if it is over. How many segments of it
-    /// have been sent by that; the error is that of the network, with the rank.
+    /// Posts the segments of a message that can be posted, and ends the message if it is complete.
+    /// Returns how many segments this call has sent; the error is that of libfabric, with the rank.
     pub(super) fn go_on(
         &mut self,
         port: &mut FiEndpoint,
@@ -378,12 +379,13 @@ impl ZeroCopyTransfers {
         }
     }
 
-    /// Those for which there was no room before.
+    /// Takes the transfers for which there was no room before.
     pub(super) fn take_waiting(&mut self) -> Vec<u64> {
         std::mem::take(&mut self.waiting)
     }
 
-    /// A segment is over: the name of its message, with whom, and whether it has come from there.
+    /// Handles the end of a segment. Returns the id of its transfer, the peer, and whether the
+    /// segment has arrived from there.
     pub(super) fn note(&mut self, event: &Event) -> Option<(u64, Peer, bool)> {
         let name = (event.name & !NAME) >> PLACE_BITS;
         let place = event.name & ((1 << PLACE_BITS) - 1);
@@ -393,7 +395,7 @@ impl ZeroCopyTransfers {
         Some((name, straight.peer, is_in && event.error == 0))
     }
 
-    /// The network has lost some of a message.
+    /// Marks a message as failed: the network has lost a part of it.
     pub(super) fn fail(&mut self, port: &mut FiEndpoint, name: u64) {
         if let Some(straight) = self.all.get_mut(&name) {
             straight.shorten(port, straight.posted);
@@ -402,7 +404,7 @@ impl ZeroCopyTransfers {
         self.end_if_over(port, name);
     }
 
-    /// The sender of a message stops after so many segments.
+    /// The sender of a message stops after `sent` segments.
     pub(super) fn stop(&mut self, port: &mut FiEndpoint, name: u64, sent: u32) {
         if let Some(straight) = self.all.get_mut(&name) {
             straight.shorten(port, sent);
@@ -411,8 +413,8 @@ impl ZeroCopyTransfers {
         self.end_if_over(port, name);
     }
 
-    /// The receiver of a message wants no more of it than it has said it was ready for, and has
-    /// got that.
+    /// The receiver of a message needs no more than the segments for which it has reported to be
+    /// ready, and has received them.
     pub(super) fn cut_short(&mut self, port: &mut FiEndpoint, name: u64) {
         if let Some(straight) = self.all.get_mut(&name) {
             straight.segments = straight.posted;
@@ -420,8 +422,8 @@ impl ZeroCopyTransfers {
         self.end_if_over(port, name);
     }
 
-    /// A message is taken back: no more of it is posted, and what the other side does not know of
-    /// does not come. If it is one that is sent: how much of it has been.
+    /// Withdraws a message: no more of it is posted, and segments of which the other side does not
+    /// know do not arrive. For a message that is sent, returns how much of it has been sent.
     pub(super) fn withdraw(
         &mut self,
         port: &mut FiEndpoint,
@@ -433,7 +435,7 @@ impl ZeroCopyTransfers {
             TransferDirection::Out(_) => {
                 (straight.posted, Some((straight.course, straight.posted)))
             }
-            // It comes all the same: its cell is in the lane.
+            // The message arrives nevertheless: its cell is in the ring.
             TransferDirection::Berth { .. } => (straight.segments, None),
         };
         straight.shorten(port, end);
@@ -443,7 +445,7 @@ impl ZeroCopyTransfers {
         sent
     }
 
-    /// Forgets all, before the endpoint is closed.
+    /// Ends all transfers, before the endpoint is closed.
     pub(super) fn clear(&mut self, port: &mut FiEndpoint) {
         for (_, straight) in self.all.drain() {
             port.forget(straight.registration);

@@ -10,9 +10,9 @@ use std::{mem, ptr};
 use super::{Context, Event, FiEndpoint, WRITTEN};
 use crate::net::ffi::{Cq, CqEntry, CqError, ERROR_AVAILABLE, REMOTE_WORD};
 
-/// Completions that are taken at once.
+/// Completions per read of the queue.
 const COMPLETIONS_PER_READ: usize = 32;
-/// Who cannot sleep until something comes sleeps for so long at most.
+/// The longest sleep where a thread cannot wait for a completion.
 const WAIT_MAX: Duration = Duration::from_millis(50);
 
 const NO_ENTRY: CqEntry = CqEntry {
@@ -24,11 +24,12 @@ const NO_ENTRY: CqEntry = CqEntry {
     tag: 0,
 };
 
-/// Wakes who waits at an endpoint, from another thread; nobody once the endpoint is closed.
+/// Wakes the thread that waits at an endpoint, from another thread. After the endpoint is closed it
+/// wakes none.
 #[derive(Clone, Default)]
 pub(in crate::net) struct WaitFd(Arc<Mutex<Waiting>>);
 
-/// The queue at which somebody may wait; null if there is none.
+/// The queue at which a thread may wait; null if there is none.
 struct Waiting(*mut Cq);
 
 // SAFETY: of a queue that is named here all that others do is `signal` it, which is made for that.
@@ -41,12 +42,13 @@ impl Default for Waiting {
 }
 
 impl WaitFd {
-    /// Names the queue, which is open until it is named no more.
+    /// Sets the queue, which stays open until it is replaced.
     pub(super) fn set(&self, queue: *mut Cq) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).0 = queue;
     }
 
-    /// Whoever waits looks up; if nobody does, who comes next, in all providers that were seen.
+    /// Wakes the waiting thread; if none waits, the next one that waits returns at once, with all
+    /// providers that were tested.
     pub(in crate::net) fn ring(&self) {
         let waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: null or open, since the lock is held and its port takes the name back first.
@@ -59,7 +61,7 @@ impl WaitFd {
 }
 
 impl FiEndpoint {
-    /// What wakes who waits at this endpoint.
+    /// Wakes the thread that waits at this endpoint.
     pub(in crate::net) fn bell(&self) -> WaitFd {
         if self.can_wait {
             self.bell.set(self.queue);
@@ -67,7 +69,7 @@ impl FiEndpoint {
         self.bell.clone()
     }
 
-    /// Moves what can move, and adds the transfers that are over.
+    /// Lets the provider make progress, and adds the completed transfers to `events`.
     pub(in crate::net) fn poll(&mut self, events: &mut Vec<Event>) {
         while self.poll_once(events) {}
     }
@@ -81,7 +83,7 @@ impl FiEndpoint {
         self.note(count, &entries, events)
     }
 
-    /// As [`FiEndpoint::poll`], but sleeps until something comes, or so long.
+    /// As [`FiEndpoint::poll`], but sleeps until an event arrives, or for `limit`.
     pub(in crate::net) fn wait(&mut self, limit: Duration, events: &mut Vec<Event>) {
         self.poll(events);
         if !events.is_empty() {
@@ -101,7 +103,7 @@ impl FiEndpoint {
         }
     }
 
-    /// Notes what a look at the queue has found. Says whether there may be more.
+    /// Adds the result of a read of the queue to `events`. Returns whether there may be more.
     fn note(&mut self, count: isize, entries: &[CqEntry], events: &mut Vec<Event>) -> bool {
         if count == -(ERROR_AVAILABLE as isize) {
             return self.read_error(events);
@@ -109,7 +111,8 @@ impl FiEndpoint {
         let Ok(count) = usize::try_from(count) else { return false };
         for entry in &entries[..count] {
             if entry.flags & REMOTE_WORD != 0 {
-                // It has no context: the other port has written, and nothing was posted here.
+                // It has no context: a remote endpoint has written, and no transfer was posted
+                // here.
                 let (bytes, tag) = (entry.len, entry.data);
                 events.push(Event { name: WRITTEN, bytes, tag, error: 0 });
             } else if !entry.op_context.is_null() {
@@ -138,7 +141,7 @@ impl FiEndpoint {
     }
 }
 
-/// What a transfer is called that is over.
+/// The id of a completed transfer.
 fn name_of(context: *mut c_void) -> u64 {
     // SAFETY: nothing is posted without a context of this type, which stays until it is over.
     unsafe { &*context.cast::<Context>() }.name

@@ -14,7 +14,7 @@ pub(in crate::net) struct RmaRegion {
 }
 
 impl RmaRegion {
-    /// As it is told to others.
+    /// The bytes in which a rank publishes the region.
     pub(in crate::net) fn to_bytes(self) -> [u8; 16] {
         let mut bytes = [0; 16];
         bytes[..8].copy_from_slice(&self.start.to_le_bytes());
@@ -22,7 +22,7 @@ impl RmaRegion {
         bytes
     }
 
-    /// What has been told.
+    /// The region in published bytes.
     pub(in crate::net) fn from_bytes(bytes: &[u8]) -> Option<RmaRegion> {
         let (start, key) = bytes.split_first_chunk::<8>()?;
         let key = key.try_into().ok()?;
@@ -30,7 +30,7 @@ impl RmaRegion {
     }
 }
 
-/// Where something is written: so many bytes behind the start of a window.
+/// The destination of a write: an offset in a window.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::net) struct RemoteAddr {
     pub(in crate::net) target: Target,
@@ -45,12 +45,12 @@ impl RemoteAddr {
 }
 
 impl FiEndpoint {
-    /// Whether it can write into windows of others, and they into its own.
+    /// Whether the endpoint can write into windows of other endpoints, and they into its own.
     pub(in crate::net) fn writes(&self) -> bool {
         self.writes
     }
 
-    /// Lets others write into this memory, whenever they want.
+    /// Permits other endpoints to write into this memory at any time.
     ///
     /// # Safety
     /// The memory stays until the registration has been ended by [`FiEndpoint::forget`], or the
@@ -67,8 +67,8 @@ impl FiEndpoint {
         Ok((registration, RmaRegion { start, key }))
     }
 
-    /// Writes bytes that are copied now, and tells a word when they are in place. No event will
-    /// tell it here.
+    /// Writes bytes that are copied now, and delivers immediate data when they are in place. No
+    /// event reports the completion here.
     pub(in crate::net) fn inject_write(
         &mut self,
         spot: RemoteAddr,
@@ -84,8 +84,8 @@ impl FiEndpoint {
         begun(unsafe { inject(endpoint, start, bytes, word.into(), to, address, key) })
     }
 
-    /// The same, but an event will tell here when the memory of the data is free again, if it has
-    /// begun.
+    /// As `inject_write`, but without a copy: if the write has begun, an event reports here when
+    /// the memory of the data is free again.
     ///
     /// # Safety
     /// Until then, or until the endpoint has closed, data and context stay where they are, the data

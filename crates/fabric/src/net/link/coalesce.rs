@@ -13,15 +13,15 @@ use crate::net::fi_endpoint::{Begun, FiEndpoint};
 use crate::net::wire_ids::word;
 use crate::spsc::Ring;
 
-/// Bytes of the longest cell that goes with others: longer ones came hardly sooner together.
+/// Bytes of the longest cell that is coalesced: longer cells arrived hardly sooner in a frame.
 const COALESCED_CELL_MAX_BYTES: usize = 2048;
-/// A coalesced frame is so much of a ring at most: its receiver is to be at work on one while the
-/// next one is filled.
+/// A coalesced frame takes at most one part in this number of a ring, so that its receiver can read
+/// one frame while the sender fills the next.
 const FRAME_RING_SHARE: usize = 4;
-/// What is held back is so much of a cell at most.
+/// The cells that are held back take at most one part in this number of a cell.
 const PENDING_CELL_SHARE: usize = 2;
 
-/// Cells that have been put into the first one of them.
+/// Cells that have been copied into the first one of them.
 #[derive(Clone, Copy, Debug)]
 struct CoalescedFrame {
     cells: u64,
@@ -30,23 +30,24 @@ struct CoalescedFrame {
 }
 
 impl PeerLink {
-    /// Whether something is held back.
+    /// Whether cells are held back.
     pub(in crate::net) fn holds(&self) -> bool {
         self.volley.held() > 0
     }
 
-    /// The rank looks at what has come.
+    /// Counts a poll of the rank.
     pub(in crate::net) fn look(&mut self) {
         self.volley.look();
     }
 
-    /// A cell may have been put into the ring. Says what it is, if there is one.
+    /// Takes note of a cell that may have been put into the ring. Returns its position in a burst,
+    /// if there is one.
     pub(in crate::net) fn take_given(&mut self) -> Option<SendClass> {
         self.is_filled(self.sent + self.volley.held()).then(|| self.volley.give())
     }
 
-    /// Whether the cell that was put into the ring is to be held back, if the rank was away for so
-    /// long before.
+    /// Whether to hold back the cell that was put into the ring, if the rank was outside the
+    /// library for `away` before.
     pub(in crate::net) fn hold(&mut self, away: Duration) -> bool {
         let given = self.sent + self.volley.held();
         let (_, bytes) = self.content(given);
@@ -55,13 +56,13 @@ impl PeerLink {
             cells: (cells / FRAME_RING_SHARE) as u64 - 1,
             bytes: cell_bytes / PENDING_CELL_SHARE,
         };
-        // What goes in several cells is long.
+        // A message of several cells is long.
         bytes <= COALESCED_CELL_MAX_BYTES
             && !self.is_filled(given + 1)
             && self.volley.hold(bytes, away, limit)
     }
 
-    /// Sends the cells that wait, if there are several that go in one message.
+    /// Sends the cells that wait, if several of them fit one frame.
     pub(super) fn push_frame(&mut self, port: &mut FiEndpoint, read: u64) -> Option<Begun> {
         let convoy = self.load_frame(read)?;
         let (first, cell) = (self.sent, self.out.cell(self.sent));
@@ -76,8 +77,8 @@ impl PeerLink {
         Some(begun)
     }
 
-    /// Copies those behind the next cell into that one, as they are to be sent. Nothing if there
-    /// are none, or not for this.
+    /// Copies the cells behind the next cell into that one, as a frame. `None` if there are none,
+    /// or if they do not fit.
     fn load_frame(&self, read: u64) -> Option<CoalescedFrame> {
         let (most, room) =
             ((self.out.ring.cells / FRAME_RING_SHARE) as u64, self.out.ring.cell_bytes);
@@ -103,7 +104,7 @@ impl PeerLink {
         (convoy.cells > 1).then_some(convoy)
     }
 
-    /// Copies a cell to this place in the next one that is to be sent, with that word before it.
+    /// Copies a cell to the place `at` in the next cell that is sent, with `word` before it.
     fn load(&self, position: u64, bytes: usize, at: usize, word: u64) {
         let cell = self.out.cell(position);
         // SAFETY: the caller has seen that so much fits behind it in the cell.

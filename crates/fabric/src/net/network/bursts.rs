@@ -9,15 +9,15 @@ use crate::Peer;
 use crate::net::FlushSignal;
 use crate::net::burst::SendClass;
 
-/// What waits in the rings of one rank, held back or not taken by the network yet.
+/// Cells that wait in the rings of one rank, held back or not yet taken by libfabric.
 #[derive(Debug)]
 pub(super) struct PendingSends {
     held_back: Arc<FlushSignal>,
-    /// What the flush thread was told last.
+    /// The number that the flush thread got last.
     number: u64,
-    /// Links in whose rings something waits.
+    /// Links in whose rings cells wait.
     conduits: usize,
-    /// When this rank looked or gave last.
+    /// When this rank last polled or sent.
     seen: Instant,
 }
 
@@ -26,7 +26,7 @@ impl PendingSends {
         PendingSends { held_back: Arc::default(), number: 0, conduits: 0, seen: Instant::now() }
     }
 
-    /// Something waits in a ring, or not, and so it was before or not.
+    /// Notes whether cells of a ring wait now, and whether they waited before.
     pub(super) fn note(&mut self, (waits, waited): (bool, bool)) {
         if waits {
             self.conduits += usize::from(!waited);
@@ -40,19 +40,19 @@ impl PendingSends {
         }
     }
 
-    /// Nothing more is sent.
+    /// Records that no more cells are sent.
     pub(super) fn close(&mut self) {
         self.held_back.let_go();
     }
 }
 
 impl Network {
-    /// What this rank tells its flush thread.
+    /// The signal by which this rank informs its flush thread.
     pub fn flush_signal(&self) -> &Arc<FlushSignal> {
         &self.holding.held_back
     }
 
-    /// Something may have been put into the ring to a rank, or taken out of the one from there.
+    /// A cell may have been put into the ring to a rank, or read from the ring from there.
     pub(crate) fn give(&mut self, peer: Peer) {
         if !self.holds_back(peer) {
             self.push(peer);
@@ -78,7 +78,7 @@ impl Network {
         holds
     }
 
-    /// This rank has looked at what has come.
+    /// Counts a poll of this rank in all bursts.
     pub(super) fn end_bursts(&mut self) {
         for peer in &self.active {
             if let Some(conduit) = &mut self.conduits[peer.index()] {
@@ -88,7 +88,7 @@ impl Network {
         self.holding.seen = Instant::now();
     }
 
-    /// Sends what is held back.
+    /// Sends the cells that are held back.
     pub(super) fn flush_pending(&mut self) {
         if self.holding.conduits == 0 {
             return;

@@ -10,10 +10,10 @@ use crate::net::fi_endpoint::{FiEndpoint, Registration, RmaRegion};
 use crate::net::provider::{self, PROVIDER};
 use crate::{Error, RegionMut, Result, SharedSegment};
 
-/// The variable that says whether ranks on different hosts may write into memory of each other.
+/// The variable that permits ranks on different hosts to write into each other's memory.
 pub const REMOTE_WRITES: &str = "MOTET_REMOTE_WRITES";
 
-/// What that variable says.
+/// Reads that variable.
 ///
 /// # Errors
 /// [`Error::Network`] if it is neither `on` nor `off`.
@@ -26,24 +26,25 @@ pub fn remote_writes() -> Result<bool> {
     }
 }
 
-/// Where the ranks are, and how they may talk.
+/// The hosts of the ranks, and how ranks may communicate.
 #[derive(Clone, Copy, Debug)]
 pub struct NetworkScope<'a> {
     /// The host of each rank.
     pub hosts: &'a [usize],
     /// Whether the loopback of this host does not reach all of them.
     pub leaves_host: bool,
-    /// Whether ranks may write into memory of each other, if the network can do that. Who does not
-    /// say leaves it to [`REMOTE_WRITES`].
+    /// Whether ranks may write into each other's memory, if the network supports it. With `None`
+    /// [`REMOTE_WRITES`] decides.
     pub writes: Option<bool>,
 }
 
-/// The endpoints of a rank, with what others must know of them.
+/// The endpoints of a rank, and what it publishes about them.
 pub(super) struct FiEndpoints {
     pub(super) main: FiEndpoint,
     pub(super) pulse: FiEndpoint,
     addresses: [Vec<u8>; 2],
-    /// The rings to and from ranks elsewhere, and the part of them that others write into.
+    /// The segment with the rings to and from ranks on other hosts, and the window into which
+    /// others write.
     pub(super) segment: SharedSegment,
     pub(super) window: Registration,
     told: Option<RmaRegion>,
@@ -52,8 +53,8 @@ pub(super) struct FiEndpoints {
 }
 
 impl FiEndpoints {
-    /// Opens endpoints by the best provider. A link to other hosts may be down for as long as a
-    /// rank may be silent.
+    /// Opens endpoints with the best provider. A link to other hosts may be down for as long as the
+    /// peer timeout.
     pub(super) fn open(reach: NetworkScope<'_>) -> Result<FiEndpoints> {
         let library = Library::open()?;
         let named = std::env::var(PROVIDER).ok().filter(|name| !name.is_empty());
@@ -78,7 +79,7 @@ impl FiEndpoints {
             // is read when its stamp is there, which is not written by others.
             unsafe { main.open_window(lanes) }
         });
-        // If there may not be so much registered memory cells come as messages.
+        // If that much memory may not be registered, cells travel as messages.
         let (window, told) = match opened {
             Some(Ok((registration, window))) => (registration, Some(window)),
             Some(Err(_)) | None => (Registration::NONE, None),
@@ -94,12 +95,12 @@ impl FiEndpoints {
         })
     }
 
-    /// Closes what has been opened: the world does not begin.
+    /// Closes all that has been opened: the world does not start.
     pub(super) fn give_up(mut self) {
         self.main.forget(self.window);
     }
 
-    /// What is told to others.
+    /// The bytes that the rank publishes.
     pub(super) fn card(&self) -> Vec<u8> {
         let [main, pulse] = &self.addresses;
         let window = self.told.map(RmaRegion::to_bytes);
@@ -113,23 +114,23 @@ impl FiEndpoints {
     }
 }
 
-/// Why a rank has no endpoints, as all ranks say it.
+/// The error of a rank without endpoints, the same on all ranks.
 pub(super) fn refusal(rank: usize, why: &dyn std::fmt::Display) -> Error {
     Error::Network(format!("rank {rank}: {why}"))
 }
 
-/// What a rank tells of its endpoints: the name of its provider, a line's end, and each part behind
-/// its length.
+/// What a rank publishes about its endpoints: the name of its provider, a newline, and each part
+/// with its length before it.
 #[derive(Debug)]
 pub(super) struct PeerAddress {
-    /// Those of its two endpoints.
+    /// The addresses of its two endpoints.
     pub(super) addresses: [Vec<u8>; 2],
-    /// Where it lets others write, if it does.
+    /// The region into which it permits remote writes, if it does.
     pub(super) window: Option<RmaRegion>,
 }
 
 impl PeerAddress {
-    /// Reads what a rank has told to one whose provider is `own`.
+    /// Reads what a rank has published, in a rank whose provider is `own`.
     pub(super) fn read(own: &str, rank: usize, card: &[u8]) -> Result<PeerAddress> {
         if let Some(error) = card.strip_prefix(b"!") {
             return Err(refusal(rank, &String::from_utf8_lossy(error)));
@@ -154,7 +155,7 @@ impl PeerAddress {
     }
 }
 
-/// What stands behind its length, and the rest.
+/// The part with its length before it, and the rest.
 fn part(card: &[u8]) -> Option<(&[u8], &[u8])> {
     let (bytes, rest) = card.split_first_chunk()?;
     rest.split_at_checked(u16::from_le_bytes(*bytes).into())

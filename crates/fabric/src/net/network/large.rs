@@ -12,7 +12,7 @@ use crate::slab::Id;
 use crate::{Failure, How, Peer, Region, RegionMut};
 
 impl Network {
-    /// A segment of a large message is over.
+    /// Handles the end of a segment of a large message.
     pub(super) fn note_segment(&mut self, event: &Event) {
         let Some((name, peer, has_come)) = self.straights.note(event) else { return };
         if let Some(conduit) = &mut self.conduits[peer.index()] {
@@ -29,7 +29,7 @@ impl Network {
         self.go_on(name);
     }
 
-    /// Posts what can be posted of a large message.
+    /// Posts the segments of a large message that can be posted.
     pub(super) fn go_on(&mut self, name: u64) {
         match self.straights.go_on(&mut self.port, name) {
             Ok(Some((to, segments))) => {
@@ -43,8 +43,8 @@ impl Network {
         }
     }
 
-    /// Makes ready for a large message that a rank has announced: who sends it, and what it is
-    /// called there and here. The name of the transfer, unless the memory cannot be used for it.
+    /// Prepares to receive a large message that a rank has announced: its sender, and its ids there
+    /// and here. Returns the id of the transfer; `None` if the memory cannot be used for it.
     ///
     /// # Safety
     /// Until there is news of its end, or the network is closed, nobody else uses the memory.
@@ -58,8 +58,8 @@ impl Network {
         Some(name)
     }
 
-    /// Begins to send a large message whose receiver is ready for so many segments. The name of the
-    /// transfer; none if the world fails by that.
+    /// Starts to send a large message whose receiver is ready for `upto` segments. Returns the id
+    /// of the transfer; `None` if the world fails by that.
     ///
     /// # Safety
     /// As [`Network::land`]; nobody writes the memory.
@@ -84,40 +84,40 @@ impl Network {
         }
     }
 
-    /// The receiver of a large message is ready for so many segments.
+    /// The receiver of a large message is ready for segments up to `upto`.
     pub(crate) fn allow(&mut self, name: u64, upto: u32) {
         self.straights.allow(name, upto);
         self.go_on(name);
     }
 
-    /// The sender of a large message stops after so many segments.
+    /// The sender of a large message stops after `sent` segments.
     pub(crate) fn stop(&mut self, name: u64, sent: u32) {
         self.straights.stop(&mut self.port, name, sent);
     }
 
-    /// The receiver of a large message has got all that it wants.
+    /// The receiver of a large message has received all that it needs.
     pub(crate) fn cut_short(&mut self, name: u64) {
         self.straights.cut_short(&mut self.port, name);
     }
 
-    /// Takes a large message back. Its memory may be in use until [`Network::has_withdrawn`] says
-    /// otherwise. If it is one that is sent: what its receiver must be told.
+    /// Withdraws a large message. Its memory may be in use until [`Network::has_withdrawn`] returns
+    /// `false`. For a message that is sent, returns what this rank must report to the receiver.
     pub(crate) fn withdraw(&mut self, name: u64) -> Option<(TransferIds, u32)> {
         self.straights.withdraw(&mut self.port, name)
     }
 
-    /// Whether memory of messages that were taken back is still in use.
+    /// Whether memory of withdrawn messages is still in use.
     pub(crate) fn has_withdrawn(&self) -> bool {
         self.straights.has_withdrawn()
     }
 
-    /// Whether some of a large message is on its way from a rank.
+    /// Whether a part of a large message from a rank is on its way.
     pub(crate) fn comes_from(&self, peer: Peer) -> bool {
         self.straights.comes_from(peer)
     }
 
-    /// Ranks that have left are not lost when they do not answer, but what was on the way to them
-    /// must end: too long has been waited for that.
+    /// Ends the transfers with ranks that have left and do not answer. Such ranks are not lost, but
+    /// the wait for their transfers has taken too long.
     pub(crate) fn give_up_withdrawn(&mut self) {
         let has_left = |rank: &Peer| self.segment.state(*rank) == State::Left;
         let gone = self.straights.withdrawn_from().find(has_left);
@@ -128,18 +128,18 @@ impl Network {
         }
     }
 
-    /// How long to wait for a rank that does not answer.
+    /// How long this rank waits for a rank that does not answer.
     pub(crate) fn timeout(&self) -> Duration {
         self.pulse.timeout()
     }
 
-    /// Whether there is anything to be told of large messages.
+    /// Whether there is any event of a large message.
     #[inline]
     pub(crate) fn has_news(&self) -> bool {
         !self.straights.news.is_empty() || self.berths.has_news()
     }
 
-    /// What there is to be told of large messages.
+    /// Takes the events of large messages.
     pub(crate) fn take_news(&mut self) -> Vec<News> {
         std::mem::take(&mut self.straights.news)
     }

@@ -9,7 +9,8 @@ use crate::slab::Id;
 use crate::{Peer, Region};
 
 impl Network {
-    /// A cell and its message have come into a remote bounce buffer, or its receive has ended.
+    /// Handles an event of a remote bounce buffer: a cell and its message have arrived, or the
+    /// receive has ended.
     pub(super) fn note_credit_event(&mut self, event: &Event) {
         let (from, cell) = self.berths.note(event);
         if event.error != 0 {
@@ -30,7 +31,7 @@ impl Network {
         }
     }
 
-    /// Grants the remote bounce buffers for which the network had no room before.
+    /// Grants the remote bounce buffers for which libfabric had no room before.
     pub(super) fn grant_credits(&mut self) {
         for peer in self.berths.take_waiting() {
             let granted = self.berths.grant(&mut self.port, peer);
@@ -44,7 +45,7 @@ impl Network {
         }
     }
 
-    /// A rank has announced a message that could have come into a remote bounce buffer.
+    /// A rank has announced a message that would have fitted a remote bounce buffer.
     pub(crate) fn request_remote_bounce(&mut self, to: Peer) {
         if !self.is_closed {
             let offered = self.berths.offer(&mut self.port, to);
@@ -52,24 +53,25 @@ impl Network {
         }
     }
 
-    /// Ranks that are to be told how many remote bounce buffers are granted to them.
+    /// Ranks that do not know yet how many remote bounce buffers are granted to them.
     pub(crate) fn unadvertised_peers(&self) -> Vec<Peer> {
         self.berths.unadvertised().to_vec()
     }
 
-    /// How many remote bounce buffers have been granted to a rank, which is told of that now.
+    /// How many remote bounce buffers have been granted to a rank. The caller reports the number to
+    /// it.
     pub(crate) fn advertise_credits(&mut self, to: Peer) -> u64 {
         self.berths.advertise(to)
     }
 
-    /// A rank tells how many remote bounce buffers it has granted.
+    /// Handles the report of a rank how many remote bounce buffers it has granted.
     pub(crate) fn note_granted(&mut self, by: Peer, granted: u64) {
         self.berths.note_granted(by, granted);
     }
 
-    /// Makes ready to send a message into a remote bounce buffer, if one is granted. It is sent
-    /// with the next packet that tells of one. The names of the transfer and of the remote bounce
-    /// buffer.
+    /// Prepares to send a message into a remote bounce buffer, if one is granted. The next packet
+    /// that announces such a message sends it. Returns the ids of the transfer and of the remote
+    /// bounce buffer.
     ///
     /// # Safety
     /// Until there is news of its end, or the network is closed, nobody writes the memory.
@@ -84,15 +86,16 @@ impl Network {
         let how = (to, conduit.target(), remote_bounce::tag(self.me, berth));
         // SAFETY: passed on.
         let sent = unsafe { self.straights.send_remote_bounce(&mut self.port, how, send, data) };
-        // If the memory cannot be registered, the message is announced.
+        // If the memory cannot be registered, the rank announces the message instead.
         let name = sent.ok()?;
         conduit.begin_remote_bounce(name);
         self.berths.note_used(to);
         Some((name, berth))
     }
 
-    /// What has come into a remote bounce buffer, which stays there until
-    /// [`Network::release_remote_bounce`]. If it is not what has been told, the rank is lost.
+    /// The message in a remote bounce buffer. It stays there until
+    /// [`Network::release_remote_bounce`]. If the buffer does not hold the announced message, the
+    /// sender is declared lost.
     pub(crate) fn remote_bounced(
         &mut self,
         from: Peer,
@@ -106,7 +109,7 @@ impl Network {
         memory.map(|memory| memory.as_region())
     }
 
-    /// What lies in a remote bounce buffer is not needed any more.
+    /// Frees a remote bounce buffer whose message is not needed any more.
     pub(crate) fn release_remote_bounce(&mut self, from: Peer, berth: u64) {
         if !self.is_closed {
             let emptied = self.berths.empty(&mut self.port, from, berth);
