@@ -1,34 +1,35 @@
 //! The launcher: starts the ranks of a world as processes, and waits until they end.
 //!
-//! [`run`] makes the shared segment, starts the ranks with its descriptor, and then only waits:
-//! one thread that sleeps in `poll` until a rank writes, a rank ends, a signal comes, or a
-//! deadline passes. What it promises:
+//! [`run`] creates the shared segment, starts the ranks with its descriptor, and then only waits:
+//! one thread sleeps in `poll` until a rank writes, a rank ends, a signal arrives, or a deadline
+//! passes. Its guarantees:
 //!
-//! * **Lines stay whole.** Output of all ranks comes line by line. A line longer than
-//!   [`LONGEST_LINE`] comes in pieces; everything else passes unchanged, whatever its bytes.
-//! * **A death is told.** The first rank that is killed, exits with a code, or exits without
-//!   having left the world is recorded in the segment, which wakes the others; they have a moment
-//!   to say what it meant for them, are then asked to end (SIGTERM) and then killed. All is over
-//!   within a second, and the exit code is that of the first death.
+//! * **Lines stay whole.** The output of all ranks appears line by line. A line longer than
+//!   [`LONGEST_LINE`] appears in pieces; everything else passes unchanged, whatever its bytes.
+//! * **A death is reported.** The launcher records in the segment the first rank that is killed,
+//!   exits with a code, or exits without having left the world. The record wakes the other ranks.
+//!   They have a moment to report what it meant for them; then the launcher asks them to end
+//!   (SIGTERM), and then kills them. The job ends within a second, and the exit code is that of the
+//!   first death.
 //! * **An abort ends the job.** When a rank has recorded in the segment that it ends the job, and
-//!   the first rank ends, the others are not told: all are asked to end at once (SIGTERM, and
-//!   SIGCONT for those that are stopped), and killed a quarter of a second later. The exit code is
-//!   that of the abort, and nothing is said: the rank that aborted has said it.
-//! * **Nothing stays.** All ranks form one process group, which is killed at the end of the job
-//!   with whatever the ranks have started themselves; what has left the group is found through its
-//!   parents. If the launcher itself is killed, the kernel kills the ranks, and a guard that only
-//!   waits for this kills the group.
+//!   the first rank ends, the launcher does not notify the others: it asks all ranks to end at once
+//!   (SIGTERM, and SIGCONT for stopped ranks), and kills them a quarter of a second later. The exit
+//!   code is that of the abort. The launcher prints nothing: the rank that aborted has printed the
+//!   reason.
+//! * **No process stays.** All ranks form one process group. At the end of the job the launcher
+//!   kills the group, with all processes that the ranks have started; it finds processes that have
+//!   left the group through their parents. If the launcher itself is killed, the kernel kills the
+//!   ranks, and a guard that only waits for this kills the group.
 //!
-//! * **Ranks begin as the launcher did.** A signal that the launcher was started with as ignored
-//!   (HUP by `nohup`, INT and QUIT by the `&` of a script) is ignored by it and by the ranks, and
-//!   does nothing to the job. No signal is blocked in a rank, and SIGCHLD and SIGPIPE do there what
-//!   they do by default, whatever the launcher was started with.
+//! * **Ranks start with the signals of the launcher.** If a signal is ignored when the launcher
+//!   starts (HUP by `nohup`, INT and QUIT by the `&` of a script), the launcher and the ranks
+//!   ignore it, and it does nothing to the job. No signal is blocked in a rank, and SIGCHLD and
+//!   SIGPIPE have their default actions there, whatever they were when the launcher started.
 //!
-//! Reading order: `start` (one rank), `group` (all of them and their guard), `watch` (the loop),
-//! `ending` (who is ended when), `worlds` (programs of a rank one
-//! after the other), `output`, `lines` and `sink` (the way of a line), `keyboard`
-//! (input from a terminal), `signals`, `orphans`, `outcome`, `session` (a job in a session of its
-//! own).
+//! Reading order: `start` (one rank), `group` (all ranks and their guard), `watch` (the event
+//! loop), `ending` (which processes end when), `worlds` (programs of a rank one after the other),
+//! `output`, `lines` and `sink` (the path of a line), `keyboard` (input from a terminal),
+//! `signals`, `orphans`, `outcome`, `session` (a job in a session of its own).
 
 mod ending;
 mod group;
@@ -70,7 +71,7 @@ static RUNNING: AtomicBool = AtomicBool::new(false);
 /// ([`Autogroup`](crate::host::Autogroup)).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Session {
-    /// That of the process that starts them.
+    /// The session of the process that starts them.
     #[default]
     Shared,
     /// A new one, without a terminal.
@@ -83,7 +84,7 @@ pub enum Session {
 pub struct Job {
     /// The program, looked up like a shell does.
     pub program: OsString,
-    /// Its arguments, without its own name.
+    /// Its arguments, without the name of the program.
     pub arguments: Vec<OsString>,
     /// The program's `argv[0]`, if it differs from the name by which it is found.
     pub name: Option<OsString>,
@@ -109,17 +110,17 @@ impl Job {
 /// Runs a job to its end: blocks until no process of it is left.
 ///
 /// Forwards SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 and SIGWINCH to the ranks, unless
-/// this process ignores them (a second SIGINT kills them, and if they still run a second after the
-/// first, it says so), and stops and continues them with itself. Rank 0 gets the standard input,
-/// the others none. The cause of a failure is printed on standard error, after the last output of
-/// the ranks.
-/// Children that the calling process had before are left alone, but their exit is not kept.
+/// this process ignores them. A second SIGINT kills the ranks; if they still run a second after the
+/// first, the launcher prints a hint. It stops and continues the ranks with itself. Rank 0 gets the
+/// standard input, the others none. The cause of a failure is printed on standard error, after the
+/// last output of the ranks. Earlier children of the calling process keep running, but their exit
+/// status is not kept.
 ///
-/// A job in a session of its own is run by a child of this process, which says itself what there is
-/// to say: the outcome has the exit code, and no cause but the death of that child.
+/// A job in a session of its own is run by a child of this process, which prints all messages
+/// itself: the outcome has the exit code, and no cause except the death of that child.
 ///
 /// # Errors
-/// If the job cannot be started; then nothing of it is left. [`Error::Busy`] if this process
+/// If the job cannot be started; then no process of it is left. [`Error::Busy`] if this process
 /// already runs one. For a session of its own this process may have only one thread.
 pub fn run(job: &Job) -> Result<Outcome> {
     if RUNNING.swap(true, Ordering::Acquire) {
@@ -133,7 +134,7 @@ pub fn run(job: &Job) -> Result<Outcome> {
     outcome
 }
 
-/// Runs a job in the session of this process, and in a session of its own for a front.
+/// Runs a job in the session of this process; `front` is set where that session is a new one.
 fn run_alone(job: &Job, front: Option<&Tether>) -> Result<Outcome> {
     let (segment, file) = SharedSegment::shared(job.ranks)?;
     segment.set_prefers_memcpy(CopyBandwidth::measure().prefers_memcpy());
@@ -146,7 +147,7 @@ fn run_alone(job: &Job, front: Option<&Tether>) -> Result<Outcome> {
     let worlds = Worlds::new(segment)?;
     let mut watch = Watch::new(worlds, &signals, orphans, group, output, front)?;
     for rank in 0..job.ranks {
-        // An error drops the watch, which ends the ranks that already run.
+        // An error drops the watch, which ends the ranks that run already.
         watch.add(starter.start(rank)?)?;
     }
     if let Some(front) = front {
@@ -155,10 +156,10 @@ fn run_alone(job: &Job, front: Option<&Tether>) -> Result<Outcome> {
     watch.run()
 }
 
-/// Runs the current program again, with the same arguments, as this many ranks, which have these
-/// variables beside its own.
+/// Runs the current program again, with the same arguments, as this many ranks; `environment` adds
+/// variables to those of this process.
 ///
-/// For a program that was started without a launcher and wants to be several: in the ranks,
+/// For a program that was started without a launcher and needs several ranks: in the ranks,
 /// [`bootstrap::from_environment`](crate::bootstrap::from_environment) finds a rank, so they do not
 /// call this. The caller then exits with the code of the outcome.
 ///

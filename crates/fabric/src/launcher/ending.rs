@@ -8,29 +8,29 @@
 
 use std::time::{Duration, Instant};
 
-/// After a death: how long the others may speak before they are asked to end.
+/// After a death: how long the other ranks may print messages before the launcher asks them to end.
 pub(super) const AFTER_DEATH: Duration = Duration::from_millis(250);
 /// After a signal that went to all ranks, so that all are ending already: how long they may take
-/// once the first is gone.
+/// once the first has ended.
 pub(super) const AFTER_SIGNAL: Duration = Duration::from_secs(2);
-/// How long a rank that was asked to end may take.
+/// How long a rank may take to end after SIGTERM.
 const TO_END: Duration = Duration::from_millis(250);
-/// How long processes that the ranks have left behind may keep on writing.
+/// How long processes that the ranks have left behind may continue to write.
 const TO_DRAIN: Duration = Duration::from_millis(250);
-/// How long output may still come when all its writers are dead (some may be in another world,
-/// handed our pipe by a socket).
+/// How long output may still arrive when all its known writers are dead (a process in another world
+/// may have received the pipe through a socket).
 const TO_CLOSE: Duration = Duration::from_millis(500);
 
-/// What is to be done now.
+/// The action that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Action {
     /// Ask the ranks to end.
     Ask,
     /// Kill the ranks.
     Kill,
-    /// Kill whatever the ranks have left behind.
+    /// Kill all processes that the ranks have left behind.
     Sweep,
-    /// Wait for no more output.
+    /// Stop waiting for output.
     Abandon,
 }
 
@@ -45,7 +45,7 @@ enum Stage {
     Over,
 }
 
-/// Where a job is on the ladder.
+/// The stage of a job.
 #[derive(Debug)]
 pub(super) struct Ending {
     stage: Stage,
@@ -57,8 +57,8 @@ impl Ending {
         Ending { stage: Stage::Running, due: None }
     }
 
-    /// The ranks are to end, and have this much time to do so by themselves. Of several reasons
-    /// the most urgent counts.
+    /// The ranks must end, and have this much time to do so by themselves. Of several reasons the
+    /// most urgent counts.
     pub(super) fn begin(&mut self, now: Instant, patience: Duration) {
         let due = now + patience;
         if self.stage < Stage::Asked && self.due.is_none_or(|earlier| due < earlier) {
@@ -66,7 +66,7 @@ impl Ending {
         }
     }
 
-    /// The ranks are to be killed without being asked.
+    /// The ranks must be killed without a request to end.
     pub(super) fn hurry(&mut self, now: Instant) {
         if self.stage < Stage::Killed {
             (self.stage, self.due) = (Stage::Asked, Some(now));
@@ -80,17 +80,17 @@ impl Ending {
         }
     }
 
-    /// There is still output to be fetched, so it is too early to wait for no more.
+    /// Output is still pending, so it is too early to stop waiting.
     pub(super) fn postpone(&mut self, now: Instant) {
         (self.stage, self.due) = (Stage::Swept, Some(now + TO_CLOSE));
     }
 
-    /// When to look again.
+    /// When the next step is due.
     pub(super) fn due(&self) -> Option<Instant> {
         self.due
     }
 
-    /// Takes the next step down, if its time has come.
+    /// Takes the next step, if it is due.
     pub(super) fn step(&mut self, now: Instant) -> Option<Action> {
         if self.due.is_none_or(|due| now < due) {
             return None;

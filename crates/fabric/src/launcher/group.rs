@@ -1,10 +1,10 @@
 //! The process group of a job, and the guard that outlives the launcher.
 //!
-//! All ranks, and what they start, are in one process group, so that one system call reaches them
-//! all, even while they are starting more. Its leader is the *guard*: a process that ignores all
-//! signals and only waits for the other end of a pipe to close, which the kernel does when the
-//! launcher is gone, however it went. Then it kills the group, and itself with it. As long as it
-//! lives, the number of the group cannot become that of another one.
+//! All ranks, and the processes that they start, are in one process group, so that one system call
+//! reaches all of them, even while they start more. Its leader is the *guard*: a process that
+//! ignores all signals and only waits until the other end of a pipe closes. The kernel closes it
+//! when the launcher has ended, for whatever reason. Then the guard kills the group, and itself
+//! with it. As long as it lives, the number of the group cannot become that of another group.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -21,17 +21,18 @@ use rustix::process::{
 use super::signals;
 use crate::{Error, Result};
 
-/// The group of one job. Dropping it kills whatever is in it.
+/// The group of one job. Dropping it kills all processes in it.
 pub(super) struct Group {
     leader: Pid,
-    /// The end that closes when we are gone. Nobody else has it: it is closed on exec.
+    /// The end of the pipe that closes when the launcher ends. No other process has it: it is
+    /// closed on exec.
     tether: Option<OwnedFd>,
     ended: bool,
 }
 
 impl Group {
-    /// Starts the guard. The signals that are forwarded must be blocked already, since until the
-    /// guard has left our group they reach it.
+    /// Starts the guard. The forwarded signals must be blocked already, since they reach the guard
+    /// until it has left the group of the launcher.
     pub(super) fn new() -> Result<Group> {
         let failed = |source| Error::System { what: "start the guard of the ranks", source };
         let (end, tether) = pipe_with(PipeFlags::CLOEXEC).map_err(|errno| failed(errno.into()))?;
@@ -43,7 +44,7 @@ impl Group {
             -1 => return Err(failed(io::Error::last_os_error())),
             pid => Pid::from_raw(pid).expect("a process has a number"),
         };
-        // The guard does the same; whoever comes first, the group exists from here on.
+        // The guard makes the same call; whichever call is first, the group exists from here on.
         let group = Group { leader, tether: Some(tether), ended: false };
         setpgid(Some(leader), Some(leader)).map_err(|errno| failed(errno.into()))?;
         Ok(group)
@@ -54,22 +55,22 @@ impl Group {
         self.leader
     }
 
-    /// Sends a signal to all in the group. The guard does not mind. Says whether there still is
-    /// a group.
+    /// Sends a signal to all processes in the group. The guard ignores it. Returns whether the
+    /// group still exists.
     pub(super) fn signal(&self, signal: Signal) -> bool {
         !self.ended && kill_process_group(self.leader, signal).is_ok()
     }
 
-    /// The guard is dead and forgotten: somebody killed it. The number may now become that of
-    /// strangers, so it is not used any more.
+    /// Another process has killed the guard, and its status has been taken. The number of the group
+    /// may now become that of another group, so it is not used any more.
     pub(super) fn lose(&mut self) {
         self.ended = true;
     }
 
-    /// Kills all in the group, the guard included, and waits for the guard.
+    /// Kills all processes in the group, with the guard, and waits for the guard.
     pub(super) fn end(&mut self) {
         self.signal(Signal::KILL);
-        // Where there is no group yet, or the signal is refused, the guard ends by this.
+        // If there is no group yet, or the signal is refused, this ends the guard.
         self.tether = None;
         if !self.ended {
             self.ended = true;
@@ -85,18 +86,18 @@ impl Drop for Group {
     }
 }
 
-/// What the guard does, all its life. A failure on the way leaves it less quiet or longer with
-/// our files, but it still guards.
+/// The main function of the guard. If a step fails, the guard may receive signals or keep files
+/// open for longer, but it still guards.
 fn guard(tether: BorrowedFd<'_>) -> ! {
     signals::block_all();
     let _ = setpgid(None, None);
     let _ = rustix::thread::set_name(c"motet-guard");
-    // Whoever reads what the launcher writes must see the end when the launcher ends; and the
-    // guard's own copy of the other end would keep the pipe open for ever.
+    // The reader of the launcher's output must see its end when the launcher ends; and the guard's
+    // own copy of the other end would keep the pipe open for ever.
     close_all_but(tether);
     let mut byte = [0];
     while rustix::io::read(tether, &mut byte) == Err(Errno::INTR) {}
-    // If the system has refused a group of our own, the one in which we are is not ours to kill.
+    // If the system has refused a group for the guard, its present group is not its own to kill.
     if getpgrp() == getpid() {
         let _ = kill_current_process_group(Signal::KILL);
     }
@@ -118,7 +119,7 @@ fn close_range(first: libc::c_uint, last: libc::c_uint) {
     // that owns another one never runs again in this process.
     let closed = unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) };
     if closed != 0 {
-        // A kernel before 5.9. The pipe's other end, at least, is next to ours.
+        // A kernel before 5.9. At least the other end of the pipe has a number next to this one.
         for descriptor in first..=last.min(first.saturating_add(1023)) {
             // SAFETY: as above.
             unsafe { libc::close(descriptor as libc::c_int) };

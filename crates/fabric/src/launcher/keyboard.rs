@@ -12,25 +12,25 @@ use rustix::termios::tcgetpgrp;
 
 use crate::{Error, Result};
 
-/// How often to look whether a job in the background has come to the foreground.
+/// How often to check whether a job in the background has come to the foreground.
 pub(super) const LOOK_AGAIN: Duration = Duration::from_millis(500);
-/// The most that is taken before it is passed on: more than a terminal's line.
+/// The most bytes in the buffer: more than a line of a terminal.
 const BUFFER_BYTES: usize = 4096;
 
 const AT_ONCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 
-/// The way from the terminal to rank 0.
+/// Copies input from the terminal to rank 0.
 pub(super) struct Keyboard {
     rank: OwnedFd,
     typed: Vec<u8>,
 }
 
-/// Whether there is more to come.
+/// Whether more input may arrive.
 #[derive(PartialEq, Eq)]
 pub(super) enum Typing {
     /// Perhaps.
     Open,
-    /// No: the input has ended, or rank 0 reads no more.
+    /// No: the input has ended, or rank 0 does not read any more.
     Ended,
 }
 
@@ -41,8 +41,8 @@ impl Keyboard {
         Ok(Keyboard { rank, typed: Vec::new() })
     }
 
-    /// What to wait for; nothing while the terminal belongs to others, who may not be robbed of
-    /// what is typed for them.
+    /// The event to wait for; `None` while another process group owns the terminal, whose input the
+    /// launcher must not take.
     pub(super) fn interest(&self) -> Option<PollFd<'_>> {
         if !self.typed.is_empty() {
             Some(PollFd::new(&self.rank, PollFlags::OUT))
@@ -53,7 +53,7 @@ impl Keyboard {
         }
     }
 
-    /// Moves what can be moved now.
+    /// Copies what can be copied now.
     pub(super) fn pump(&mut self) -> Typing {
         if self.typed.is_empty() && self.take() == Typing::Ended {
             return Typing::Ended;
@@ -77,7 +77,7 @@ impl Keyboard {
         if !is_ours() || poll(&mut entries, Some(&AT_ONCE)).is_err() {
             return Typing::Open;
         }
-        // What nobody reads any more is left to the next program.
+        // Input that rank 0 does not read any more is left to the next program.
         if !entries[1].revents().is_empty() {
             return Typing::Ended;
         }
@@ -97,8 +97,8 @@ impl Keyboard {
     }
 }
 
-/// Whether we may read from the terminal without being stopped for it: we are in the foreground,
-/// or it does not control us.
+/// Whether the launcher may read from the terminal without being stopped for it: it is in the
+/// foreground, or this is not its controlling terminal.
 fn is_ours() -> bool {
     tcgetpgrp(stdin().as_fd()).is_err() || tcgetpgrp(stdin()) == Ok(getpgrp())
 }

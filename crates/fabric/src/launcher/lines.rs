@@ -2,19 +2,19 @@
 
 use std::mem::take;
 
-/// The longest line, in bytes, that is kept until its end has come. A longer one is passed on in
-/// pieces, between which lines of other ranks may come.
+/// The longest line, in bytes, that is kept until its end arrives. A longer line is passed on in
+/// pieces, between which lines of other ranks may appear.
 pub const LONGEST_LINE: usize = 64 << 10;
 
 const NEWLINE: u8 = b'\n';
 
-/// One stream of one rank.
+/// One output stream of one rank.
 pub(super) struct Lines {
-    /// What each line begins with; empty without labels.
+    /// The prefix of each line; empty without labels.
     label: Vec<u8>,
-    /// The beginning of a line whose end has not come.
+    /// The beginning of a line whose end has not arrived.
     held: Vec<u8>,
-    /// Whether what was passed on last did not end its line.
+    /// Whether the last bytes that were passed on did not end their line.
     inside: bool,
 }
 
@@ -23,7 +23,7 @@ impl Lines {
         Lines { label, held: Vec::new(), inside: false }
     }
 
-    /// Takes what was read, and passes on the lines that are whole now.
+    /// Takes the bytes that were read, and passes on the lines that are complete now.
     pub(super) fn push(&mut self, bytes: &[u8], out: &mut impl FnMut(&[u8])) {
         let last = bytes.iter().rposition(|&byte| byte == NEWLINE);
         let (whole, rest) = bytes.split_at(last.map_or(0, |at| at + 1));
@@ -50,8 +50,8 @@ impl Lines {
         self.held.clear();
     }
 
-    /// The stream has ended, perhaps within a line. A labelled line gets its end, so that the next
-    /// label begins a line too; without labels no byte is added.
+    /// The stream has ended, perhaps within a line. A labelled line gets a newline, so that the
+    /// next label begins a line, too; without labels no byte is added.
     pub(super) fn finish(&mut self, out: &mut impl FnMut(&[u8])) {
         self.release(out);
         if self.inside && !self.label.is_empty() {

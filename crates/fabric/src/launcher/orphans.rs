@@ -1,8 +1,8 @@
 //! Finds and ends processes that the ranks have started and left behind.
 //!
-//! A rank may be a script that starts other programs, some of which move to process groups of
-//! their own (`timeout` does). While a job runs, the launcher is the parent of every descendant
-//! that loses its own, so at the end it finds them all below itself.
+//! A rank may be a script that starts other programs, some of which move to process groups of their
+//! own (`timeout` does). While a job runs, the launcher is the parent of every descendant whose own
+//! parent has ended, so at the end it finds all of them below itself.
 
 use std::collections::HashSet;
 use std::os::fd::OwnedFd;
@@ -16,24 +16,24 @@ use rustix::process::{
     kill_process, pidfd_open, set_child_subreaper, wait, waitid,
 };
 
-/// How often to look for more: whoever starts processes faster than they are found may win.
+/// Rounds of the search: a process that forks faster than the rounds find its children may escape.
 const REAP_ROUNDS_MAX: usize = 50;
-/// How long a killed process may take to be gone, in one round.
+/// How long a killed process may take to end, in one round.
 const TO_DIE: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
-/// How long to wait for a killed process of which the system does not tell.
+/// How long to wait for a killed process whose end the system does not report.
 const MOMENT: Duration = Duration::from_millis(1);
 
-/// The adoption of all orphans below this process, until dropped.
+/// Makes this process the parent of all orphans below it, until dropped.
 pub(super) struct Orphans {
     former: Option<Pid>,
-    /// Children that were there before the job, and have nothing to do with it.
+    /// Children from before the job, which do not belong to it.
     spared: HashSet<i32>,
 }
 
 impl Orphans {
     pub(super) fn adopt() -> Orphans {
         let former = child_subreaper().ok().flatten();
-        // Without it, orphans go to another ancestor, and only those in the group are ended.
+        // Without it, orphans get another ancestor, and only those in the group are ended.
         let _ = set_child_subreaper(Some(getpid()));
         let all = if has_children() { processes() } else { Vec::new() };
         let children = all.iter().filter(|process| process.parent == own_number());
@@ -51,7 +51,7 @@ impl Orphans {
             }
             let ends: Vec<Option<OwnedFd>> = left.into_iter().map(kill).collect();
             for end in ends.iter().flatten() {
-                // Whatever comes of it, the next round looks again.
+                // Whatever the result, the next round checks again.
                 let _ = poll(&mut [PollFd::new(end, PollFlags::IN)], Some(&TO_DIE));
             }
             if ends.iter().any(Option::is_none) {
@@ -82,8 +82,8 @@ fn own_number() -> i32 {
     getpid().as_raw_nonzero().get()
 }
 
-/// Whether this process has any child, a dead one included. All descendants have an ancestor
-/// among its children, so without one the search is over before it began.
+/// Whether this process has any child, a dead one included. All descendants have an ancestor among
+/// its children, so without a child there is nothing to search.
 fn has_children() -> bool {
     let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     !matches!(waitid(WaitId::All, look), Err(Errno::CHILD))
@@ -94,16 +94,17 @@ fn reap() {
     while matches!(wait(WaitOptions::NOHANG), Ok(Some(_)) | Err(Errno::INTR)) {}
 }
 
-/// Kills a process, and gives what becomes readable when it is gone, if the system has that.
+/// Kills a process. Returns a descriptor that becomes readable when it has ended, if the system
+/// supports that.
 fn kill(number: i32) -> Option<OwnedFd> {
     let process = Pid::from_raw(number)?;
     let end = pidfd_open(process, PidfdFlags::empty()).ok();
-    // It may have gone by itself.
+    // The process may have ended by itself.
     let _ = kill_process(process, Signal::KILL);
     end
 }
 
-/// All processes that can be seen.
+/// All processes that are visible in `/proc`.
 fn processes() -> Vec<Process> {
     let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
     let numbers = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -115,14 +116,14 @@ fn look_up(number: i32) -> Option<Process> {
     parent_of(&stat).map(|parent| Process { number, parent })
 }
 
-/// The parent in a line of the form `77 (name) S 1 ...`, where the name may hold anything.
+/// The parent in a line of the form `77 (name) S 1 ...`, where the name may contain any bytes.
 fn parent_of(stat: &[u8]) -> Option<i32> {
     let end_of_name = stat.iter().rposition(|&byte| byte == b')')?;
     let rest = std::str::from_utf8(&stat[end_of_name + 1..]).ok()?;
     rest.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
-/// Everybody below `root`, except those in `spared` and whoever is below them.
+/// All processes below `root`, except those in `spared` and the processes below them.
 fn descendants(root: i32, all: &[Process], spared: &HashSet<i32>) -> Vec<i32> {
     let mut found = vec![root];
     let mut next = 0;

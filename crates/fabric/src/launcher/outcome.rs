@@ -6,23 +6,24 @@ use std::io;
 use crate::segment::State;
 use crate::{Failure, How, Peer, signal_name};
 
-/// A shell reports a program that a signal ended by this number plus that of the signal.
+/// The exit code of a program that a signal ended is this number plus the signal, by the convention
+/// of shells.
 const SIGNAL_CODE: u8 = 128;
 /// The exit code of a Rust program after a panic.
 const PANIC_CODE: u8 = 101;
-/// The signal by which the kernel ends a process for want of memory.
+/// The signal by which the kernel ends a process when memory is exhausted.
 const SIGKILL: u8 = 9;
-/// The signal of whoever writes to a closed pipe.
+/// The signal of a process that writes to a closed pipe.
 const SIGPIPE: u8 = 13;
 
-/// What a program has to do that ends with exit code 0 while it is a rank.
+/// Advice for a program that ends with exit code 0 while it is a rank.
 const HOW_TO_LEAVE: &str = "; call MPI_Finalize before the process ends (in Rust, drop the World \
                             or call World::leave)";
 
 /// The outcome of a job whose ranks were started.
 #[derive(Debug)]
 pub struct Outcome {
-    /// What the launcher should exit with: 0 if all ranks ended well, else the code of the first
+    /// The exit code for the launcher: 0 if all ranks ended well, else the code of the first rank
     /// that did not, by the conventions of shells.
     pub code: u8,
     /// The cause, if the job ended early.
@@ -35,14 +36,14 @@ pub struct Outcome {
 pub enum Cause {
     /// A rank died.
     Death(Death),
-    /// A rank has ended the job with this exit code, and said so.
+    /// A rank has ended the job with this exit code, and has printed that.
     Abort {
-        /// Which rank.
+        /// The rank.
         rank: Peer,
         /// The code.
         code: u8,
     },
-    /// The ranks ended by this signal, which the launcher was sent.
+    /// This signal, which was sent to the launcher, has ended the ranks.
     Signal(u8),
     /// This signal has killed the launcher of a job in a session of its own.
     Launcher {
@@ -51,7 +52,8 @@ pub enum Cause {
         /// The signal.
         signal: u8,
     },
-    /// Standard output took nothing any more. That its reader has gone is no mishap: `| head`.
+    /// Standard output accepts nothing any more. It is no error that its reader has ended: `|
+    /// head`.
     Output(io::Error),
 }
 
@@ -61,19 +63,19 @@ pub enum Cause {
 pub struct Death {
     /// The rank, and how it died.
     pub failure: Failure,
-    /// Its process.
+    /// The process of the rank.
     pub process: u32,
-    /// Where it was in the life of a rank.
+    /// The state of the rank when it died.
     pub state: State,
-    /// Whether it had left its world in good order, and so had all others by themselves: then they
-    /// have said what there is to say.
+    /// Whether the rank had left its world in good order, and all others had ended by themselves:
+    /// then they have printed all messages.
     pub orderly: bool,
-    /// How many others had not ended by then.
+    /// How many other ranks had not ended by then.
     pub others: usize,
     /// Ranks of the job.
     pub ranks: usize,
-    /// Bytes that its control group may have, if the kernel has killed a process since that was
-    /// full.
+    /// The memory limit of its control group in bytes, if the kernel has killed a process because
+    /// the group was full.
     pub full: Option<u64>,
 }
 
@@ -91,7 +93,7 @@ impl Cause {
     fn code(&self) -> u8 {
         match self {
             Cause::Death(death) => match death.failure.how {
-                // It deserted the others, whatever it says.
+                // The rank deserted the others, whatever its exit code.
                 How::Exit(0) | How::Vanished | How::Silent(_) | How::Cut | How::Starved(_) => 1,
                 How::Exit(code) | How::ExitAfterLeaving(code) => code,
                 How::Signal(signal) => SIGNAL_CODE.saturating_add(signal),
@@ -106,7 +108,7 @@ impl Cause {
         }
     }
 
-    /// Whether nothing needs to be said about it.
+    /// Whether the launcher prints nothing about it.
     pub fn is_quiet(&self) -> bool {
         match self {
             Cause::Death(death) => {
@@ -167,7 +169,7 @@ impl fmt::Display for Death {
             others => write!(out, "; the {others} other ranks that still ran were ended")?,
         }
         match how {
-            // It meant to end well.
+            // The program seems to have ended as intended.
             How::Exit(0) if self.state == State::Present => out.write_str(HOW_TO_LEAVE),
             _ => Ok(()),
         }

@@ -14,11 +14,11 @@ use super::sink::Sink;
 use crate::{Error, Result};
 
 const AT_ONCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
-/// Pipes that are read before something else is looked at.
+/// Pipes that are read before another event is handled.
 const BATCH: usize = 64;
 
-/// A sink with the pipes that lead to it. That they are watched together makes it easy to leave
-/// them all alone while the sink is full.
+/// A sink with the pipes that lead to it. One descriptor watches all of them, so that the launcher
+/// can ignore all of them while the sink is full.
 struct Outlet {
     sink: Sink,
     pipes: OwnedFd,
@@ -26,7 +26,7 @@ struct Outlet {
     open: usize,
 }
 
-/// One pipe.
+/// One pipe of a rank.
 struct Stream {
     pipe: OwnedFd,
     lines: Lines,
@@ -35,9 +35,9 @@ struct Stream {
 
 /// All output of a job.
 pub(super) struct Output {
-    /// Standard output and standard error, or one for both if they lead to the same place.
+    /// Standard output and standard error, or one outlet for both if they lead to the same place.
     outlets: Vec<Outlet>,
-    /// Two for each rank; none where a pipe has ended.
+    /// Two streams for each rank; `None` where a pipe has ended.
     streams: Vec<Option<Stream>>,
     label: bool,
     events: Vec<epoll::Event>,
@@ -46,8 +46,8 @@ pub(super) struct Output {
 
 impl Output {
     pub(super) fn new(job: &Job) -> Result<Output> {
-        // What the program around us has written must not come after what its ranks write. If it
-        // cannot be written, we shall find out ourselves.
+        // What this process has written before must precede the output of its ranks. If it cannot
+        // be written, the sink finds the error later.
         let _ = std::io::stdout().flush();
         let (out, err) = (rustix::stdio::stdout(), rustix::stdio::stderr());
         let mut outlets = vec![Outlet::new(Sink::new(out))?];
@@ -81,7 +81,7 @@ impl Output {
         Ok(pipe)
     }
 
-    /// What to wait for.
+    /// Adds the events to wait for.
     pub(super) fn interests<'a>(&'a self, entries: &mut Vec<PollFd<'a>>) {
         for outlet in &self.outlets {
             if outlet.open > 0 && !outlet.sink.is_full() {
@@ -93,7 +93,7 @@ impl Output {
         }
     }
 
-    /// Moves what can be moved now.
+    /// Copies what can be copied now.
     pub(super) fn pump(&mut self) {
         for index in 0..self.outlets.len() {
             self.outlets[index].sink.flush();
@@ -107,7 +107,7 @@ impl Output {
     fn read_batch(&mut self, outlet: usize) {
         self.events.clear();
         let room = spare_capacity(&mut self.events);
-        // An interruption is like nothing to read: the next round sees to it.
+        // An interruption is like no event: the next round handles it.
         let _ = epoll::wait(&self.outlets[outlet].pipes, room, Some(&AT_ONCE));
         for at in 0..self.events.len() {
             self.read_one(self.events[at].data.u64() as usize);
@@ -127,7 +127,7 @@ impl Output {
         }
     }
 
-    /// A pipe has ended, or is not to be waited for.
+    /// Closes a pipe that has ended, or for which the launcher does not wait any more.
     fn close(&mut self, token: usize) {
         if let Some(mut stream) = self.streams[token].take() {
             let outlet = &mut self.outlets[stream.outlet];
@@ -136,9 +136,9 @@ impl Output {
         }
     }
 
-    /// Whether a line without its end is held back from somebody who may be waiting for it.
+    /// Whether a part of a line is held back from a terminal, whose user may wait for it.
     pub(super) fn holds_question(&self) -> bool {
-        // Most often nobody looks, and then the ranks need not be asked.
+        // Most often there is no terminal; then the streams need not be checked.
         let mut shown = self.streams.iter().flatten();
         self.outlets.iter().any(|outlet| outlet.sink.is_terminal())
             && shown.any(|stream| {
@@ -157,19 +157,19 @@ impl Output {
         }
     }
 
-    /// Says something on standard error.
+    /// Prints a line on standard error.
     pub(super) fn say(&mut self, text: &str) {
         if let Some(outlet) = self.outlets.last_mut() {
             outlet.sink.say(text);
         }
     }
 
-    /// Why standard output takes nothing any more.
+    /// The error because of which standard output accepts nothing any more.
     pub(super) fn failure(&self) -> Option<Errno> {
         self.outlets.first().and_then(|outlet| outlet.sink.failure())
     }
 
-    /// Whether something has been written that is not read yet, perhaps because a sink is full.
+    /// Whether output has been written that is not read yet, perhaps because a sink is full.
     pub(super) fn is_behind(&self) -> bool {
         self.outlets.iter().any(|outlet| {
             let mut entry = [PollFd::new(&outlet.pipes, PollFlags::IN)];
@@ -177,12 +177,12 @@ impl Output {
         })
     }
 
-    /// Waits for no pipe any more.
+    /// Stops waiting for all pipes.
     pub(super) fn abandon(&mut self) {
         (0..self.streams.len()).for_each(|token| self.close(token));
     }
 
-    /// Forgets what was not written.
+    /// Drops the output that was not written.
     pub(super) fn discard(&mut self) {
         self.abandon();
         self.outlets.iter_mut().for_each(|outlet| outlet.sink.discard());

@@ -1,33 +1,35 @@
 //! Runs a job in its own session (`motet run --session=own`).
 //!
-//! A process cannot join a session, and one that leads another session has no terminal. So there
-//! are two processes:
+//! A process cannot join a session, and the leader of another session has no terminal. So there are
+//! two processes:
 //!
-//! * The *front* is the process that was started. It stays in the session of its terminal, passes
-//!   on signals and what is typed, stops and goes on with the job, and ends with its exit code.
+//! * The *front* is the process that the user started. It stays in the session of its terminal,
+//!   forwards signals and terminal input, stops and continues with the job, and exits with the exit
+//!   code of the job.
 //! * The *launcher* is its child, leads the new session, and starts the guard and the ranks like
 //!   any launcher, so it is their parent.
 //!
 //! **Signals.** The front reads the signals that a launcher reads, and sends each to the launcher.
-//! Until the launcher leads its session it gets those of the terminal itself; it throws them away,
-//! and the front passes its own copy on when the launcher says that it is ready.
+//! Until the launcher leads its session it receives those of the terminal itself; it drops them,
+//! and the front forwards its own copy when the launcher reports that it is ready.
 //!
 //! **Stopping.** No process outside the session of the launcher is its parent and could continue
 //! it, so for the kernel its process group is orphaned and ignores SIGTSTP. The group of the ranks
-//! is not: its parent, the launcher, is in the same session. So the launcher sends SIGTSTP to the
-//! ranks and SIGSTOP to itself, the front sees the launcher stop and stops as SIGTSTP has it, and
-//! when the front goes on it continues the launcher, and this the ranks.
+//! is not orphaned: its parent, the launcher, is in the same session. So the launcher sends SIGTSTP
+//! to the ranks and SIGSTOP to itself. The front sees that the launcher has stopped, and stops as
+//! with SIGTSTP. When the front continues, it continues the launcher, and the launcher continues
+//! the ranks.
 //!
-//! **Input.** The front reads the terminal and passes on what it reads by a pipe, from which rank 0
+//! **Input.** The front reads the terminal and writes what it reads into a pipe, from which rank 0
 //! reads. The launcher could read the terminal itself, but not well: the kernel keeps only
 //! processes of the terminal's session from reading in the background, so the launcher would take
-//! what is typed for the shell. Input that is no terminal goes to rank 0 as it is.
+//! input that is typed for the shell. Input from anything but a terminal goes to rank 0 unchanged.
 //!
 //! **Deaths.** The launcher holds one end of a pipe, the *tether*, and the front the other. When
-//! the front is gone, however it went, the pipe closes, and the launcher ends the job; the kernel
-//! sends it SIGCONT, in case that it is stopped. If the launcher is killed, the kernel and the
-//! guard end the ranks, and the front ends what is left, says so, and ends with the code of that
-//! signal.
+//! the front has ended, for whatever reason, the pipe closes, and the launcher ends the job; the
+//! kernel sends it SIGCONT, in case it is stopped. If the launcher is killed, the kernel and the
+//! guard end the ranks, and the front ends all remaining processes, reports it, and exits with the
+//! code of that signal.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -54,7 +56,7 @@ use super::{Job, exit_code, run_alone};
 use crate::host::autogroup;
 use crate::{Error, Result, log_line};
 
-/// What a Rust program exits with after a panic.
+/// The exit code of a Rust program after a panic.
 const PANIC_CODE: u8 = 101;
 const AT_ONCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 
@@ -62,13 +64,13 @@ fn failed(source: impl Into<io::Error>) -> Error {
     Error::system("start a session of its own", source)
 }
 
-/// Runs a job in a new session, and is its front.
+/// Runs a job in a new session, as its front.
 pub(super) fn run(job: &Job) -> Result<Outcome> {
     let threads = std::fs::read_dir("/proc/self/task").map_or(1, Iterator::count);
     if threads > 1 {
         return Err(failed(io::Error::other(format!("this process has {threads} threads"))));
     }
-    // What this process has written must not be written by both.
+    // Buffered output of this process must not be written by both processes.
     let _ = io::stdout().flush();
     let signals = Signals::take()?;
     let orphans = Orphans::adopt();
@@ -120,7 +122,7 @@ fn is_ready(ready: &OwnedFd) -> Result<()> {
                 0 => return Ok(()),
                 errno => return Err(failed(io::Error::from_raw_os_error(errno))),
             },
-            // The launcher has been killed, which is seen when it is waited for.
+            // The launcher has been killed; the wait for its end reports that.
             _ => return Ok(()),
         }
     }
@@ -134,7 +136,7 @@ struct Front<'a> {
     keyboard: Option<Keyboard>,
     /// Whether the job was asked to stop.
     pauses: bool,
-    /// The end of the tether that closes when we are gone.
+    /// The end of the tether that closes when this process ends.
     _held: OwnedFd,
 }
 
@@ -170,12 +172,12 @@ impl Front<'_> {
     fn pass_on(&mut self, signal: Signal) {
         if signal != Signal::CHILD {
             self.pauses |= signal == Signal::TSTP;
-            // Until its status is taken, its number belongs to nobody else.
+            // Until its status is taken, no other process can have its number.
             let _ = kill_process(self.launcher, signal);
         }
     }
 
-    /// Sees to the launcher, if it has stopped or ended.
+    /// Handles a stop or an end of the launcher.
     fn look(&mut self) -> Option<Outcome> {
         let options = WaitOptions::NOHANG | WaitOptions::UNTRACED;
         let (_, status) = waitpid(Some(self.launcher), options).ok().flatten()?;
@@ -200,32 +202,32 @@ impl Front<'_> {
     }
 }
 
-/// What the launcher has of its front.
+/// The launcher's connection to its front.
 pub(super) struct Tether {
     pipe: OwnedFd,
     front: Pid,
-    /// Whether the standard input is a pipe into which the front writes what is typed.
+    /// Whether the standard input is a pipe into which the front writes terminal input.
     is_typed: bool,
 }
 
 impl Tether {
-    /// Readable when the front is gone.
+    /// Readable when the front has ended.
     pub(super) fn interest(&self) -> PollFd<'_> {
         PollFd::new(&self.pipe, PollFlags::IN)
     }
 
-    /// Whether the front is gone.
+    /// Whether the front has ended.
     pub(super) fn is_gone(&self) -> bool {
         poll(&mut [self.interest()], Some(&AT_ONCE)) == Ok(1)
     }
 
-    /// The ranks have begun: from now on rank 0 alone reads what is typed. When it reads no more,
-    /// the front finds out and leaves the rest to others.
+    /// The ranks have started: from now on rank 0 alone reads the terminal input. When it does not
+    /// read any more, the front notices it and leaves the remaining input to other programs.
     pub(super) fn give_input(&self) {
         if self.is_typed
             && let Ok(nothing) = open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
         {
-            // Refused, it only means that the front reads lines for which there is nobody.
+            // If this is refused, the front only reads lines that no process needs.
             let _ = dup2_stdin(nothing);
         }
     }
@@ -236,7 +238,7 @@ impl Tether {
     }
 }
 
-/// What the launcher does, all its life.
+/// The main function of the launcher.
 fn lead(
     job: &Job,
     signals: &Signals,
@@ -244,7 +246,8 @@ fn lead(
     tether: Tether,
     typed: Option<OwnedFd>,
 ) -> ! {
-    // The tether tells, too; but only a process that is not stopped hears that.
+    // The tether reports the end of the front, too; but only a process that is not stopped notices
+    // that.
     let _ = set_parent_process_death_signal(Some(Signal::CONT));
     let nice = autogroup::nice();
     let begun = match getppid() {
@@ -254,7 +257,7 @@ fn lead(
     let begun =
         begun.and_then(|()| typed.as_ref().map_or(Ok(()), |typed| dup2_stdin(typed.as_fd())));
     drop(typed);
-    // Those that came to the group of the front, which has them, too.
+    // Signals that went to the group of the front: the front has received them, too.
     while signals.next().is_some() {}
     let errno = begun.err().map_or(0, Errno::raw_os_error);
     let _ = write(&says_ready, &errno.to_ne_bytes());
@@ -272,7 +275,7 @@ fn lead(
     let outcome = catch_unwind(AssertUnwindSafe(|| run_alone(job, Some(&tether))));
     let code = match outcome {
         Ok(Ok(outcome)) => outcome.code,
-        // Nobody waits for a word, and it might not be read.
+        // No process waits for a message, and none may read it.
         Ok(Err(_)) if tether.is_gone() => 1,
         Ok(Err(error)) => {
             log_line(format_args!("motet: {error}"));

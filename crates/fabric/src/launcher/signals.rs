@@ -13,19 +13,20 @@ use rustix::process::{Signal, getpid, kill_process};
 
 use crate::{Error, Result};
 
-/// What a launcher wants to hear of.
+/// The signals that a launcher reads.
 const WANTED: [libc::c_int; 9] =
     [SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGUSR1, SIGUSR2, SIGWINCH];
 
-/// Signals that this thread reads instead of suffering them, until dropped.
+/// Signals that this thread reads from a descriptor instead of running their actions, until
+/// dropped.
 ///
-/// Only this thread blocks them: other threads of the program have to block them too if they are
-/// not to be hit. Losing SIGCHLD that way does no harm, since a rank's end is seen by its pidfd.
+/// Only this thread blocks them: other threads of the program must block them, too, or the signals
+/// act there. Losing SIGCHLD that way does no harm, since a pidfd reports the end of a rank.
 pub(super) struct Signals {
     descriptor: OwnedFd,
     /// The signals that were blocked before.
     former: Mask,
-    /// What the program did about its children's ends.
+    /// The action of the program for SIGCHLD.
     former_child: libc::sigaction,
 }
 
@@ -34,11 +35,12 @@ pub(super) struct Signals {
 struct Mask(sigset_t);
 
 impl Signals {
-    /// Takes the signals that a launcher wants. One that the program ignores stays ignored, by the
-    /// ranks too: `nohup` and a shell's `&` want it so. One that it blocks is read like the others.
+    /// Takes the signals that a launcher reads. A signal that the program ignores stays ignored,
+    /// also by the ranks: `nohup` and `&` of a shell require that. A signal that it blocks is read
+    /// like the others.
     pub(super) fn take() -> Result<Signals> {
         let failed = |source| Error::System { what: "take over the signals", source };
-        // An ignored SIGCHLD would make the kernel throw away how the ranks ended.
+        // If SIGCHLD were ignored, the kernel would drop the exit statuses of the ranks.
         let former_child = set_action(SIGCHLD, &action(libc::SIG_DFL)).map_err(failed)?;
         let wanted = WANTED.into_iter().filter(|&signal| !is_ignored(signal));
         let mask = Mask::of(wanted);
@@ -54,12 +56,12 @@ impl Signals {
         Ok(Signals { descriptor, former, former_child })
     }
 
-    /// Readable when a signal waits.
+    /// Readable when a signal is pending.
     pub(super) fn descriptor(&self) -> BorrowedFd<'_> {
         self.descriptor.as_fd()
     }
 
-    /// Takes a signal that waits.
+    /// Takes a pending signal.
     pub(super) fn next(&self) -> Option<Signal> {
         let mut record = [0_u8; size_of::<libc::signalfd_siginfo>()];
         let read = rustix::io::read(&self.descriptor, &mut record).ok()?;
@@ -67,10 +69,12 @@ impl Signals {
         Signal::from_named_raw(u32::from_ne_bytes(*number) as i32)
     }
 
-    /// Does what SIGTSTP does by default: stops this process, unless nobody could continue it.
+    /// Does the default action of SIGTSTP: stops this process, unless its process group is
+    /// orphaned.
     pub(super) fn suspend(&self) {
         let mask = Mask::of([SIGTSTP].into_iter());
-        // A mask can only be refused for a wrong first argument, and a process can signal itself.
+        // The system refuses a mask only for a wrong first argument, and a process can signal
+        // itself.
         let _ = mask.change(libc::SIG_UNBLOCK);
         let _ = kill_process(getpid(), Signal::TSTP);
         let _ = mask.change(libc::SIG_BLOCK);
@@ -79,7 +83,7 @@ impl Signals {
 
 impl Drop for Signals {
     fn drop(&mut self) {
-        // Both were in force before, so the kernel takes them again.
+        // Both were in force before, so the kernel accepts them again.
         let _ = self.former.set();
         let _ = set_action(SIGCHLD, &self.former_child);
     }
@@ -98,12 +102,12 @@ impl Mask {
         Mask(unsafe { set.assume_init() })
     }
 
-    /// Makes these the signals that this thread blocks.
+    /// Sets the signals that this thread blocks.
     fn set(&self) -> io::Result<()> {
         self.change(libc::SIG_SETMASK).map(drop)
     }
 
-    /// Changes the mask of this thread, and gives the former one.
+    /// Changes the mask of this thread. Returns the former mask.
     fn change(&self, how: libc::c_int) -> io::Result<Mask> {
         let mut former = MaybeUninit::uninit();
         // SAFETY: our set is initialised, and there is room for the former one.
@@ -116,21 +120,21 @@ impl Mask {
     }
 }
 
-/// Blocks no signal any more: what a new program is to begin with. The launcher blocks what it
-/// reads, and who has started it with others blocked (a thread of a server, say) has hardly wanted
-/// ranks that no signal ends. Fit for a process between fork and exec.
+/// Unblocks all signals: the state in which a new program should start. The launcher blocks the
+/// signals that it reads, and a parent that started it with others blocked (a thread of a server,
+/// for example) hardly wants ranks that no signal ends. May be called between fork and exec.
 pub(super) fn unblock_all() -> io::Result<()> {
     Mask::of(std::iter::empty()).set()
 }
 
-/// Blocks every signal that can be blocked. Fit for a process between fork and exec.
+/// Blocks every signal that can be blocked. May be called between fork and exec.
 pub(super) fn block_all() {
     let mut set = MaybeUninit::uninit();
     // SAFETY: the pointer is valid for a set, which this call initialises.
     unsafe { libc::sigfillset(set.as_mut_ptr()) };
     // SAFETY: initialised by the call above.
     let all = Mask(unsafe { set.assume_init() });
-    // It can only fail for a wrong first argument.
+    // It can fail only for a wrong first argument.
     let _ = all.change(libc::SIG_SETMASK);
 }
 
@@ -151,7 +155,7 @@ fn action(handler: libc::sighandler_t) -> libc::sigaction {
     }
 }
 
-/// Sets what is done about a signal, and gives what was done before.
+/// Sets the action of a signal. Returns the former action.
 fn set_action(signal: libc::c_int, new: &libc::sigaction) -> io::Result<libc::sigaction> {
     let mut former = MaybeUninit::uninit();
     // SAFETY: the new action is the default or was in force before, so it names no function that

@@ -1,7 +1,7 @@
 //! Non-blocking writer of the launcher's standard output and standard error.
 //!
-//! Who reads it may be slow, stopped or gone, and the ranks must be looked after all the same: so
-//! nothing is written that could block, and what cannot be written yet is kept here.
+//! The reader may be slow, stopped or dead, and the launcher must still watch the ranks: so it
+//! makes no write that could block, and keeps here what it cannot write yet.
 
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -13,33 +13,34 @@ use rustix::termios::isatty;
 
 use crate::printable;
 
-/// Bytes kept at which no more is read from the ranks: then their pipes fill, and they wait.
+/// Kept bytes from which the launcher reads no more output of the ranks: then their pipes fill, and
+/// they wait.
 const BUFFERED_MAX_BYTES: usize = 256 << 10;
-/// What a pipe takes without blocking once `poll` has called it writable.
+/// Bytes that a pipe accepts without blocking once `poll` has reported it as writable.
 const ATOMIC: usize = 4096;
-/// What is written to a plain file at once.
+/// Bytes of one write to a regular file.
 const BLOCK: usize = 256 << 10;
-/// No rank: the launcher itself.
+/// The source of the launcher's own lines, which is no rank.
 const OURSELVES: usize = usize::MAX;
 
 const AT_ONCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// Somebody looks at it.
+    /// A terminal, with a user.
     Terminal,
-    /// Takes everything at once.
+    /// Accepts any number of bytes at once.
     File,
     /// A pipe or a socket.
     Stream,
 }
 
-/// Where lines go.
+/// The destination of lines.
 pub(super) struct Sink {
     file: BorrowedFd<'static>,
     kind: Kind,
     pending: VecDeque<u8>,
-    /// Whether what came last ended its line, and who it was from.
+    /// Whether the last bytes ended their line, and their source.
     at_line_start: bool,
     last: usize,
     failure: Option<Errno>,
@@ -58,20 +59,20 @@ impl Sink {
         Sink { file, kind, pending, at_line_start: true, last: OURSELVES, failure: None }
     }
 
-    /// Whether two descriptors lead to the same place. Then there must be one sink for both, or
-    /// their lines would be cut into each other.
+    /// Whether two descriptors lead to the same place. Then both need the same sink, or their lines
+    /// would be cut into each other.
     pub(super) fn is_same(one: BorrowedFd<'_>, other: BorrowedFd<'_>) -> bool {
         let place = |file| fstat(file).map(|stat| (stat.st_dev, stat.st_ino));
         matches!((place(one), place(other)), (Ok(one), Ok(other)) if one == other)
     }
 
-    /// Whether somebody may be waiting for a line that has no end, such as a question.
+    /// Whether a user may be waiting for a line that has no end, such as a question.
     pub(super) fn is_terminal(&self) -> bool {
         self.kind == Kind::Terminal
     }
 
-    /// Takes bytes from a source. On a terminal, where a line may have been shown before its end
-    /// came, another source's line begins on a new one.
+    /// Takes bytes from a source. On a terminal, where a line may be shown before its end arrives,
+    /// the line of another source begins on a new line.
     pub(super) fn put(&mut self, source: usize, bytes: &[u8]) {
         let Some(end) = bytes.last() else { return };
         if self.failure.is_some() {
@@ -85,7 +86,7 @@ impl Sink {
         self.last = source;
     }
 
-    /// Takes a line of our own, which always begins on a new one.
+    /// Takes a line of the launcher, which always begins on a new line.
     pub(super) fn say(&mut self, text: &str) {
         if !self.at_line_start {
             self.put(self.last, b"\n");
@@ -101,7 +102,7 @@ impl Sink {
             match write(self.file, &front[..front.len().min(most)]) {
                 Ok(written) => drop(self.pending.drain(..written)),
                 Err(Errno::INTR) => {}
-                // Somebody else writes here too, and was faster.
+                // Another process writes here, too, and was faster.
                 Err(Errno::AGAIN) => return,
                 Err(errno) => self.fail(errno),
             }
@@ -113,18 +114,18 @@ impl Sink {
         self.kind == Kind::File || poll(&mut entry, Some(&AT_ONCE)) == Ok(1)
     }
 
-    /// Takes nothing any more.
+    /// Records an error: the sink accepts nothing any more.
     fn fail(&mut self, errno: Errno) {
         self.failure = Some(errno);
         self.discard();
     }
 
-    /// Forgets what was not written.
+    /// Drops the bytes that were not written.
     pub(super) fn discard(&mut self) {
         self.pending = VecDeque::new();
     }
 
-    /// Why nothing can be written any more.
+    /// The error because of which nothing can be written any more.
     pub(super) fn failure(&self) -> Option<Errno> {
         self.failure
     }
@@ -133,7 +134,7 @@ impl Sink {
         self.pending.is_empty()
     }
 
-    /// Whether so much is kept that the ranks should wait.
+    /// Whether so many bytes are kept that the ranks should wait.
     pub(super) fn is_full(&self) -> bool {
         self.pending.len() >= BUFFERED_MAX_BYTES
     }

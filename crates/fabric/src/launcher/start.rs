@@ -21,32 +21,32 @@ use crate::bootstrap::{LAUNCHER, RANK, RANKS, SEGMENT};
 use crate::limits::limit_of;
 use crate::{Error, Peer, Result};
 
-/// Descriptors that the launcher holds for one rank: two pipes, and one to see its end.
+/// Descriptors that the launcher holds for one rank: two pipes, and one that reports its end.
 const FILES_PER_RANK: u64 = 3;
-/// Descriptors for everything else, those of the program around the launcher included.
+/// Descriptors for everything else, with those of the program that contains the launcher.
 const FILES_BESIDE: u64 = 64;
 
-/// What all ranks of a job are started with.
+/// What all ranks of a job have in common at their start.
 pub(super) struct Starter<'a> {
     job: &'a Job,
     segment: Arc<OwnedFd>,
-    /// The limit of open files that was in force before we raised ours.
+    /// The limit of open files before the launcher raised it.
     files: Rlimit,
     group: Pid,
 }
 
-/// A rank that was started.
+/// A rank that has been started.
 pub(super) struct Started {
     /// Its process.
     pub(super) process: Pid,
-    /// Readable when the process has ended; nothing where the system has no such descriptors (it
-    /// is older than Linux 5.3, or a sandbox refuses them) or none is left.
+    /// Readable when the process has ended; `None` where the system has no such descriptors (it is
+    /// older than Linux 5.3, or a sandbox refuses them) or none is left.
     pub(super) end: Option<OwnedFd>,
-    /// What it writes to its standard output.
+    /// The pipe of its standard output.
     pub(super) output: OwnedFd,
-    /// What it writes to its standard error.
+    /// The pipe of its standard error.
     pub(super) errors: OwnedFd,
-    /// What it reads as its standard input, if that comes through us.
+    /// The pipe of its standard input, if the launcher forwards the input.
     pub(super) input: Option<OwnedFd>,
 }
 
@@ -92,19 +92,19 @@ impl<'a> Starter<'a> {
         command
     }
 
-    /// What the new process does before it becomes the program.
+    /// Prepares the new process before it executes the program.
     fn prepare(&self, command: &mut Command) {
         let (segment, files) = (Arc::clone(&self.segment), self.files);
         let launcher = getpid();
         let prepare = move || {
-            // The guard ends this process, too, if the system refuses that.
+            // If the system refuses this, the guard still ends this process.
             let _ = set_parent_process_death_signal(Some(Signal::KILL));
-            // Had the launcher died before that call, nobody would tell this process.
+            // If the launcher had died before that call, this process would get no signal.
             if getppid() != Some(launcher) {
                 return Err(io::Error::from(Errno::SRCH));
             }
             fcntl_setfd(&*segment, FdFlags::empty())?;
-            // Else it has the limit of the launcher, which is no lower.
+            // If this fails, the process has the limit of the launcher, which is not lower.
             let _ = setrlimit(Resource::Nofile, files);
             signals::unblock_all()
         };
@@ -113,7 +113,8 @@ impl<'a> Starter<'a> {
         unsafe { command.pre_exec(prepare) };
     }
 
-    /// Tells apart a program that cannot be run and a system that has no room for another one.
+    /// Distinguishes a program that cannot be executed from a system without room for another
+    /// process.
     fn refused(&self, rank: usize, source: io::Error) -> Error {
         let full = [Errno::AGAIN, Errno::NOMEM, Errno::MFILE, Errno::NFILE];
         if full.iter().any(|errno| source.raw_os_error() == Some(errno.raw_os_error())) {
@@ -124,8 +125,8 @@ impl<'a> Starter<'a> {
     }
 }
 
-/// Rank 0 gets our input as it is, unless that is a terminal: being in another process group it
-/// may not read from that, so we pass on what is typed.
+/// Rank 0 inherits the input of the launcher, unless that is a terminal: a process of another
+/// process group may not read from a terminal, so the launcher forwards what is typed.
 fn input_of(rank: usize) -> Stdio {
     if rank > 0 {
         Stdio::null()
@@ -141,13 +142,13 @@ pub fn files_for(ranks: usize) -> u64 {
     ranks as u64 * FILES_PER_RANK + FILES_BESIDE
 }
 
-/// The limit of open files, raised for as many ranks as there are; dropping it lowers it again.
+/// The limit of open files, raised for all ranks; dropping it restores the former limit.
 pub(super) struct Files {
     former: Rlimit,
 }
 
 impl Files {
-    /// Makes sure that we may open enough files for this many ranks.
+    /// Ensures that the launcher may open enough files for this many ranks.
     pub(super) fn allow(ranks: usize) -> Result<Files> {
         let former = limit_of(Resource::Nofile);
         let needed = files_for(ranks);
@@ -162,7 +163,7 @@ impl Files {
         Ok(Files { former })
     }
 
-    /// The limit that was in force before, which is the one that ranks are to have.
+    /// The former limit, which the ranks get.
     pub(super) fn former(&self) -> Rlimit {
         self.former
     }

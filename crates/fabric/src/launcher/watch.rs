@@ -22,37 +22,37 @@ use crate::host::MemoryGroup;
 use crate::segment::{Abort, State};
 use crate::{Error, Failure, How, Peer, Result};
 
-/// How long all must be quiet before part of a line is taken for a question.
+/// How long all ranks must be quiet before a part of a line is taken for a question.
 const QUIET: Duration = Duration::from_millis(100);
-/// How long ranks may take to end after an interrupt before the user is told how to end them.
+/// How long ranks may take to end after an interrupt before the launcher prints how to end them.
 const TO_HEED: Duration = Duration::from_secs(1);
-/// Ends that are seen to before something else is looked at.
+/// Ends of ranks that are handled before another event.
 const BATCH: usize = 64;
-/// How often to ask for the ends of ranks of which the system does not tell.
+/// How often to ask for the ends of ranks whose ends the system does not report.
 const ASK_AGAIN: Duration = Duration::from_millis(20);
 
 /// A rank as a process.
 struct Rank {
     process: Pid,
-    /// Readable when the process has ended, where the system has that.
+    /// Readable when the process has ended, where the system supports that.
     end: Option<OwnedFd>,
     runs: bool,
 }
 
-/// Why the job is to end early.
+/// The reason of an early end of the job.
 enum Reason {
-    /// A rank has died, and this many others ran at that time. The segment may know of an earlier
+    /// A rank has died, and this many others ran at that time. The segment may record an earlier
     /// death.
     Death { seen: Failure, others: usize },
     /// A rank has ended the job.
     Abort(Abort),
-    /// This signal went to all ranks.
+    /// All ranks were sent this signal.
     Signal(Signal),
     /// Nothing can be written to standard output any more.
     Output(Errno),
 }
 
-/// A job that runs. Dropping it ends all its processes.
+/// A running job. Dropping it ends all its processes.
 pub(super) struct Watch<'a> {
     worlds: Worlds,
     signals: &'a Signals,
@@ -63,21 +63,21 @@ pub(super) struct Watch<'a> {
     ranks: Vec<Rank>,
     /// Ranks that have not ended.
     live: usize,
-    /// What watches the ends of all ranks.
+    /// Reports the ends of all ranks.
     ends: OwnedFd,
     events: Vec<epoll::Event>,
-    /// Whether there is a rank of whose end the system does not tell.
+    /// Whether there is a rank whose end the system does not report.
     asks: bool,
-    /// Signals that all ranks have been sent.
+    /// Signals that were sent to all ranks.
     forwarded: Vec<Signal>,
-    /// When to tell that ranks still run although they were interrupted.
+    /// When to report that ranks still run although they were interrupted.
     reminder: Option<Instant>,
     reason: Option<Reason>,
     ending: Ending,
     /// Whether ranks had to be asked to end.
     asked: bool,
     memory: Option<Memory>,
-    /// The process for which we run the job, if it is another one.
+    /// The front, if the job has a session of its own.
     front: Option<&'a Tether>,
 }
 
@@ -91,7 +91,7 @@ impl Memory {
         Some(Memory(group, kills))
     }
 
-    /// Its limit, if the kernel has killed a process of it since.
+    /// The limit of the group, if the kernel has killed a process of it since.
     fn is_full(&self) -> Option<u64> {
         (self.0.kills() > self.1).then_some(self.0.limit)
     }
@@ -130,7 +130,7 @@ impl<'a> Watch<'a> {
         })
     }
 
-    /// Looks after one more rank: the next by number.
+    /// Adds the next rank in the order of numbers.
     pub(super) fn add(&mut self, started: Started) -> Result<()> {
         let rank = self.ranks.len();
         let token = epoll::EventData::new_u64(rank as u64);
@@ -146,18 +146,18 @@ impl<'a> Watch<'a> {
         self.output.add(rank, [started.output, started.errors])
     }
 
-    /// Waits for the end.
+    /// Waits for the end of the job.
     pub(super) fn run(mut self) -> Result<Outcome> {
         while self.live > 0 || !self.output.is_closed() {
             self.round()?;
         }
         self.sweep();
         let outcome = self.tell()?;
-        // The last bytes may have met an error, which then is the only one.
+        // Writing the last bytes may have failed; that error is then the only one.
         if outcome.cause.is_some() { Ok(outcome) } else { self.tell() }
     }
 
-    /// Says why the job ended early, if it did, and waits until everything has been written.
+    /// Reports why the job ended early, if it did, and waits until all output has been written.
     fn tell(&mut self) -> Result<Outcome> {
         let outcome = self.outcome();
         if let Some(cause) = outcome.cause.as_ref().filter(|cause| !cause.is_quiet()) {
@@ -173,7 +173,7 @@ impl<'a> Watch<'a> {
     fn round(&mut self) -> Result<()> {
         let quiet = self.sleep()?;
         if self.front.is_some_and(Tether::is_gone) {
-            // The job ends with it, and nobody waits for its output.
+            // The job ends with its front, and no process waits for its output.
             self.output.discard();
             return Err(Error::system("go on without the process that began", Errno::PIPE));
         }
@@ -191,7 +191,7 @@ impl<'a> Watch<'a> {
         Ok(())
     }
 
-    /// Sleeps until something happens or is due. Says whether nothing has happened.
+    /// Sleeps until an event happens or is due. Returns whether nothing has happened.
     fn sleep(&self) -> Result<bool> {
         let mut entries = vec![
             PollFd::from_borrowed_fd(self.signals.descriptor(), PollFlags::IN),
@@ -231,7 +231,8 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Passes a signal on. Who interrupts twice, or when only output is left, means it.
+    /// Forwards a signal. A second interrupt kills the ranks; when only output is left, a request to
+    /// end drops it.
     fn forward(&mut self, signal: Signal) {
         let is_first = !self.forwarded.contains(&signal);
         if self.live == 0 && is_request_to_end(signal) {
@@ -251,7 +252,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Tells how to end ranks that an interrupt has not ended, unless they end already.
+    /// Reports how to end ranks that an interrupt has not ended, unless they are ending already.
     fn remind(&mut self) {
         if self.reminder.is_none_or(|due| Instant::now() < due) {
             return;
@@ -268,7 +269,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Stops the ranks and ourselves, and goes on when we are told to.
+    /// Stops the ranks and this process, and continues when this process is continued.
     fn pause(&self) {
         self.signal_ranks(Signal::TSTP);
         match self.front {
@@ -278,14 +279,14 @@ impl<'a> Watch<'a> {
         self.signal_ranks(Signal::CONT);
     }
 
-    /// Sends a signal to all ranks and what they have started, and to those ranks that have left
-    /// the group: they will see to their own.
+    /// Sends a signal to all ranks and the processes that they have started, and to ranks that have
+    /// left the group; those forward it to their own processes as they like.
     fn signal_ranks(&self, signal: Signal) {
         let reached = self.group.signal(signal);
         let leader = Ok(self.group.leader());
         for rank in self.ranks.iter().filter(|rank| rank.runs) {
             if !reached || getpgid(Some(rank.process)) != leader {
-                // Until its status is taken, its number belongs to nobody else.
+                // Until its status is taken, no other process can have its number.
                 let _ = kill_process(rank.process, signal);
             }
         }
@@ -294,9 +295,10 @@ impl<'a> Watch<'a> {
     fn take_ends(&mut self) {
         self.events.clear();
         let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
-        // An interruption is like nothing to see: the next round sees to it.
+        // An interruption is like no event: the next round handles it.
         let _ = epoll::wait(&self.ends, spare_capacity(&mut self.events), Some(&at_once));
-        // They come in the order in which they happened, so the first death is the first here.
+        // The ends arrive in the order in which they happened, so the first death is the first
+        // here.
         for at in 0..self.events.len() {
             self.take_end(self.events[at].data.u64() as usize);
         }
@@ -318,7 +320,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Takes the statuses of adopted orphans, of which there may be any number in a long job.
+    /// Takes the statuses of adopted orphans, of which a long job may have any number.
     fn reap_others(&mut self) {
         self.take_ends();
         while let Ok(Some((process, status))) = wait(WaitOptions::NOHANG) {
@@ -332,7 +334,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// A rank has ended.
+    /// Handles the end of a rank.
     fn ended(&mut self, rank: usize, status: WaitStatus) {
         (self.ranks[rank].end, self.ranks[rank].runs) = (None, false);
         self.live -= 1;
@@ -351,7 +353,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// A rank has ended the job. The others are ended without a word to them.
+    /// A rank has ended the job. The launcher ends the others without notifying them.
     fn abort(&mut self, abort: Abort) {
         self.reason.get_or_insert(Reason::Abort(abort));
         self.ending.begin(Instant::now(), Duration::ZERO);
@@ -386,7 +388,7 @@ impl<'a> Watch<'a> {
             Action::Ask => {
                 self.asked = true;
                 self.signal_ranks(Signal::TERM);
-                // One that is stopped could not hear it.
+                // A stopped rank could not react to it.
                 self.signal_ranks(Signal::CONT);
             }
             Action::Kill => {
@@ -395,7 +397,7 @@ impl<'a> Watch<'a> {
                 self.group.end();
             }
             Action::Sweep => self.sweep(),
-            // A reader may take as long as it likes for what was written while the ranks lived.
+            // The reader may take any time for output that was written while the ranks lived.
             Action::Abandon if self.output.is_behind() => self.ending.postpone(Instant::now()),
             Action::Abandon => self.output.abandon(),
         }
@@ -418,7 +420,7 @@ impl<'a> Watch<'a> {
             Some(Reason::Signal(signal)) => Outcome::of(Cause::Signal(signal.as_raw() as u8)),
             Some(Reason::Output(errno)) => Outcome::of(Cause::Output(errno.into())),
             Some(Reason::Death { seen, others }) => {
-                // It is not recorded if a rank has aborted at that moment.
+                // The death is not recorded if a rank has aborted at that moment.
                 let failure = self.worlds.failure().unwrap_or(seen);
                 let rank = failure.rank;
                 let process = self.ranks[rank.index()].process.as_raw_nonzero().get() as u32;
@@ -439,8 +441,8 @@ impl Drop for Watch<'_> {
     }
 }
 
-/// How a rank has died, if this was a death: an exit without an error is none, except of a rank
-/// that has joined its world and has not left it.
+/// How a rank has died, if this was a death: an exit without an error is none, except that of a
+/// rank that has joined its world and has not left it.
 fn verdict(status: WaitStatus, state: State) -> Option<How> {
     match (status.terminating_signal(), status.exit_status()) {
         (Some(signal), _) => Some(How::Signal(signal as u8)),
@@ -450,7 +452,7 @@ fn verdict(status: WaitStatus, state: State) -> Option<How> {
     }
 }
 
-/// Whether a program that gets this is expected to end.
+/// Whether a program that receives this signal is expected to end.
 fn is_request_to_end(signal: Signal) -> bool {
     [Signal::HUP, Signal::INT, Signal::QUIT, Signal::TERM].contains(&signal)
 }

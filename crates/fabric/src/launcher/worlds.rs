@@ -1,9 +1,9 @@
 //! The worlds of a job: a rank that runs several programs one after the other has a world for each.
 //!
-//! Most jobs have one. When a rank has left its world and another program of it asks for one, by a
-//! pipe that it opens through `/proc`, the next world is made, unless another rank has asked for it
-//! before, and the first world says where it is ([`SharedSegment::current`]). A world that all
-//! ranks have gone on from is given up.
+//! Most jobs have one world. When a rank has left its world and another program of it asks for one,
+//! through a pipe that it opens by `/proc`, the launcher creates the next world, unless another
+//! rank has asked for it before, and the first world records its descriptor
+//! ([`SharedSegment::current`]). A world that all ranks have left for a later one is freed.
 
 use std::collections::VecDeque;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -15,7 +15,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use crate::segment::{Abort, State};
 use crate::{Error, Failure, Peer, Result, SharedSegment};
 
-/// How many worlds a rank may be ahead of the slowest one. It waits then.
+/// How many worlds a rank may be ahead of the slowest one. Beyond that it waits.
 const MOST_AHEAD: usize = 16;
 
 /// A world that is not the first one.
@@ -25,18 +25,18 @@ struct Later {
     file: OwnedFd,
 }
 
-/// All worlds that some rank is in, or may still come to, and the first one.
+/// All worlds that some rank is in, or may still join, and the first one.
 pub(super) struct Worlds {
     first: SharedSegment,
     later: VecDeque<Later>,
-    /// What is asked, as numbers of ranks, and the end by which ranks ask it.
+    /// The pipe of requests, which are numbers of ranks, and the end by which ranks write them.
     requests: OwnedFd,
     _line: OwnedFd,
-    /// Ranks that have asked and not been served.
+    /// Ranks whose request has not been served.
     waiting: Vec<usize>,
-    /// The number of the world in which each rank is.
+    /// The number of the present world of each rank.
     rounds: Vec<usize>,
-    /// Ranks that have ended: they come to no world any more.
+    /// Ranks that have ended: they join no further world.
     ended: Vec<bool>,
 }
 
@@ -65,7 +65,7 @@ impl Worlds {
             let ranks = numbers.iter().map(|&number| u32::from_ne_bytes(number) as usize);
             self.waiting.extend(ranks.filter(|&rank| rank < self.ended.len()));
         }
-        // One that goes on may be whom the one before it waits for.
+        // A rank that advances may be the one for which an earlier rank of the list waits.
         let mut before = usize::MAX;
         while self.waiting.len() < before {
             before = self.waiting.len();
@@ -76,7 +76,7 @@ impl Worlds {
         self.later.retain(|world| world.number >= slowest);
     }
 
-    /// Gives a rank its next world, and says whether that is done, or is not to be done.
+    /// Gives a rank its next world. Returns whether the request is done, or has become void.
     fn advance(&mut self, rank: usize) -> bool {
         let peer = Peer(rank as u32);
         if self.ended[rank] || self.of(peer).state(peer) != State::Left {
@@ -87,7 +87,8 @@ impl Worlds {
             return false;
         }
         if self.later.iter().all(|world| world.number != number) && self.add(number).is_err() {
-            // There may be memory later; until then the rank waits, and says so in the end.
+            // Memory may become free later; until then the rank waits, and reports it when its time
+            // is over.
             return false;
         }
         let world = self.later.iter().find(|world| world.number == number);
@@ -127,17 +128,17 @@ impl Worlds {
         std::iter::once(&self.first).chain(self.later.iter().map(|world| &world.segment))
     }
 
-    /// Where a rank is in its life, in the world of its last program.
+    /// The state of a rank in the world of its last program.
     pub(super) fn state(&self, rank: Peer) -> State {
         self.of(rank).state(rank)
     }
 
-    /// The end of the job that a rank of any world wants, if one does.
+    /// The request of a rank of any world to end the job, if there is one.
     pub(super) fn aborted(&self) -> Option<Abort> {
         self.all().find_map(SharedSegment::aborted)
     }
 
-    /// The first death that is known in any world.
+    /// The first recorded death in any world.
     pub(super) fn failure(&self) -> Option<Failure> {
         self.all().find_map(SharedSegment::failure)
     }
@@ -147,8 +148,8 @@ impl Worlds {
         self.all().for_each(|world| world.fail(failure));
     }
 
-    /// A rank has ended. Where it has not come to a world it never will, so whoever waits for it
-    /// there must not wait for ever.
+    /// Records that a rank has ended. It will never join the worlds that it has not reached, so
+    /// ranks that wait for it there must not wait for ever.
     pub(super) fn end(&mut self, rank: Peer) {
         self.ended[rank.index()] = true;
         let absent = self.all().filter(|world| world.state(rank) == State::Absent);
