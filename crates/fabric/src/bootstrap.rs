@@ -1,23 +1,23 @@
 //! Bootstrap: finds out the rank of this process, the size of the world, and the segment of its
 //! host.
 //!
-//! Ranks that are processes are told by their environment. If Motet's own launcher has started
-//! them, three variables say all, of which one names an inherited descriptor (`place`). Where that
-//! was closed on the way, and for the second program that a rank runs and those after it, there are
-//! others in the launcher, which `/proc` opens. If the
-//! launcher of another library has, the environment says where its server is (`offer`), and the
-//! rest is found out with its help:
+//! The environment describes ranks that are processes. If Motet's own launcher has started them,
+//! three variables contain everything, one of which names an inherited descriptor (`launch_env`).
+//! If that descriptor was closed on the way, and for every program of a rank after its first, the
+//! process opens the descriptor of the launcher through `/proc`. If the launcher of another library
+//! has started the ranks, the environment names its server (`detect`), and the rest comes from that
+//! server:
 //!
 //! ```text
 //!   environment --DetectedLauncher--> KeyValueSpace: put, fence, get     (PMI-1, PMI-2 or PMIx)
 //!                            |
-//!                          HostMap: who is on which host, from what the ranks tell each other
+//!                          HostMap: the host of each rank, from what the ranks publish
 //!                            |
 //!                          JoinedRank: the segment of this host, made by its first rank
 //! ```
 //!
-//! What was inherited is taken over here, so that programs which a rank starts do not take
-//! themselves for that rank.
+//! This module takes over what was inherited, so that programs which a rank starts are not taken
+//! for that rank.
 //!
 //! Reading order: `launch_env`; then `kvs`, `detect`, `pmi`, `pmix`, `host_map`, `shared_segment`,
 //! `process_watch` (which notices a death) with `process`, `foreign_launcher`.
@@ -51,31 +51,32 @@ pub use simulated_hosts::{RANKS_PER_SEGMENT, ranks_per_segment, threads_apart};
 use crate::net::Network;
 use crate::{Error, Peer, Result, SharedSegment};
 
-/// The variable that says which rank a process is.
+/// The variable with the rank of the process.
 pub const RANK: &str = "MOTET_RANK";
-/// The variable that says how many ranks there are.
+/// The variable with the number of ranks.
 pub const RANKS: &str = "MOTET_RANKS";
-/// The variable that names the descriptor of the segment.
+/// The variable with the descriptor of the segment.
 pub const SEGMENT: &str = "MOTET_SEGMENT";
-/// The variable that names the process which has started the ranks.
+/// The variable with the process that has started the ranks.
 pub const LAUNCHER: &str = "MOTET_LAUNCHER";
-/// The variable that chooses among what launchers of other libraries offer: `pmi1`, `pmi2`, `pmix`,
-/// or `alone` to take nothing of it.
+/// The variable that chooses among the interfaces of other launchers: `pmi1`, `pmi2`, `pmix`, or
+/// `alone` to use none of them.
 pub const CHOICE: &str = "MOTET_BOOTSTRAP";
-/// The variable that says for how many seconds a rank waits for the others to start, and for an
+/// The variable with the seconds for which a rank waits for the other ranks to start, and for an
 /// answer of the server, where the launcher of another library starts them.
 pub const LAUNCH_SECONDS: &str = "MOTET_LAUNCH_SECONDS";
-/// How long ranks wait.
+/// How long a rank waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Timeouts {
-    /// For all others.
+    /// For all other ranks.
     fence: Duration,
     /// For any other answer of the server.
     answer: Duration,
 }
 
 impl Timeouts {
-    /// Without the variable. Large jobs take minutes to start, but a server answers soon.
+    /// The values without the variable. Large jobs take minutes to start, but a server answers
+    /// soon.
     const USUAL: Timeouts =
         Timeouts { fence: Duration::from_secs(300), answer: Duration::from_secs(30) };
 
@@ -97,28 +98,28 @@ impl Timeouts {
     }
 }
 
-/// Whether this process has taken the place that its environment names. The environment belongs
-/// to the process, so this does too.
+/// Whether this process has joined as the rank that its environment names. The environment belongs
+/// to the process, and so does this.
 static JOINED: AtomicBool = AtomicBool::new(false);
 
-/// A place in a world.
+/// A rank that has joined a world.
 #[derive(Debug)]
 pub struct JoinedRank {
-    /// The memory that the ranks share.
+    /// The memory that the ranks of a host share.
     pub segment: Arc<SharedSegment>,
-    /// Which of them this is.
+    /// The rank of this process or thread.
     pub rank: Peer,
-    /// Which it is of the [`SharedSegment::local_ranks`] that wants the same cores.
+    /// Its number among the [`SharedSegment::local_ranks`] that compete for the same cores.
     pub place: usize,
-    /// Whether this process is the rank, and no other one.
+    /// Whether this process is the rank, and contains no other one.
     pub is_process: bool,
-    /// The way to ranks on other hosts, if there are any.
+    /// The network to ranks on other hosts, if there are any.
     pub wire: Option<Box<Network>>,
     /// The launcher of another library, if one has started this process.
     pub launched: Option<Arc<ForeignLauncher>>,
 }
 
-/// A world of one.
+/// A world of one rank.
 ///
 /// # Errors
 /// [`Error::System`] when memory is refused.
@@ -127,7 +128,7 @@ pub fn alone() -> Result<JoinedRank> {
     Ok(JoinedRank { is_process: true, ..take(&segment, 0) })
 }
 
-/// All seats of a world whose ranks are threads of this process.
+/// All ranks of a world whose ranks are threads of this process.
 ///
 /// # Errors
 /// [`Error::Ranks`] for an impossible number, [`Error::System`] when memory is refused.
@@ -143,15 +144,15 @@ fn take(segment: &Arc<SharedSegment>, rank: usize) -> JoinedRank {
     JoinedRank { segment, rank, place, is_process, wire: None, launched: None }
 }
 
-/// The seat that a launcher has prepared for this process; nothing if there was no launcher.
+/// The rank that a launcher has prepared for this process; `None` if there was no launcher.
 ///
-/// Our own launcher comes first, then what others offer. With those it takes as long as the
-/// slowest rank needs to come here.
+/// Motet's own launcher has precedence over others. With another launcher the call takes as long as
+/// the slowest rank needs to reach it.
 ///
 /// # Errors
-/// [`Error::Environment`] if a launcher has been at work but this process cannot be one of its
-/// ranks: it already is, another process is, or no server answers. A program that several
-/// processes run, each for itself by mistake, is never what was meant.
+/// [`Error::Environment`] if a launcher has started this process, but it cannot be one of the
+/// launcher's ranks: it already is, another process is, or no server answers. Several processes
+/// that each run a world of one by mistake are never intended.
 pub fn from_environment() -> Result<Option<JoinedRank>> {
     let place = LaunchEnv::find(variable)?;
     let offer = if place.is_none() { DetectedLauncher::find(variable)? } else { None };
@@ -172,8 +173,8 @@ pub fn from_environment() -> Result<Option<JoinedRank>> {
     seat
 }
 
-/// Whether this process, which has no seat, is the first one to end the job: then it is to say why.
-/// Our own launcher ends the other ranks, with this exit code, and says nothing.
+/// Whether this process, which has joined no world, is the first one to end the job: then it prints
+/// why. Motet's own launcher ends the other ranks, with this exit code, and prints nothing.
 pub fn begins_abort(code: u8) -> bool {
     let Ok(Some(place)) = LaunchEnv::find(variable) else { return true };
     place.begins_abort(code).unwrap_or(true)
@@ -189,7 +190,7 @@ fn variable(name: &str) -> Option<OsString> {
     env::var_os(name)
 }
 
-/// Takes an offer up.
+/// Connects to the server of a launcher.
 fn connect(offer: &DetectedLauncher) -> Result<Box<dyn KeyValueSpace>> {
     let timeouts = Timeouts::of(variable)?;
     Ok(match offer {

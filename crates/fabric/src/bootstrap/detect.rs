@@ -6,28 +6,28 @@ use std::os::fd::RawFd;
 use super::CHOICE;
 use crate::{Error, Result};
 
-/// What a launcher of another library offers.
+/// The interface of another library's launcher.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum DetectedLauncher {
-    /// A socket at whose other end a server speaks PMI-1.
+    /// A socket to a server of PMI-1.
     First { descriptor: RawFd, rank: usize, ranks: usize },
-    /// A place where a server of PMI-1 listens, and what to say there.
+    /// An address where a server of PMI-1 listens, and the id to send.
     FirstAtPort { place: String, id: String },
-    /// A socket at whose other end a server speaks PMI-2.
+    /// A socket to a server of PMI-2.
     Second { descriptor: RawFd, rank: usize, job: Option<String> },
-    /// What a library of PMIx finds by itself.
+    /// A PMIx server, which the PMIx library finds by itself.
     Pmix,
 }
 
 impl DetectedLauncher {
-    /// What there is. Nothing if no launcher has been at work, or one that has started this process
-    /// alone and offers nothing.
+    /// Finds the interface in the environment. `None` if there is no launcher, or one that has
+    /// started this process alone and offers no interface.
     ///
-    /// Where several offers stand side by side, as within an allocation in which another launcher
-    /// was started, a socket comes first: it can only have come from who has started this process.
+    /// Where there are several interfaces, as within an allocation in which another launcher was
+    /// started, a socket comes first: only the process that started this one can have opened it.
     ///
     /// # Errors
-    /// A launcher has started this process as one of several, but offers nothing that we know.
+    /// A launcher has started this process as one of several, but offers no known interface.
     pub(super) fn find(
         variable: impl Fn(&str) -> Option<OsString>,
     ) -> Result<Option<DetectedLauncher>> {
@@ -43,7 +43,7 @@ impl DetectedLauncher {
                 }
             }
             "pmi1" | "pmi2" | "pmix" => {
-                // Asked for by name, PMI-2 need not be recognised.
+                // If PMI-2 is asked for by name, it need not be recognised.
                 let second = || second(&text).filter(|_| choice == "pmi2");
                 let found = second().or_else(|| offers.find(|offer| offer.protocol() == choice));
                 let wrong = || {
@@ -74,7 +74,7 @@ impl DetectedLauncher {
     }
 }
 
-/// A variable as text.
+/// Reads a variable as text.
 trait Variable: Fn(&str) -> Option<String> {
     fn number<T: std::str::FromStr>(&self, name: &str) -> Option<T> {
         self(name)?.trim().parse().ok()
@@ -90,7 +90,8 @@ fn pmi1(variable: &impl Variable) -> Option<DetectedLauncher> {
 }
 
 /// Slurm names the job by a variable of PMI-2, which hydra does not set; but a hydra that runs
-/// within a job of Slurm leaves it standing. Hydra speaks both, but its fences hold in PMI-1 only.
+/// within a job of Slurm does not remove it. Hydra supports both, but its fences are reliable in
+/// PMI-1 only.
 fn pmi2(variable: &impl Variable) -> Option<DetectedLauncher> {
     let is_slurm = variable("PMI_JOBID").is_some() && variable("HYDI_CONTROL_FD").is_none();
     second(variable).filter(|_| is_slurm)
@@ -110,8 +111,8 @@ fn pmix(variable: &impl Variable) -> Option<DetectedLauncher> {
     is_named.then_some(DetectedLauncher::Pmix)
 }
 
-/// Launchers by name, with the variable of the rank and those that give the number of ranks, of
-/// which the first that is set counts.
+/// Launchers by name, with the variable of the rank and those of the number of ranks, of which the
+/// first that is set counts.
 const LAUNCHERS: [(&str, &str, &[&str]); 3] = [
     ("Open MPI's mpirun", "OMPI_COMM_WORLD_RANK", &["OMPI_COMM_WORLD_SIZE"]),
     ("a PMI launcher such as mpiexec", "PMI_RANK", &["PMI_SIZE"]),
@@ -120,8 +121,8 @@ const LAUNCHERS: [(&str, &str, &[&str]); 3] = [
 
 /// Whether a launcher has started this process as one of several.
 ///
-/// Running on as a world of one would give as many of them as there are processes, each with the
-/// whole work and the same output files.
+/// Otherwise each process would run as a world of one, each with the whole work and the same output
+/// files.
 fn several(variable: &impl Variable) -> Option<Several> {
     LAUNCHERS.iter().find_map(|(launcher, rank, sizes)| {
         variable(rank)?;
@@ -130,7 +131,7 @@ fn several(variable: &impl Variable) -> Option<Several> {
     })
 }
 
-/// One process of several: who has started it, and the variable that shows it.
+/// One process of several: the launcher that started it, and the variable that shows it.
 struct Several {
     launcher: &'static str,
     name: &'static str,

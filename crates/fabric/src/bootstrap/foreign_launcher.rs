@@ -14,43 +14,46 @@ use super::simulated_hosts::ranks_per_segment;
 use crate::net::{Network, NetworkScope};
 use crate::{Peer, Result, SharedSegment, forking};
 
-/// How long who aborts waits for another thread that talks to the launcher.
+/// How long an abort waits for another thread that talks to the launcher.
 const ABORT_LOCK_TIMEOUT: Duration = Duration::from_millis(200);
 
-/// The one of this process: like its environment, its launcher belongs to the process.
+/// The connection of this process: like its environment, its launcher belongs to the process.
 static OWN: OnceLock<Arc<ForeignLauncher>> = OnceLock::new();
 
 /// Whether another library's launcher has started this process.
 static IS_LAUNCHED: AtomicBool = AtomicBool::new(false);
 
-/// How long who aborts because of a death leaves the launcher to see that by itself. Most do, and
-/// then say who has died, and how; others have to be told.
+/// How long a rank that aborts because of a death waits for the launcher to notice the death by
+/// itself. Most launchers do, and then report which rank has died, and how; the rank must inform
+/// the others.
 const ABORT_DELAY: Duration = Duration::from_millis(500);
-/// How much longer each next rank leaves it, so that one of them tells it, and not all at once.
+/// How much longer each next rank waits, so that one rank informs the launcher, and not all at
+/// once.
 const ABORT_DELAY_PER_RANK: Duration = Duration::from_millis(100);
-/// The most ranks that wait for each other in this way.
+/// The most ranks that delay in this way.
 const DELAYED_RANKS_MAX: usize = 20;
 
-/// How long what a rank has just written may take to the launcher, which some forget to read once
-/// they have been asked to end the job.
+/// How long the last output of a rank may take to reach the launcher; some launchers do not read it
+/// once they have been asked to end the job.
 const LAST_OUTPUT_DELAY: Duration = Duration::from_millis(30);
 
-/// How long who has asked the launcher to end the job waits to be ended by it. Ranks on other hosts
-/// would take the end of this process for a death, if it came before their own.
+/// How long a rank that has asked the launcher to end the job waits to be killed. Ranks on other
+/// hosts would take the end of this process for a death, if it ended before they do.
 const LAUNCHER_KILL_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What a rank has of the launcher of another library: its [`KeyValueSpace`], and where all ranks
-/// are.
+/// The state of a rank for the launcher of another library: its [`KeyValueSpace`], and the hosts of
+/// all ranks.
 #[derive(Debug)]
 pub struct ForeignLauncher {
     roster: HostMap,
-    /// Nothing when the last word has been said.
+    /// `None` after the last call.
     ties: Mutex<Option<Ties>>,
-    /// Of the process that has been launched; its children by `fork` have another one.
+    /// The fork generation of the process that was launched; its children by `fork` have another
+    /// one.
     generation: u32,
 }
 
-/// What ends when the last word has been said.
+/// The part that ends with the last call.
 #[derive(Debug)]
 struct Ties {
     segment: Arc<SharedSegment>,
@@ -58,7 +61,7 @@ struct Ties {
     vigil: Option<ProcessWatch>,
 }
 
-/// What a rank needs of the others.
+/// What a rank needs to communicate with the others.
 struct PeerSetup {
     roster: HostMap,
     segment: Arc<SharedSegment>,
@@ -91,7 +94,7 @@ impl PeerSetup {
 }
 
 impl ForeignLauncher {
-    /// Makes the acquaintance of all other ranks, and takes the seat among those of this host.
+    /// Learns the hosts of all ranks, and joins the segment of this host.
     ///
     /// # Errors
     /// Those of the key-value space, of the system, and of the network if ranks are on several
@@ -101,8 +104,8 @@ impl ForeignLauncher {
         let PeerSetup { roster, segment, wire, vigil } = match PeerSetup::by(&mut *board) {
             Ok(found) => found,
             Err(error) => {
-                // A launcher to which the line breaks ends the job at once, before anybody has
-                // read why. It breaks when this process ends.
+                // If its connection breaks, a launcher ends the job at once, before the user has
+                // read the reason. So the connection breaks only when this process ends.
                 std::mem::forget(board);
                 return Err(error);
             }
@@ -112,21 +115,22 @@ impl ForeignLauncher {
         let generation = forking::generation();
         let launched =
             Arc::new(ForeignLauncher { roster, ties: Mutex::new(Some(ties)), generation });
-        // The process joins once, so this is the only one.
+        // The process joins once, so no value is set before.
         let _ = OWN.set(launched.clone());
         let is_process = true;
         Ok(JoinedRank { segment, rank, place, is_process, wire, launched: Some(launched) })
     }
 
-    /// Where all ranks are.
+    /// The hosts of all ranks.
     pub fn host_map(&self) -> &HostMap {
         &self.roster
     }
 
-    /// The last word: this rank has left the world in good order. Does nothing the second time.
+    /// The last call: this rank has left the world in good order. The second call does nothing.
     ///
     /// # Errors
-    /// Those of the key-value space, whose launcher may take the end of this process for its death.
+    /// Those of the key-value space; its launcher may then take the end of this process for its
+    /// death.
     pub fn leave(&self) -> Result<()> {
         let ties = self.ties.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(Ties { mut board, vigil, .. }) = ties else { return Ok(()) };
@@ -140,7 +144,7 @@ impl ForeignLauncher {
             match self.ties.try_lock() {
                 Ok(ties) => break ties,
                 Err(TryLockError::WouldBlock) if Instant::now() < deadline => thread::yield_now(),
-                // That thread does not come to an end. This process does, and the launcher sees it.
+                // That thread does not return. This process ends, and the launcher notices that.
                 Err(_) => return,
             }
         };
@@ -159,14 +163,14 @@ impl ForeignLauncher {
 }
 
 /// Asks the launcher of this process to end the whole job with this code, if it is another
-/// library's and the process has not left. Returns in any case, and soon: then the process is to
-/// end with that code by itself. (Our own launcher needs no word.)
+/// library's and the process has not left. Returns in any case, and soon: then the process must end
+/// with that code by itself. (Motet's own launcher needs no request.)
 pub fn abort(code: u8, text: &str) {
     match OWN.get() {
-        // A child that the rank has made by `fork` speaks for itself alone.
+        // A child of the rank by `fork` does not act for the rank.
         Some(launched) if launched.generation != forking::generation() => {}
         Some(launched) => launched.abort(code, text),
-        // It has not come to its seat: the end of the process has to tell the launcher.
+        // The process has not joined: its end informs the launcher.
         None if IS_LAUNCHED.load(Ordering::Relaxed) => thread::sleep(LAST_OUTPUT_DELAY),
         None => {}
     }

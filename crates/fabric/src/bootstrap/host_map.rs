@@ -1,7 +1,7 @@
 //! Host map: which ranks share a host, from what the ranks themselves observe.
 //!
-//! What launchers say about hosts is not used: some number local ranks as they like, some count
-//! each host several times, and none knows whether two containers can share memory. Instead each
+//! What launchers report about hosts is not used: some number local ranks in another order, some
+//! count a host several times, and none knows whether two containers can share memory. Instead each
 //! rank publishes in a [`RankInfo`] what it observes: kernel boot, namespaces, user and process.
 //! Ranks with equal observations are on one host.
 
@@ -15,28 +15,28 @@ use super::process::started;
 use super::simulated_hosts::divide;
 use crate::{Error, Result, host};
 
-/// The name under which `RankInfo`s are put.
+/// The key under which ranks publish their `RankInfo`s.
 const CARD: &str = "card";
-/// What a `RankInfo` begins with. Another version may do everything else differently.
+/// The beginning of a `RankInfo`. The rest may differ in another version.
 const VERSION: &str = concat!("motet ", env!("CARGO_PKG_VERSION"));
 
-/// What one rank tells the others about itself.
+/// What one rank publishes about itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RankInfo {
-    /// What all ranks of a host have in common, and nobody else.
+    /// Equal on all ranks of a host, and different on all others.
     pub host: String,
-    /// What all have in common that reach each other without leaving the kernel.
+    /// Equal on all ranks that reach each other without leaving the kernel.
     pub network: String,
-    /// The name of the host, for people.
+    /// The name of the host, for messages.
     pub name: String,
     /// The process, by its number on its host.
     pub process: u32,
-    /// When the process started, in the units of the system: with its number this is it alone. 0 if
-    /// that could not be found out.
+    /// When the process started, in the units of the system: together with its number this
+    /// identifies it. 0 if unknown.
     pub started: u64,
-    /// The cores on which it may run, a bit each.
+    /// The cores on which it may run, one bit each.
     pub cores: Vec<u64>,
-    /// The group of processes among which the scheduler shares out its time; may be empty.
+    /// The scheduling group of the process; may be empty.
     pub scheduling_group: String,
 }
 
@@ -63,7 +63,7 @@ impl RankInfo {
         let RankInfo { host, network, name, process, started, cores, scheduling_group } = self;
         let mut text = format!("{VERSION}\n{host}\n{network}\n{name}\n{process} {started}\n");
         for word in cores {
-            // Writing to a string does not fail.
+            // Writing to a string cannot fail.
             let _ = write!(text, "{word:x} ");
         }
         let _ = write!(text, "\n{scheduling_group}\n");
@@ -83,36 +83,37 @@ impl RankInfo {
     }
 }
 
-/// The kernel, by a word that it has from its start to its end.
+/// An id of the running kernel, which changes with each boot.
 fn kernel() -> String {
     let text = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     text.trim().to_owned()
 }
 
-/// What makes two processes able to share something: the same place and the same namespaces. For
-/// memory the place is the same name and user, too, since the kernel guards users from each other.
+/// The conditions under which two processes can share something: the same place and the same
+/// namespaces. For memory the place includes the host name and the user, since the kernel separates
+/// users.
 fn surroundings(place: String, namespaces: &[&str], process: u32) -> String {
     let mut text = place;
     for kind in namespaces {
         let file = fs::read_link(format!("/proc/self/ns/{kind}"));
-        // Who cannot see where it is, is taken to be on a host of its own.
+        // A rank that cannot see its namespace counts as on a host of its own.
         let of = file.map_or(format!("{kind}:{process}"), |of| of.to_string_lossy().into_owned());
         let _ = write!(text, "/{of}");
     }
     text
 }
 
-/// Where all ranks of a world are.
+/// The hosts of all ranks of a world.
 #[derive(Debug)]
 pub struct HostMap {
     rank: usize,
     cards: Vec<RankInfo>,
-    /// The host of each rank. Hosts are numbered as ranks come to them.
+    /// The host of each rank. Hosts are numbered by their first ranks.
     hosts: Vec<usize>,
 }
 
 impl HostMap {
-    /// All ranks show each other their `RankInfo`s.
+    /// Exchanges the `RankInfo`s of all ranks.
     ///
     /// # Errors
     /// Those of the key-value space; a rank of another version.
@@ -145,17 +146,17 @@ impl HostMap {
         HostMap { rank, hosts, cards }
     }
 
-    /// Takes only so many ranks after each other to be on one host.
+    /// Divides hosts, so that at most `share` consecutive ranks are on one host.
     pub(super) fn divide(&mut self, share: usize) {
         divide(&mut self.hosts, share);
     }
 
-    /// Which rank this process is.
+    /// The rank of this process.
     pub fn rank(&self) -> usize {
         self.rank
     }
 
-    /// How many ranks there are.
+    /// The number of ranks.
     pub fn ranks(&self) -> usize {
         self.cards.len()
     }
@@ -165,54 +166,54 @@ impl HostMap {
         &self.cards[rank]
     }
 
-    /// The host on which a rank is, from 0.
+    /// The number of the host of a rank, from 0.
     pub fn host(&self, rank: usize) -> usize {
         self.hosts[rank]
     }
 
-    /// Whether some ranks cannot be reached by way of this host alone: another host, or another
+    /// Whether some ranks cannot be reached through this host alone: another host, or another
     /// network of this one, is in between.
     pub fn leaves_host(&self) -> bool {
         self.cards.iter().any(|card| card.network != self.cards[self.rank].network)
     }
 
-    /// How many hosts there are.
+    /// The number of hosts.
     pub fn hosts(&self) -> usize {
         1 + self.hosts.iter().max().copied().unwrap_or_default()
     }
 
-    /// The ranks on the host of this process, in order; the first of them leads the others.
+    /// The ranks on the host of this process, in order; the first of them is the leader.
     pub fn neighbours(&self) -> Vec<usize> {
         let own = self.hosts[self.rank];
         (0..self.ranks()).filter(|&rank| self.hosts[rank] == own).collect()
     }
 
-    /// The ranks that may want the same cores as this process: those on its host, even if they
-    /// [share no memory](crate::bootstrap::RANKS_PER_SEGMENT) with it.
+    /// The ranks that may compete for the same cores as this process: those on its host, even if
+    /// they [share no memory](crate::bootstrap::RANKS_PER_SEGMENT) with it.
     fn companions(&self) -> impl Iterator<Item = &RankInfo> {
         let own = &self.cards[self.rank].host;
         self.cards.iter().filter(move |card| card.host == *own)
     }
 
-    /// Which of them this process is.
+    /// The number of this process among them.
     pub fn local_rank(&self) -> usize {
         let own = &self.cards[self.rank].host;
         self.cards[..self.rank].iter().filter(|card| card.host == *own).count()
     }
 
-    /// How many these are, this process included.
+    /// The number of these ranks, with this process.
     pub fn local_ranks(&self) -> usize {
         self.companions().count()
     }
 
-    /// Whether the scheduler shares out the cores between groups of them. Then a rank that yields
-    /// does not lead the scheduler to a rank of another group.
+    /// Whether the scheduler divides the cores between scheduling groups of these ranks. Then a
+    /// rank that yields does not give its core to a rank of another group.
     pub fn spans_scheduling_groups(&self) -> bool {
         let own = &self.cards[self.rank].scheduling_group;
         self.companions().any(|card| card.scheduling_group != *own)
     }
 
-    /// On how many cores they may run.
+    /// The number of cores on which they may run.
     pub fn cores(&self) -> usize {
         let mut all: Vec<u64> = Vec::new();
         for RankInfo { cores, .. } in self.companions() {

@@ -20,12 +20,13 @@ pub const NAME_MAX_BYTES: usize = 24;
 ///     let theirs = board.get(7, "address")?;   // any of them, any number of times
 /// ```
 ///
-/// **Rules.** A name is put once by a rank: some launchers keep the first value, some the last. It
-/// has at most [`NAME_MAX_BYTES`] letters, digits and dashes, a value at most [`VALUE_MAX_BYTES`]
-/// bytes. What was put before a fence can be read by all after it; what was put after the last
-/// fence may or may not be there. Fences are counted, so all ranks make the same ones.
+/// **Rules.** A rank puts each name once: some launchers keep the first value, some the last. A
+/// name has at most [`NAME_MAX_BYTES`] letters, digits and dashes, a value at most
+/// [`VALUE_MAX_BYTES`] bytes. After a fence, all ranks can read what was put before it; what was
+/// put after the last fence may or may not be readable. Fences are counted, so all ranks call the
+/// same number of them.
 ///
-/// **No call waits for ever.** It ends with an error when the launcher has gone or does not answer
+/// **No call waits for ever.** It ends with an error when the launcher has ended or does not answer
 /// in time. A fence waits for the slowest rank, so it has more time than other calls
 /// ([`LAUNCH_SECONDS`](super::LAUNCH_SECONDS)).
 pub trait KeyValueSpace: Send + std::fmt::Debug {
@@ -38,26 +39,26 @@ pub trait KeyValueSpace: Send + std::fmt::Debug {
     /// Puts a value for all ranks under a name.
     ///
     /// # Errors
-    /// The launcher has gone, is late, or refuses.
+    /// The launcher has ended, is late, or refuses.
     fn put(&mut self, name: &str, value: &[u8]) -> Result<()>;
 
     /// Waits until all ranks have called this.
     ///
     /// # Errors
-    /// As [`KeyValueSpace::put`]; also when a rank does not come.
+    /// As [`KeyValueSpace::put`]; also when a rank does not reach the fence.
     fn fence(&mut self) -> Result<()>;
 
     /// Gets the value that a rank put under this name before the last fence.
     ///
     /// # Errors
-    /// As [`KeyValueSpace::put`]; also when there is nothing.
+    /// As [`KeyValueSpace::put`]; also when there is no value.
     fn get(&mut self, rank: usize, name: &str) -> Result<Vec<u8>>;
 
     /// Asks the launcher to end the job, with this exit code. Does not wait for an answer, so the
     /// caller must exit by itself, too.
     fn abort(&mut self, code: u8, text: &str);
 
-    /// Tells the launcher that this rank ends in good order. The last call.
+    /// Reports to the launcher that this rank ends in good order. The last call.
     ///
     /// # Errors
     /// As [`KeyValueSpace::put`].

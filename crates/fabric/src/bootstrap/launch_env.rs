@@ -20,13 +20,13 @@ use crate::cma::is_gone;
 use crate::segment::{Abort, State};
 use crate::{Error, Failure, How, Peer, Result, SharedSegment};
 
-/// How often to look whether the launcher has answered.
+/// How often to check whether the launcher has answered.
 const WORLD_POLL_PERIOD: Duration = Duration::from_millis(1);
-/// What a program is told that finds its place taken.
+/// Advice for a program whose rank is taken by another process.
 const UNSET_REMEDY: &str = "Unset MOTET_RANK, MOTET_RANKS and MOTET_SEGMENT to run a program \
                             apart from the rank that starts it";
 
-/// What the environment says.
+/// The content of the environment.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct LaunchEnv {
     rank: usize,
@@ -67,12 +67,12 @@ impl LaunchEnv {
         let file = self.segment()?;
         self.die_with_launcher()?;
         let segment = self.world(SharedSegment::attach(file.as_fd(), self.ranks)?)?;
-        // The descriptor closes here. The mapping stays, and no child can inherit anything.
+        // The descriptor closes here. The mapping stays, and no child can inherit it.
         Ok(take(&Arc::new(segment), self.rank))
     }
 
-    /// Records that this rank ends the job while it joins its world, and says whether it is the
-    /// first one that ends it. A program that a script of the rank runs ends itself alone.
+    /// Records that this rank ends the job while it joins its world. Returns whether it is the
+    /// first to end the job. A program that a script of the rank runs ends only itself.
     pub(super) fn begins_abort(&self, code: u8) -> Result<bool> {
         let parent = getppid().map(|process| process.as_raw_nonzero().get());
         if self.launcher.is_none() || parent != self.launcher {
@@ -84,8 +84,8 @@ impl LaunchEnv {
         Ok(!has_world || segment.abort(Abort { rank, code }))
     }
 
-    /// The file of the segment: that which this process has inherited or, if whatever has started
-    /// it closes descriptors, that of the launcher.
+    /// The file of the segment: the inherited one or, if a parent of this process has closed
+    /// descriptors, that of the launcher.
     fn segment(&self) -> Result<OwnedFd> {
         let descriptor = self.segment;
         let is_inherited = descriptor > 2 && {
@@ -121,8 +121,8 @@ impl LaunchEnv {
         }
     }
 
-    /// The world of this process: the first one, or a later one if programs of this rank have been
-    /// in those before.
+    /// The world of this process: the first one, or a later one if earlier programs of this rank
+    /// have joined the earlier worlds.
     fn world(&self, first: SharedSegment) -> Result<SharedSegment> {
         let rank = Peer(self.rank as u32);
         let current = first.current(rank);
@@ -156,8 +156,8 @@ impl LaunchEnv {
         SharedSegment::attach(self.segment_of_launcher(number).map_err(failed)?.as_fd(), self.ranks)
     }
 
-    /// Asks the launcher for the world after this one, and waits for it: ranks that are far ahead
-    /// of others get theirs when these have come closer.
+    /// Asks the launcher for the world after this one, and waits for it. A rank that is far ahead
+    /// of others gets it when the others have advanced.
     fn next_world(&self, first: &SharedSegment, current: Option<RawFd>) -> Result<SharedSegment> {
         let rank = Peer(self.rank as u32);
         let failed = |problem: String| {
@@ -188,15 +188,16 @@ impl LaunchEnv {
         }
     }
 
-    /// Lets the kernel end this process when the launcher ends without ending it. The launcher
-    /// has asked for the same, but some programs lose that when they start.
+    /// Makes the kernel end this process when the launcher ends without ending it. The launcher has
+    /// made the same request, but some programs lose it when they start.
     fn die_with_launcher(&self) -> Result<()> {
         let parent = || getppid().map(|pid| pid.as_raw_nonzero().get());
         if self.launcher.is_none() || parent() != self.launcher {
-            // Started by a script that the launcher has started, whose end must not be ours.
+            // A script that the launcher has started is the parent; its end must not end this
+            // process.
             return Ok(());
         }
-        // If the system refuses that, the guard of the launcher ends this process.
+        // If the system refuses this, the guard of the launcher ends this process.
         let _ = set_parent_process_death_signal(Some(Signal::KILL));
         if parent() != self.launcher {
             return Err(Error::Environment("the launcher has ended; start the job again".into()));
@@ -205,13 +206,13 @@ impl LaunchEnv {
     }
 }
 
-/// Whether a file is a segment: nothing else is sealed against shrinking.
+/// Whether a file is a segment: no other file here is sealed against shrinking.
 fn is_segment(file: BorrowedFd<'_>) -> bool {
     fcntl_get_seals(file).is_ok_and(|seals| seals.contains(SealFlags::SHRINK))
 }
 
-/// Takes over the socket that the launcher of another library has opened for this process. No
-/// program that this one starts inherits it.
+/// Takes over the socket that the launcher of another library has opened for this process. Programs
+/// that this process starts do not inherit it.
 pub(super) fn inherited_socket(descriptor: RawFd) -> Result<OwnedFd> {
     let is_socket = descriptor > 2 && {
         // SAFETY: borrowed for one call, which works on closed descriptors too: it says so.

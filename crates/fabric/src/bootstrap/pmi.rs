@@ -1,12 +1,13 @@
 //! Clients of the wire protocols PMI-1 and PMI-2.
 //!
-//! A launcher hands each rank a socket, at the other end of which a server answers one request
-//! after another. Both protocols are text: PMI-1 in lines of fields with blanks between them,
-//! PMI-2 in messages with their length in front and semicolons between fields. Values are text
-//! without blanks and of limited length, so ours go as hexadecimal digits, in parts (`values`).
+//! A launcher gives each rank a socket, at the other end of which a server answers one request
+//! after another. Both protocols are text: PMI-1 has lines of fields with blanks between them,
+//! PMI-2 has messages with a length prefix and semicolons between fields. Values are text without
+//! blanks and of limited length, so Motet encodes its values as hexadecimal digits, in parts
+//! (`values`).
 //!
-//! What the server sends is read with suspicion: whatever the bytes are, the outcome is an answer
-//! or an error, in bounded time and memory.
+//! Answers of the server are untrusted: whatever the bytes are, the result is an answer or an
+//! error, in bounded time and memory.
 
 mod fields;
 mod socket;

@@ -1,9 +1,9 @@
 //! PMIx client: calls the PMIx library, which is opened at run time.
 //!
-//! The protocol between a process and a server of PMIx is not fixed, only the functions of the
-//! library are; so this is a library that is opened when it is needed, and nothing of it is needed
-//! to build or to run without it. Its functions wait for as long as they like. They are therefore
-//! called by a thread of its own, from which a rank waits for an answer until its patience ends.
+//! The protocol between a process and a PMIx server is not standardized, only the functions of the
+//! library are; so Motet opens the library when it needs it, and needs it neither to build nor to
+//! run without PMIx. Its functions may wait without a limit. Therefore a thread of its own calls
+//! them, and a rank waits for the answer until its time limit.
 
 mod library;
 
@@ -16,20 +16,20 @@ use super::kvs::KeyValueSpace;
 use crate::{Error, Result};
 use library::Client;
 
-/// How long any answer but that to a fence may take.
+/// How long an answer may take, except that of a fence.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
-/// How long who aborts waits for the launcher to hear it.
+/// How long an abort waits for the launcher.
 const ABORT_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The variable that names the library, if it is not where libraries are.
+/// The variable that names the library, if it is not in a default directory.
 pub const LIBRARY: &str = "MOTET_PMIX";
 
 type Work = Box<dyn FnOnce(&mut Client) + Send>;
 
-/// A rank that a server of PMIx knows.
+/// A rank that a PMIx server knows.
 #[derive(Debug)]
 pub(super) struct Pmix {
-    /// To the thread that calls the library; nothing when it does not come back from a call.
+    /// To the thread that calls the library; `None` when the thread has not returned from a call.
     caller: Option<Sender<Work>>,
     rank: usize,
     ranks: usize,
@@ -37,7 +37,7 @@ pub(super) struct Pmix {
 }
 
 impl Pmix {
-    /// Opens the library, which then finds its server by the environment.
+    /// Opens the library, which then finds its server through the environment.
     ///
     /// # Errors
     /// There is no library, or it finds no server.
@@ -47,7 +47,7 @@ impl Pmix {
         let work = move || {
             let mut client = match Client::open() {
                 Ok(client) => client,
-                // Who asked has gone if this cannot be sent.
+                // If this cannot be sent, the rank has stopped waiting.
                 Err(error) => return drop(told.send(Err(error))),
             };
             let _ = told.send(Ok((client.rank(), client.ranks())));
@@ -61,7 +61,7 @@ impl Pmix {
         Ok(Pmix { caller: Some(caller), rank, ranks, fence })
     }
 
-    /// Has the thread do this, and waits for it.
+    /// Makes the thread do this work, and waits for it.
     fn call<T: Send + 'static>(
         &mut self,
         patience: Duration,
@@ -74,7 +74,7 @@ impl Pmix {
             return Err(late(RecvTimeoutError::Disconnected));
         }
         answer.recv_timeout(patience).map_err(late).unwrap_or_else(|error| {
-            // What comes after a call that does not return would wait in vain as well.
+            // Requests after a call that does not return would wait in vain, too.
             self.caller = None;
             Err(error)
         })
@@ -120,7 +120,7 @@ impl KeyValueSpace for Pmix {
 
     fn abort(&mut self, code: u8, text: &str) {
         let text = text.to_owned();
-        // Whoever aborts has enough to worry about; the process ends in any case.
+        // An error is ignored; the process ends in any case.
         let _ = self.call(ABORT_TIMEOUT, move |client| client.abort(code, &text));
     }
 

@@ -1,39 +1,38 @@
 //! Liveness check: whether a process of this host still runs.
 //!
-//! A rank may be declared dead only on evidence, so what the system refuses to tell is no evidence.
-//! That is why no descriptor of the process is asked for (`pidfd_open`): old kernels and sandboxes
-//! refuse it, a rank may have no descriptor left, and a program may close those that are not its
-//! own. A signal that is none (`kill(pid, 0)`) needs neither descriptor nor privilege.
+//! A rank may be declared dead only on evidence, and a refusal of the system is no evidence.
+//! Therefore the check uses no descriptor of the process (`pidfd_open`): old kernels and sandboxes
+//! refuse it, a rank may have no descriptor left, and a program may close descriptors that are not
+//! its own. A null signal (`kill(pid, 0)`) needs neither a descriptor nor a privilege.
 
 use std::fs;
 
 use crate::cma::is_gone;
 
-/// A process, by its number and when it started, in ticks since the kernel has; 0 if that could not
-/// be found out.
+/// A process, by its number and its start, in ticks since the boot; 0 if the start is unknown.
 pub(super) type Process = (u32, u64);
 
-/// Whether a process has certainly ended: there is none of this number, or it waits to be fetched
-/// by its parent, or its number belongs to another one.
+/// Whether a process has certainly ended: no process has this number, or it is a zombie, or another
+/// process has its number.
 pub(super) fn has_ended((number, start): Process) -> bool {
     if is_gone(number) {
         return true;
     }
-    // It may be that `/proc` cannot be read, for want of a descriptor, say: that tells nothing.
+    // `/proc` may be unreadable, for example for want of a descriptor: that proves nothing.
     let Some(seen) = Seen::of(number) else { return false };
     seen.has_ended || (start != 0 && seen.started != start)
 }
 
-/// When a process has started; nothing if that cannot be seen.
+/// When a process has started; `None` if that is not visible.
 pub(super) fn started(number: u32) -> Option<u64> {
     Seen::of(number).map(|seen| seen.started)
 }
 
-/// What the system shows of a process.
+/// What `/proc` shows of a process.
 #[derive(Debug, PartialEq, Eq)]
 struct Seen {
     started: u64,
-    /// Whether only its parent has not asked yet how it ended.
+    /// Whether it is a zombie.
     has_ended: bool,
 }
 
@@ -42,7 +41,7 @@ impl Seen {
         Seen::read(&fs::read(format!("/proc/{number}/stat")).ok()?)
     }
 
-    /// Reads a line of the form `77 (name) S 1 ...`, where the name may hold anything.
+    /// Parses a line of the form `77 (name) S 1 ...`, where the name may contain any bytes.
     fn read(line: &[u8]) -> Option<Seen> {
         let end_of_name = line.iter().rposition(|&byte| byte == b')')?;
         let fields = std::str::from_utf8(&line[end_of_name + 1..]).ok()?;

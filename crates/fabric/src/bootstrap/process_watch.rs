@@ -1,17 +1,16 @@
 //! Process watch: each rank watches the process of another rank of its host, if the launcher does
 //! not report deaths.
-//!
-//! Each rank watches one other, the next on the host, and the last the first, by one thread that
-//! looks several times a second. When the one that is watched has left in good order, the next but
-//! one is watched, and so on; likewise when it has died. So whenever a rank dies and not all die,
-//! some rank that lives watches one that has died.
+//! Each rank watches one other, the next on the host (the last rank the first), with one thread
+//! that checks several times a second. When the watched rank has left in good order or has died,
+//! the thread watches the one after it, and so on. So whenever a rank dies and not all die, some
+//! living rank watches a dead one.
 //!
 //! The thread has no descriptors. A rank that has none left still watches, and a program that
-//! closes those of others (`closefrom`) neither ends a watch nor is taken for one that has died.
+//! closes all descriptors (`closefrom`) neither ends a watch nor is taken for dead.
 //!
-//! When a rank [ends the job](SharedSegment::abort) its launcher is to kill all ranks. One that
-//! does not, or has gone, leaves them waiting for a rank that is no more and of whose end they are
-//! not told; so each process whose watcher has seen nobody come to kill it kills itself.
+//! When a rank [ends the job](SharedSegment::abort), its launcher should kill all ranks. If the
+//! launcher does not, or has ended, the ranks would wait for a rank that has ended without a report
+//! of its death; so each process kills itself if nothing has killed it within a time limit.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,14 +23,14 @@ use super::process::{Process, has_ended};
 use crate::segment::State;
 use crate::{Error, Failure, How, Peer, Result, SharedSegment};
 
-/// How often a watcher looks whether the one that it watches has left, or has died.
+/// How often a watcher checks whether the watched rank has left or has died.
 const WATCH_PERIOD: Duration = Duration::from_millis(100);
 
-/// How long a process waits to be killed when a rank has ended the job: for longer than that rank
-/// takes to ask for it and to end by itself, since launchers report who ends first.
+/// How long a process waits to be killed when a rank has ended the job: longer than that rank takes
+/// to ask for the end and to end by itself, since launchers report the first rank that ends.
 const KILL_TIMEOUT: Duration = Duration::from_secs(4);
 
-/// A rank's watch over another. Dropping it ends it.
+/// A rank's watch of another rank. Dropping it ends it.
 #[derive(Debug)]
 pub(super) struct ProcessWatch {
     is_over: Arc<AtomicBool>,
@@ -39,7 +38,7 @@ pub(super) struct ProcessWatch {
 }
 
 impl ProcessWatch {
-    /// Begins to watch over the processes of all ranks of this host, of which this is that of `me`.
+    /// Starts to watch the processes of the ranks of this host, for the rank `me`.
     ///
     /// # Errors
     /// The system refuses a thread.
@@ -89,14 +88,14 @@ impl Watcher {
             if self.is_over.load(Ordering::Acquire) {
                 return;
             }
-            // Who has left may end.
+            // A rank that has left may end.
             if has_ended && self.segment.state(peer) != State::Left {
                 self.segment.fail(Failure { rank: peer, how: How::Vanished });
             }
         }
     }
 
-    /// A rank has ended the job: calls `kill` if nobody does so in time, and the watch is not over.
+    /// A rank has ended the job: calls `kill` after a time limit, unless the watch is over before.
     fn wait_to_be_killed(&self, limit: Duration, kill: impl FnOnce()) {
         let begun = Instant::now();
         while begun.elapsed() < limit {
@@ -108,8 +107,8 @@ impl Watcher {
         kill();
     }
 
-    /// Returns when a rank has left or ends the job, or when the watch is over; and when the
-    /// process has ended, which is the only case in which it says so.
+    /// Returns when a rank has left or ends the job, when the watch is over, or when the process
+    /// has ended. Returns `true` only in the last case.
     fn watch(&self, rank: Peer, process: Process) -> bool {
         let goes_on = || {
             let is_over = self.is_over.load(Ordering::Acquire) || self.segment.aborted().is_some();
@@ -125,9 +124,9 @@ impl Watcher {
     }
 }
 
-/// No signal of the program's own, and nothing that it wants done at its end.
+/// Kills this process, without its signal handlers and exit handlers.
 fn kill_this_process() {
-    // A process may do so to itself.
+    // A process may send itself a signal.
     let _ = kill_process(getpid(), Signal::KILL);
 }
 

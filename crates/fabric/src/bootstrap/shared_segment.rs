@@ -1,9 +1,9 @@
 //! Creates the segment of a host, and shares it with ranks that another library's launcher has
 //! started.
 //!
-//! No launcher of ours hands it down here. The first rank of the host makes it, without a name as
-//! always, and tells the others its process and descriptor; they take it over from there, while
-//! all wait for all.
+//! Here no launcher of Motet passes the segment on. The first rank of the host creates it, without
+//! a name as always, and publishes its process and its descriptor; the other ranks take the
+//! descriptor over from there, while all ranks wait for each other.
 
 use std::fs::OpenOptions;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
@@ -22,15 +22,15 @@ use crate::layout::Layout;
 use crate::segment::State;
 use crate::{Error, Peer, Result, SharedSegment};
 
-/// The name under which a leader puts where its segment is, or why there is none.
+/// The key under which a leader publishes where its segment is, or why there is none.
 const SEGMENT: &str = "segment";
-/// How much later than others a rank may come out of a fence.
+/// How much later than others a rank may return from a fence.
 const FENCE_SKEW_MAX: Duration = Duration::from_secs(10);
-/// What the text of a leader begins with when there is one.
+/// The beginning of the text of a leader that has a segment.
 const DESCRIPTOR: &str = "descriptor ";
 
-/// Makes the segment of this host, or takes it over, and enters it. All ranks call this, and it
-/// fails on every rank of a host on which it fails on one.
+/// Creates the segment of this host, or takes it over, and enters it. All ranks call this. If it
+/// fails on one rank of a host, it fails on all ranks of that host.
 ///
 /// # Errors
 /// Memory is refused, or the system does not let ranks share it; and those of the key-value space.
@@ -64,15 +64,15 @@ pub(super) fn enter(board: &mut dyn KeyValueSpace, roster: &HostMap) -> Result<A
     if let Ok((segment, _)) = &found {
         segment.enter(me, std::process::id());
     }
-    // Until all have come here, the file of the leader stays open and its process alive.
+    // Until all ranks have reached this point, the leader keeps the file open and lives.
     board.fence()?;
     let (segment, _file) = found?;
     wait_for_all(&segment, &neighbours)?;
     Ok(Arc::new(segment))
 }
 
-/// Waits until all ranks of this host have entered. After a fence they have, unless one could not;
-/// but there are servers whose fences do not hold.
+/// Waits until all ranks of this host have entered. After a fence they have, unless one has failed;
+/// but some servers have fences that return too early.
 fn wait_for_all(segment: &SharedSegment, neighbours: &[usize]) -> Result<()> {
     let deadline = Instant::now() + FENCE_SKEW_MAX;
     for &rank in neighbours {
@@ -87,15 +87,15 @@ fn wait_for_all(segment: &SharedSegment, neighbours: &[usize]) -> Result<()> {
     Ok(())
 }
 
-/// On how many cores the ranks of this host may run at once. Each may be bound to cores of its own,
-/// while a control group grants time to all of them.
+/// The number of cores that the ranks of this host can use at once. Each rank may be bound to its
+/// own cores, while a control group limits the time of all of them.
 fn cores(roster: &HostMap) -> usize {
     let own = host::cores();
     let granted = own.allowed.filter(|&allowed| own.usable < allowed).map(|_| own.usable);
     granted.map_or(roster.cores(), |granted| granted.min(roster.cores()))
 }
 
-/// Takes the descriptor over of which a leader has told.
+/// Takes over the descriptor that a leader has published.
 fn take_over(leader: &RankInfo, text: &str) -> Result<OwnedFd> {
     let number = text.strip_prefix(DESCRIPTOR).and_then(|text| text.parse().ok());
     let Some(descriptor) = number else {
@@ -104,7 +104,7 @@ fn take_over(leader: &RankInfo, text: &str) -> Result<OwnedFd> {
     };
     let process = leader.process;
     let taken = by_pidfd(process, descriptor).or_else(|first| {
-        // Where one process may look at another but not attach to it, this way is left.
+        // Works where the system lets one process look at another but not attach to it.
         by_name(process, descriptor).map_err(|second| {
             Error::Environment(format!(
                 "this process may not take over the memory of process {process} (pidfd_getfd: \

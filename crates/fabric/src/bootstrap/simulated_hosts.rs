@@ -9,11 +9,11 @@ use crate::layout::Layout;
 use crate::net::{Network, NetworkScope};
 use crate::{Error, Peer, Result, SharedSegment};
 
-/// The variable that says how many ranks after each other share memory. All others are reached by
-/// the network, even on the same host.
+/// The variable with the number of consecutive ranks that share memory. All other ranks are reached
+/// over the network, even on the same host.
 pub const RANKS_PER_SEGMENT: &str = "MOTET_RANKS_PER_SEGMENT";
 
-/// What that variable says; nothing if it leaves things as they are.
+/// Reads that variable; `None` if it changes nothing.
 ///
 /// # Errors
 /// [`Error::Environment`] if it is no number.
@@ -42,8 +42,8 @@ pub(super) fn divide(hosts: &mut [usize], share: usize) {
     }
 }
 
-/// All seats of a world whose ranks are threads of this process, but of which only so many after
-/// each other share a segment. The others are reached by the network; `writes` is as in
+/// All ranks of a world whose ranks are threads of this process, but of which only a number of
+/// consecutive ranks share a segment. The others communicate over the network; `writes` is as in
 /// [`NetworkScope`].
 ///
 /// # Errors
@@ -83,7 +83,7 @@ pub fn threads_apart(
     })
 }
 
-/// The board of ranks that are threads of one process.
+/// The key-value space of ranks that are threads of one process.
 #[derive(Debug)]
 struct Together {
     rank: usize,
@@ -100,7 +100,7 @@ struct Common {
 #[derive(Debug, Default)]
 struct State {
     values: HashMap<(usize, String), Vec<u8>>,
-    /// Ranks that have come to the fence, over all fences.
+    /// Ranks that have reached a fence, summed over all fences.
     arrivals: usize,
 }
 

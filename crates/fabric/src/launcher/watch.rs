@@ -231,8 +231,8 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Forwards a signal. A second interrupt kills the ranks; when only output is left, a request to
-    /// end drops it.
+    /// Forwards a signal. A second interrupt kills the ranks; when only output is left, a request
+    /// to end drops it.
     fn forward(&mut self, signal: Signal) {
         let is_first = !self.forwarded.contains(&signal);
         if self.live == 0 && is_request_to_end(signal) {

@@ -7,7 +7,7 @@ use crate::Error;
 pub(super) struct Fields(Vec<(String, String)>);
 
 impl Fields {
-    /// Takes a message apart. What is no field is passed over, as other clients do; nothing if the
+    /// Parses a message. Parts that are no fields are skipped, as in other clients; `None` if the
     /// bytes are no text.
     pub(super) fn parse(bytes: &[u8], separator: char) -> Option<Fields> {
         let text = str::from_utf8(bytes).ok()?.trim_matches(['\n', '\r', '\0']);
@@ -25,23 +25,23 @@ impl Fields {
         self.get(name)?.parse().ok()
     }
 
-    /// Which message this is.
+    /// The command of the message.
     pub(super) fn command(&self) -> &str {
         self.get("cmd").unwrap_or_default()
     }
 
-    /// The error that this message is, where another was to come.
+    /// The error for this message in place of the expected one.
     pub(super) fn unexpected(&self, protocol: &str) -> Error {
         let command = self.command();
         Error::Environment(format!("its {protocol} server answers what was not asked: `{command}`"))
     }
 
-    /// Whether the server has done what it was asked. One that does not say has.
+    /// Whether the server reports success. No report means success.
     pub(super) fn is_success(&self) -> bool {
         self.get("rc").is_none_or(|code| code == "0")
     }
 
-    /// What the server says about a failure.
+    /// The server's text about a failure.
     pub(super) fn complaint(&self) -> &str {
         let texts = ["errmsg", "msg", "rc"];
         texts.into_iter().find_map(|name| self.get(name)).unwrap_or("no reason given")

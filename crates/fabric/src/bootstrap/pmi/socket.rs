@@ -13,16 +13,17 @@ use crate::{Error, Result};
 
 /// Bytes of the longest message that is read.
 pub(super) const MESSAGE_MAX_BYTES: usize = 64 << 10;
-/// Bytes that are read at once.
+/// Bytes per read.
 const READ_BYTES: usize = 4096;
-/// How long a host may take to accept a connection, at most.
+/// How long a host may take to accept a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A connection to the server.
 #[derive(Debug)]
 pub(in crate::bootstrap) struct PmiSocket {
     socket: OwnedFd,
-    /// What has come and was not asked for yet; never more than a message and what came with it.
+    /// Bytes that have arrived and were not asked for yet; at most a message and the bytes that
+    /// came with it.
     pending: Vec<u8>,
 }
 
@@ -34,7 +35,7 @@ impl PmiSocket {
     /// Connects to a server of the form `host:port`.
     ///
     /// # Errors
-    /// Nobody answers there.
+    /// No server answers there.
     pub(in crate::bootstrap) fn connect(place: &str, patience: Duration) -> Result<PmiSocket> {
         let refused = |problem: String| {
             Error::Environment(format!(
@@ -47,7 +48,7 @@ impl PmiSocket {
         for address in addresses {
             match TcpStream::connect_timeout(&address, patience.min(CONNECT_TIMEOUT)) {
                 Ok(stream) => {
-                    // Each request waits for its answer, so nothing is to be gathered.
+                    // Each request waits for its answer, so Nagle's algorithm would only delay it.
                     let _ = stream.set_nodelay(true);
                     return Ok(PmiSocket::new(stream.into()));
                 }
@@ -57,12 +58,12 @@ impl PmiSocket {
         Err(refused(problem))
     }
 
-    /// Sends all of these bytes.
+    /// Sends all bytes.
     ///
     /// # Errors
-    /// The server has gone or takes nothing until the deadline.
+    /// The server has ended or accepts nothing until the deadline.
     pub(super) fn send(&self, mut bytes: &[u8], deadline: Instant) -> Result<()> {
-        // A program in C would be killed by the signal for a closed socket.
+        // Without the flag a signal for the closed socket would kill a program in C.
         let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
         while !bytes.is_empty() {
             match send(&self.socket, bytes, flags) {
@@ -78,7 +79,7 @@ impl PmiSocket {
     /// The next line, without its end.
     ///
     /// # Errors
-    /// The server has gone, is late, or sends no end of a line.
+    /// The server has ended, is late, or sends no newline.
     pub(super) fn line(&mut self, deadline: Instant) -> Result<Vec<u8>> {
         let mut looked = 0;
         loop {
@@ -93,10 +94,10 @@ impl PmiSocket {
         }
     }
 
-    /// The next so many bytes.
+    /// The next `count` bytes.
     ///
     /// # Errors
-    /// The server has gone or is late, or more is asked for than a message may have.
+    /// The server has ended or is late, or `count` exceeds the limit of a message.
     pub(super) fn bytes(&mut self, count: usize, deadline: Instant) -> Result<Vec<u8>> {
         if count > MESSAGE_MAX_BYTES {
             return Err(too_long());

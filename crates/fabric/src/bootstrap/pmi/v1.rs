@@ -9,30 +9,30 @@ use crate::bootstrap::Timeouts;
 use crate::bootstrap::kvs::KeyValueSpace;
 use crate::{Error, Result};
 
-/// What the server speaks.
+/// The protocol of the server.
 const PROTOCOL: &str = "PMI-1";
-/// Lines that may come between a request and its answer: a server that is reached by a port tells
-/// some things without being asked.
+/// Lines that may arrive between a request and its answer: a server that is reached by a port sends
+/// some lines unasked.
 const UNASKED: usize = 16;
 
-/// A rank that a server of PMI-1 knows.
+/// A rank that a PMI-1 server knows.
 #[derive(Debug)]
 pub(in crate::bootstrap) struct PmiV1 {
     wire: PmiSocket,
     rank: usize,
     ranks: usize,
-    /// The name of the space in which keys of this job lie.
+    /// The name of the key-value space of this job.
     space: String,
-    /// Characters that a value may have.
+    /// Characters of the longest value.
     room: usize,
     timeouts: Timeouts,
 }
 
 impl PmiV1 {
-    /// Begins to talk, as a rank that the environment has told.
+    /// Starts the protocol, as the rank in the environment.
     ///
     /// # Errors
-    /// The server does not answer as one of PMI-1 does.
+    /// The server does not answer like a PMI-1 server.
     pub(in crate::bootstrap) fn new(
         wire: PmiSocket,
         (rank, ranks): (usize, usize),
@@ -42,14 +42,14 @@ impl PmiV1 {
         let mut first = PmiV1 { wire, rank, ranks, space, room, timeouts };
         first.ask("init pmi_version=1 pmi_subversion=1", "response_to_init")?;
         let limits = first.ask("get_maxes", "maxes")?;
-        // The length counts the end of a string of C.
+        // The length includes the NUL of a C string.
         first.room = limits.number("vallen_max").unwrap_or_default().saturating_sub(1);
         let named = first.ask("get_my_kvsname", "my_kvsname")?;
         first.space = named.get("kvsname").ok_or_else(|| named.unexpected(PROTOCOL))?.to_owned();
         Ok(first)
     }
 
-    /// Begins to talk over a connection that was made to a port, where the server tells the rank.
+    /// Starts the protocol over a connection to a port, where the server assigns the rank.
     ///
     /// # Errors
     /// As [`PmiV1::new`].
@@ -129,7 +129,7 @@ impl KeyValueSpace for PmiV1 {
 
     fn abort(&mut self, code: u8, _text: &str) {
         let request = format!("cmd=abort exitcode={code}\n");
-        // Whoever aborts has enough to worry about; the process ends in any case.
+        // An error is ignored; the process ends in any case.
         let _ = self.wire.send(request.as_bytes(), Instant::now() + Duration::from_secs(1));
     }
 

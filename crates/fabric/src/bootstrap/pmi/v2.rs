@@ -9,31 +9,31 @@ use crate::bootstrap::Timeouts;
 use crate::bootstrap::kvs::KeyValueSpace;
 use crate::{Error, Result};
 
-/// What the server speaks.
+/// The protocol of the server.
 const PROTOCOL: &str = "PMI-2";
-/// How long who aborts waits to be killed.
+/// How long an abort waits to be killed.
 const ABORT_TIMEOUT: Duration = Duration::from_secs(2);
-/// Digits of the length, filled up with blanks from the left.
+/// Digits of the length, padded with blanks on the left.
 const LENGTH: usize = 6;
-/// Characters that a value may have, by the protocol.
+/// Characters of the longest value, by the protocol.
 const VALUE_PART_MAX_BYTES: usize = 1023;
 
-/// A rank that a server of PMI-2 knows.
+/// A rank that a PMI-2 server knows.
 #[derive(Debug)]
 pub(in crate::bootstrap) struct PmiV2 {
     wire: PmiSocket,
     rank: usize,
     ranks: usize,
-    /// The name of the job, by which keys are asked for.
+    /// The name of the job, for queries of keys.
     job: String,
     timeouts: Timeouts,
 }
 
 impl PmiV2 {
-    /// Begins to talk, as a rank of a job that the environment has told.
+    /// Starts the protocol, as the rank of the job in the environment.
     ///
     /// # Errors
-    /// The server does not answer as one of PMI-2 does.
+    /// The server does not answer like a PMI-2 server.
     pub(in crate::bootstrap) fn new(
         mut wire: PmiSocket,
         rank: usize,
@@ -41,7 +41,7 @@ impl PmiV2 {
         timeouts: Timeouts,
     ) -> Result<PmiV2> {
         choose_version(&mut wire, timeouts.answer)?;
-        // Some servers end the job over a field without a value.
+        // Some servers end the job when a field has no value.
         let job = job.filter(|job| !job.is_empty()).map(|job| format!("pmijobid={job};"));
         let request = format!("fullinit;{}pmirank={rank};threaded=FALSE;", job.unwrap_or_default());
         let told = ask(&mut wire, &request, timeouts.answer)?;
@@ -55,7 +55,7 @@ impl PmiV2 {
     }
 }
 
-/// The one line at the beginning, in the form of PMI-1, by which both sides agree on PMI-2.
+/// The first line, in the form of PMI-1, by which both sides agree on PMI-2.
 fn choose_version(wire: &mut PmiSocket, patience: Duration) -> Result<()> {
     let deadline = Instant::now() + patience;
     wire.send(b"cmd=init pmi_version=2 pmi_subversion=0\n", deadline)?;
@@ -131,12 +131,12 @@ impl KeyValueSpace for PmiV2 {
     }
 
     fn abort(&mut self, _code: u8, text: &str) {
-        // What ends a field would end the text.
+        // A separator of fields would end the text.
         let text: String = text.chars().filter(|letter| !";=\n".contains(*letter)).collect();
         let request = message(&format!("abort;isworld=TRUE;msg={text};"));
         let deadline = Instant::now() + ABORT_TIMEOUT;
-        // Whoever aborts has enough to worry about; the process ends in any case. But Slurm, which
-        // kills all of the job now, loses count if one of them ends by itself at that moment.
+        // Errors are ignored; the process ends in any case. But Slurm, which kills all processes of
+        // the job now, loses count if one of them ends by itself at that moment.
         let _ = self.wire.send(request.as_bytes(), deadline);
         let _ = self.wire.bytes(LENGTH, deadline);
     }

@@ -1,19 +1,19 @@
 //! Encodes binary values for PMI as hexadecimal digits, split into parts that fit its value limit.
 //!
-//! The first part begins with the number of all parts and a dot. A reader so knows how many to ask
-//! for, and asks for no more than a value may have.
+//! The first part begins with the number of all parts and a dot. So a reader knows how many parts
+//! to ask for, and asks for no more than a value may have.
 
 use crate::bootstrap::kvs::{NAME_MAX_BYTES, VALUE_MAX_BYTES};
 use crate::{Error, Result};
 
-/// Characters of a part that any server takes, whatever it says.
+/// Characters of a part that every server takes, whatever limit it reports.
 const PART_MIN_BYTES: usize = 64;
-/// Characters of the longest part that is asked for: what the protocols promise at least.
+/// Characters of the longest part: what the protocols guarantee at least.
 const PART_MAX_BYTES: usize = 1000;
 /// Characters for the number of parts and the dot.
 const HEAD: usize = 8;
 
-/// The most parts that a value may have.
+/// Most parts of a value.
 const PARTS_MAX: usize = VALUE_MAX_BYTES / ((PART_MIN_BYTES - HEAD) / 2) + 1;
 
 /// The key of a part of a value of a rank.
@@ -21,7 +21,7 @@ pub(super) fn key(rank: usize, name: &str, part: usize) -> String {
     format!("motet-{rank}-{part}-{name}")
 }
 
-/// Checks what a rank wants to put.
+/// Checks a name and a value before a put.
 pub(super) fn check(name: &str, value: &[u8]) -> Result<()> {
     let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
     if name.len() > NAME_MAX_BYTES || !name.chars().all(is_name) || value.len() > VALUE_MAX_BYTES {
@@ -42,7 +42,7 @@ pub(super) fn parts(value: &[u8], room: usize) -> Vec<String> {
     parts
 }
 
-/// Puts a value together again of what `part` finds; nothing if that is no value.
+/// Joins a value from the parts that `part` finds; `None` if they form no value.
 pub(super) fn join(mut part: impl FnMut(usize) -> Result<String>) -> Result<Option<Vec<u8>>> {
     let first = part(0)?;
     let Some((count, first)) = first.split_once('.') else { return Ok(None) };

@@ -1,7 +1,7 @@
 //! FFI bindings of the PMIx library, and ownership of the memory that passes between it and Motet.
 //!
 //! The layouts are those of versions 3 to 6, which share one name of the library and one binary
-//! interface. A test compares them with the header where that is installed.
+//! interface. A test compares them with the header where one is installed.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -14,23 +14,23 @@ use super::LIBRARY;
 use crate::bootstrap::kvs::VALUE_MAX_BYTES;
 use crate::{Error, Result, trusted};
 
-/// Bytes of names in the library's memory, the zero at the end included.
+/// Bytes of names in the library's memory, with the NUL.
 const NAMESPACE: usize = 256;
 const KEY: usize = 512;
 
-/// The rank that stands for all of a namespace.
+/// The rank that means all ranks of a namespace.
 const ALL: u32 = u32::MAX - 1;
-/// The scope of a value that all may read.
+/// The scope of a value that all ranks may read.
 const GLOBAL: u8 = 3;
 /// The kinds of a value.
 const BOOL: u16 = 1;
 const UINT32: u16 = 14;
 const BYTES: u16 = 27;
-/// Names that the library has given.
+/// Names that the library defines.
 const JOB_SIZE: &CStr = c"pmix.job.size";
 const COLLECT: &CStr = c"pmix.collect";
 
-/// The file that holds the library, in its directory.
+/// The file name of the library.
 const FILE: &str = "libpmix.so.2";
 /// The oldest version with these layouts.
 const OLDEST: u32 = 3;
@@ -55,7 +55,7 @@ union Datum {
     flag: bool,
     number: u32,
     bytes: Bytes,
-    /// As large as the largest of all kinds.
+    /// As large as the largest member.
     room: [u64; 3],
 }
 
@@ -92,8 +92,8 @@ type Finalize = unsafe extern "C" fn(*const Directive, usize) -> c_int;
 type Text = unsafe extern "C" fn() -> *const c_char;
 type TextOf = unsafe extern "C" fn(c_int) -> *const c_char;
 
-/// The functions that are used. The library stays open as long as the process lives: it has
-/// threads of its own.
+/// The functions of the library that Motet calls. The library stays open until the process ends: it
+/// has threads of its own.
 struct Functions {
     init: Init,
     put: Put,
@@ -128,7 +128,7 @@ impl Functions {
         })
     }
 
-    /// A success, or an error that names what was tried.
+    /// Returns success, or an error that names the attempted call.
     fn check(&self, what: &str, code: c_int) -> Result<()> {
         if code == 0 {
             return Ok(());
@@ -145,8 +145,8 @@ impl Functions {
     }
 }
 
-/// Where the library may be: where the user says; beside the launcher that has started us, whose
-/// version it then has; where the system keeps libraries.
+/// Paths of the library: the one that the user names; beside the launcher of this process, with the
+/// same version; the directories of the system.
 fn candidates() -> Vec<PathBuf> {
     if let Some(named) = trusted(LIBRARY) {
         return vec![named.into()];
@@ -214,7 +214,7 @@ fn major(text: &str) -> Option<u32> {
     text[start..].split(|letter: char| !letter.is_ascii_digit()).next()?.parse().ok()
 }
 
-/// A process that the library has introduced to its server.
+/// A process that the library has connected to its server.
 pub(super) struct Client {
     functions: Functions,
     own: Process,
@@ -255,7 +255,7 @@ impl Client {
             return Err(Error::Environment(format!("{name} with {bytes} bytes is too long")));
         }
         let name = key(name)?;
-        // The library reads it only, but takes it as a pointer to what may be written.
+        // The library only reads it, but takes a pointer to mutable data.
         let bytes = Bytes { start: value.as_ptr().cast_mut().cast(), length: value.len() };
         let mut value = Value { kind: BYTES, datum: Datum { room: [0; 3] } };
         value.datum.bytes = bytes;
@@ -318,7 +318,7 @@ impl Client {
     }
 }
 
-/// What a value holds, as far as it concerns us.
+/// The content of a value, as far as Motet needs it.
 #[derive(Debug, PartialEq, Eq)]
 enum PmixValue {
     Number(u32),
@@ -326,7 +326,7 @@ enum PmixValue {
     Other,
 }
 
-/// Copies what a value holds, and frees it as the library's users must.
+/// Copies the content of a value, and frees the value as the library requires.
 ///
 /// # Safety
 /// It is a value that was allocated for the caller, with what it points to, and is used by nobody
