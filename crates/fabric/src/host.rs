@@ -1,7 +1,7 @@
 //! Facts about the host: cores, caches, memory and kernel.
 //!
-//! They are asked for to choose well and to be shown, so what cannot be found out is unknown and
-//! never an error.
+//! Motet uses these facts for its choices and shows them to the user, so a fact that cannot be
+//! determined is unknown and never an error.
 
 pub(crate) mod autogroup;
 mod memory_group;
@@ -20,15 +20,15 @@ pub use probe_cma::probe_cma;
 
 use crate::limits::limit_of;
 
-/// How many cores there are, by three ways of counting.
+/// The number of cores, counted in three ways.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cores {
-    /// Cores that run.
+    /// Cores that are online.
     pub online: Option<usize>,
     /// Cores on which this process may run.
     pub allowed: Option<usize>,
-    /// How many can be used at once: those that are allowed, or fewer if a control group grants
-    /// less time than that.
+    /// Cores that can be used at the same time: those that are allowed, or fewer if a control group
+    /// grants less time.
     pub usable: usize,
 }
 
@@ -40,7 +40,7 @@ pub fn cores() -> Cores {
     Cores { online: line("/sys/devices/system/cpu/online").and_then(count), allowed, usable }
 }
 
-/// The cores on which this thread may run, a bit each; nothing if the system does not tell.
+/// The cores on which this thread may run, one bit each; empty if the system does not report them.
 pub fn allowed() -> Vec<u64> {
     let Ok(cores) = sched_getaffinity(None) else { return Vec::new() };
     let mut words = vec![0; CpuSet::MAX_CPU.div_ceil(64)];
@@ -52,14 +52,14 @@ pub fn allowed() -> Vec<u64> {
     words
 }
 
-/// These cores in the order in which ranks take them: where several are threads of one, as the
-/// system tells, first one of each, or ranks would share one core while another is idle.
+/// These cores in the order in which they are assigned to ranks: where several are hardware threads
+/// of one physical core, first one of each, or ranks would share one core while another is idle.
 pub(crate) fn in_turns(cores: &[usize]) -> Vec<usize> {
     let path = |core| format!("/sys/devices/system/cpu/cpu{core}/topology/thread_siblings_list");
     one_of_each(cores, |core| line(path(core)).as_deref().and_then(numbers))
 }
 
-/// The same, where this says which cores are one with one of them.
+/// As `in_turns`, where `siblings` returns the hardware threads of the same physical core.
 fn one_of_each(cores: &[usize], siblings: impl Fn(usize) -> Option<Vec<usize>>) -> Vec<usize> {
     let before = |&core: &usize| {
         let siblings = siblings(core).unwrap_or_default();
@@ -70,7 +70,7 @@ fn one_of_each(cores: &[usize], siblings: impl Fn(usize) -> Option<Vec<usize>>) 
     ordered
 }
 
-/// Lets this thread, and processes that it starts from now on, run on one core only.
+/// Restricts this thread, and processes that it starts from now on, to one core.
 ///
 /// # Errors
 /// The error of the system if it refuses.
@@ -96,7 +96,7 @@ pub fn second_level_cache() -> Option<usize> {
     cache_bytes(&line(second.join("size"))?)
 }
 
-/// Bytes of memory that the machine has.
+/// Bytes of memory of the machine.
 pub fn memory() -> Option<u64> {
     let text = fs::read_to_string("/proc/meminfo").ok()?;
     kibibytes(field(&text, "MemTotal")?)
@@ -112,20 +112,20 @@ pub fn kernel() -> Option<String> {
     line("/proc/sys/kernel/osrelease")
 }
 
-/// What the system says about huge pages.
+/// The system's settings of huge pages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HugePages {
-    /// When memory shared through a file gets them: `never`, `advise`, `always`, ...
+    /// When memory shared through a file gets huge pages: `never`, `advise`, `always`, ...
     pub shared: Option<String>,
-    /// When private memory gets them.
+    /// When private memory gets huge pages.
     pub private: Option<String>,
-    /// Bytes of one that is set aside.
+    /// Bytes of a reserved huge page.
     pub bytes: Option<u64>,
-    /// How many are set aside.
+    /// How many huge pages are reserved.
     pub reserved: Option<u64>,
 }
 
-/// Asks about huge pages.
+/// Reads the settings of huge pages.
 pub fn huge_pages() -> HugePages {
     let folder = Path::new("/sys/kernel/mm/transparent_hugepage");
     let choice = |file| line(folder.join(file)).as_deref().and_then(chosen).map(str::to_owned);
@@ -138,23 +138,23 @@ pub fn huge_pages() -> HugePages {
     }
 }
 
-/// How far the Yama security module restricts reading another process: 0 for not at all. Nothing
+/// How far the Yama security module restricts reading another process: 0 for not at all. `None`
 /// where there is no such module.
 pub fn ptrace_scope() -> Option<u8> {
     line("/proc/sys/kernel/yama/ptrace_scope")?.parse().ok()
 }
 
-/// The most files that a process may open, and the most processes that this user may have.
-/// Nothing means no limit.
+/// The most files that a process may open, and the most processes of this user. `None` means no
+/// limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Open files; what may be asked for, not what is in force before asking.
+    /// Open files: the hard limit, up to which the process may raise its limit.
     pub files: Option<u64>,
     /// Processes and threads.
     pub processes: Option<u64>,
 }
 
-/// Asks for the limits.
+/// Reads the limits.
 pub fn limits() -> Limits {
     Limits {
         files: limit_of(Resource::Nofile).maximum,
@@ -168,7 +168,7 @@ fn line(path: impl AsRef<Path>) -> Option<String> {
     text.lines().next().map(|line| line.trim().to_owned())
 }
 
-/// The value behind a key in lines of the form `key : value`.
+/// The value of a key in lines of the form `key : value`.
 fn field<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     let pairs = text.lines().filter_map(|line| line.split_once(':'));
     let mut values = pairs.filter(|(name, _)| name.trim() == key);
@@ -197,12 +197,12 @@ fn chosen(text: &str) -> Option<&str> {
     rest.split_once(']').map(|(word, _)| word)
 }
 
-/// How many numbers a list such as `0-3,8` holds.
+/// How many numbers a list such as `0-3,8` contains.
 fn count(list: impl AsRef<str>) -> Option<usize> {
     numbers(list.as_ref()).map(|numbers| numbers.len())
 }
 
-/// The numbers of such a list.
+/// The numbers of a list such as `0-3,8`.
 fn numbers(list: &str) -> Option<Vec<usize>> {
     let range = |part: &str| {
         let (first, last) = part.split_once('-').unwrap_or((part, part));

@@ -1,10 +1,10 @@
 //! Cancels sends: takes a message back, or completes the send from a copy.
 //!
-//! A message of which the receiver knows nothing is taken back. One that has been announced may
-//! meet its receive at any time, and only the receiver can tell whether it has. To ask takes as
-//! long as the receiver likes, so such a message goes on, but from a copy: the lease on the memory
-//! of the poster is withdrawn, and a receiver that finds it gone asks for pieces, which are those
-//! of the copy.
+//! A message that has not been announced to its receiver is withdrawn. An announced message may
+//! meet its receive at any time, and only the receiver knows whether it has. An answer of the
+//! receiver may take any time, so such a message continues, but from a copy: the sender revokes the
+//! lease on the memory of the poster, and a receiver that finds the lease revoked asks for pieces,
+//! which the sender takes from the copy.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -13,19 +13,19 @@ use super::send::Outgoing;
 use crate::slab::Id;
 use crate::{Peer, Received, Region, Token};
 
-/// The copy of a message that is on its way.
+/// The copy of a message that is being sent.
 #[derive(Debug)]
 #[must_use = "the message is sent from this memory"]
 pub struct Copied {
     /// The bytes of the message.
     pub data: Box<[u8]>,
-    /// What the send has come to.
+    /// The result of the send.
     pub sent: Received,
 }
 
 impl Endpoint {
-    /// Takes a send back of which nobody has been told. On return its memory is no longer used, and
-    /// it will not complete. `false` if there is no such send.
+    /// Withdraws a send that has not been announced. After it returns, its memory is not used any
+    /// more, and it will not complete. `false` if there is no such send.
     pub fn take_back_send(&mut self, token: Token) -> bool {
         for standing in &mut self.peer_tx {
             if standing.take_back(token) {
@@ -36,10 +36,10 @@ impl Endpoint {
         false
     }
 
-    /// Sends the rest of an announced message from a copy, so that its memory is no longer used.
+    /// Sends the rest of an announced message from a copy, so that its memory is not used any more.
     /// Its completion has the token of the stand-in. `None` if there is no such message, if the
-    /// network uses its memory already, or if this rank is the receiver: then no other rank is
-    /// waited for, and a synchronous send must not end before this rank has received it.
+    /// network uses its memory already, or if this rank is the receiver: then the send waits for no
+    /// other rank, and a synchronous send must not end before this rank has received it.
     ///
     /// # Safety
     /// The copy stays until the completion of the stand-in, or until that is cancelled.
@@ -51,7 +51,7 @@ impl Endpoint {
             return None;
         }
         if let Some(claim) = large.claim.take() {
-            // Who reads reads all of it before this returns.
+            // A reader reads all of it before this returns.
             self.leases.revoke(claim);
         }
         let (bytes, to) = (large.data.bytes(), large.to);
@@ -64,7 +64,7 @@ impl Endpoint {
         Some(Copied { data, sent })
     }
 
-    /// What waits of a large message is in this memory now.
+    /// The waiting pieces of a large message are in this memory from now on.
     fn send_pieces_from(&mut self, to: Peer, send: Id, from: Region) {
         self.peer_tx[to.index()].each_waiting(|outgoing| {
             if let Outgoing::Fragments(pieces) = outgoing

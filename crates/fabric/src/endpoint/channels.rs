@@ -8,22 +8,23 @@ use super::send::Outgoing;
 use crate::channel::{CHANNEL_MAX_BYTES, InChannel, OutChannel};
 use crate::{Label, Peer, Sender, TransferError, TypeCode};
 
-/// What became of the attempt to find the sending end of a channel.
+/// The result of a query for the sending end of a channel.
 pub enum Attached {
-    /// The receiver has not said yet.
+    /// The receiver has not answered yet.
     Unknown,
-    /// Here it is.
+    /// The sending end.
     Channel(OutChannel),
-    /// The receiver had no room: this message of the operation goes as a message, always.
+    /// The receiver had no room: this message of the operation is always sent as an ordinary
+    /// message.
     Refused,
     /// The receiver opened it for something else: the ranks disagree on the operation.
     Mismatch(TransferError),
 }
 
 impl Endpoint {
-    /// Opens a channel of so many cells for one message of a persistent operation and tells its
-    /// sender. `None` if that message must go as a message (too long, no cells, no room, or from
-    /// another host): both sides then know.
+    /// Opens a channel of `cells` cells for one message of a persistent operation and notifies its
+    /// sender. `None` if that message must be sent as an ordinary message (too long, no cells, no
+    /// room, or from another host): both sides then know.
     pub fn open_channel(
         &mut self,
         from: Peer,
@@ -49,9 +50,9 @@ impl Endpoint {
         ring.map(|ring| InChannel::new(self.segment.clone(), ring, bytes, first))
     }
 
-    /// Says that the message of this label, of so many bytes, goes through no channel. Who sends it
-    /// knows, and [forgets](Endpoint::forget_channel) this, unless the ranks disagree about the
-    /// message: then it may be waiting for a channel.
+    /// Reports that the message of this label, of `bytes` bytes, uses no channel. The sender knows
+    /// that, and [forgets](Endpoint::forget_channel) the report, unless the ranks disagree about
+    /// the message: then the sender may be waiting for a channel.
     pub fn refuse_channel(&mut self, from: Peer, label: Label, element: TypeCode, bytes: usize) {
         if !self.reaches(from) {
             self.announce_channel(from, (label, element), bytes, (0, 0));
@@ -68,22 +69,23 @@ impl Endpoint {
         self.introduce(from, element);
         let packet = Packet::Open { label, element };
         let words = [offset, shape, bytes as u64];
-        // Control packets complete nobody's transfer, so there is nothing to tell.
+        // Control packets complete no transfer of the user, so the result does not matter.
         let _ = self.submit(from, Outgoing::Words { packet, words });
     }
 
-    /// Bytes of the segment that this rank's channels have taken, free rings included.
+    /// Bytes of the segment that the channels of this rank have taken, with free rings.
     pub fn channel_bytes(&self) -> usize {
         let streams = self.pipelines.as_ref().map_or(0, Pipelines::bytes);
         self.arena.taken() - self.bounce.bytes() - streams
     }
 
-    /// Gives the receiving end of a channel back. All that was sent through it has been received.
+    /// Frees the receiving end of a channel. All messages that were sent through it have been
+    /// received.
     pub fn close_channel(&mut self, channel: InChannel) {
         self.arena.give_back(channel.ring());
     }
 
-    /// Asks for the sending end of a channel. Once it is known the question must not be repeated.
+    /// Queries the sending end of a channel. After a final answer the query must not be repeated.
     pub fn attach_channel(
         &mut self,
         to: Peer,
@@ -115,8 +117,8 @@ impl Endpoint {
         }
     }
 
-    /// Says that the sending end of a channel will never be asked for. Only while the answer was
-    /// [`Attached::Unknown`]: after any other there is nothing left to forget.
+    /// Reports that the sending end of a channel will never be queried. Only while the answer was
+    /// [`Attached::Unknown`]: after any other answer there is nothing to forget.
     pub fn forget_channel(&mut self, to: Peer, label: Label) {
         if self.offered_channels.remove(&(to, label)).is_none() {
             self.offered_channels.insert((to, label), None);

@@ -8,43 +8,43 @@ use super::packet::Packet;
 use crate::segment::State;
 use crate::{Failure, Peer, TransferError};
 
-/// For so long the first word to a lower rank elsewhere is held back when this rank leaves. The
-/// last one that leaves holds none back: it has heard from all lower ones.
+/// How long a leaving rank delays its notice to lower ranks on other hosts. The last rank that
+/// leaves delays none: it has received those of all lower ranks.
 const FIRST_NOTICE_DELAY: Duration = Duration::from_millis(200);
 
-/// How far this rank has left.
+/// The progress of this rank in leaving.
 #[derive(Default)]
 pub(super) struct Disconnect {
     pub(super) has_left: bool,
-    /// Whether those elsewhere that had not left themselves were told so, or will be.
+    /// Whether the ranks on other hosts that had not left have been notified, or will be.
     was_told: bool,
-    /// Those that will be, and since when.
+    /// The ranks whose notice is delayed, and since when.
     untold: Vec<Peer>,
     since: Option<Instant>,
 }
 
 impl Disconnect {
-    /// Whether others may know that this rank has left.
+    /// Whether other ranks may know that this rank has left.
     pub(super) fn was_told(&self) -> bool {
         self.was_told
     }
 }
 
 impl Endpoint {
-    /// This rank will begin nothing more; it only finishes what others may wait for.
+    /// This rank will start no new operation; it only finishes what other ranks may wait for.
     pub fn begin_leaving(&mut self) {
         self.segment.begin_leaving(self.me);
         self.notify_remote(Packet::Leaving);
     }
 
-    /// Whether no rank will begin anything more.
+    /// Whether no rank will start a new operation.
     pub fn all_leaving(&self) -> bool {
         let mut ranks = (0..self.segment.ranks() as u32).map(Peer);
         ranks.all(|rank| self.memory_of(rank).is_leaving(rank))
     }
 
-    /// This rank leaves the world in good order. Whoever might wait for it is told. It is gone when
-    /// [`Endpoint::is_gone`] says so, and makes progress until then.
+    /// This rank leaves the world in good order. It notifies all ranks that may wait for it. It has
+    /// left completely when [`Endpoint::is_gone`] is `true`, and makes progress until then.
     pub fn leave(&mut self) {
         self.segment.leave(self.me);
         self.departure.has_left = true;
@@ -54,7 +54,8 @@ impl Endpoint {
         self.departure.was_told = self.notify_remote(Packet::Left);
     }
 
-    /// Whether every rank knows that this one has left, and so has all that was sent to it.
+    /// Whether every rank knows that this one has left, and so has received all that was sent to
+    /// it.
     pub fn is_gone(&self) -> bool {
         let Some(wire) = &self.network else { return true };
         wire.is_drained()
@@ -62,28 +63,29 @@ impl Endpoint {
             && wire.peers().all(|peer| self.has_seen[peer.index()] || self.is_known_left(peer))
     }
 
-    /// Whether a rank has left the world in good order and all it sent has been read.
+    /// Whether a rank has left the world in good order and this rank has read all that it sent.
     ///
-    /// After a death nobody has: some leave because of it, and it is what those are to hear of who
-    /// wait for them. Looked at last, since who leaves for that reason has known of it before.
+    /// After a death the answer is `false` for all ranks: some leave because of the death, and a
+    /// rank that waits for them should report the death. The death is checked last, since a rank
+    /// that leaves for that reason has known of it before.
     pub fn has_left(&self, peer: Peer) -> bool {
         matches!(self.why_silent(peer), Some(TransferError::Left(_)))
     }
 
-    /// Why nothing more comes from a rank, if it has left the world in good order and all it sent
-    /// has been read: that it has left or, after a death, that death.
+    /// Why nothing more comes from a rank that has left the world in good order and whose messages
+    /// have all been read: that it has left or, after a death, that death.
     pub fn why_silent(&self, peer: Peer) -> Option<TransferError> {
         let is_silent = self.is_known_left(peer) && !self.readers[peer.index()].has_news();
         is_silent.then(|| self.why_left(peer))
     }
 
-    /// Why a rank has left, as others are told.
+    /// The error for a rank that has left.
     pub(super) fn why_left(&self, peer: Peer) -> TransferError {
         self.failure().map_or(TransferError::Left(peer), TransferError::Failed)
     }
 
-    /// The deaths that are known, the first one first: those of ranks of this host, and others as
-    /// far as they have been told.
+    /// The known deaths, the first one first: those of ranks of this host, and others as far as
+    /// they have been reported.
     pub fn deaths(&self) -> impl Iterator<Item = Failure> + '_ {
         let first = self.failure();
         let ranks = (0..self.segment.ranks() as u32).map(Peer);
@@ -91,7 +93,7 @@ impl Endpoint {
         first.into_iter().chain(deaths.filter(move |death| Some(*death) != first))
     }
 
-    /// Whether each death is known, and not only the first one: that is so on one host.
+    /// Whether all deaths are known, and not only the first one: that is so on one host.
     pub fn knows_all_deaths(&self) -> bool {
         self.network.is_none()
     }
@@ -100,9 +102,9 @@ impl Endpoint {
         self.memory_of(peer).state(peer) == State::Left
     }
 
-    /// Tells all that are not known to have left. Where a rank has died nobody is told: from
-    /// others, too, that death is to be heard of, and this rank is no reason for them to give up.
-    /// Says whether they were told, or will be.
+    /// Notifies all ranks that are not known to have left. After a death it notifies none: other
+    /// ranks should report that death, and not the leaving of this rank. Returns whether the ranks
+    /// were notified, or will be.
     fn notify_remote(&mut self, packet: Packet) -> bool {
         let Some(wire) = &self.network else { return false };
         self.departure.untold.clear();
@@ -118,8 +120,8 @@ impl Endpoint {
         true
     }
 
-    /// Tells those that were held back: who has spoken to this rank meanwhile, and all when they
-    /// have been held back for long enough.
+    /// Sends the delayed notices: to ranks that have sent a message to this rank meanwhile, and to
+    /// all when the delay is over.
     #[inline]
     pub(super) fn notify_remaining(&mut self) {
         if !self.departure.untold.is_empty() {
@@ -142,7 +144,7 @@ impl Endpoint {
         self.departure.untold = later;
         for peer in now {
             if has_left {
-                // Also who has left meanwhile, and waits for this.
+                // Also to a rank that has left meanwhile, and waits for this packet.
                 self.send_control(peer, Packet::Left);
             } else if !self.is_known_left(peer) {
                 self.send_control(peer, Packet::Leaving);
@@ -150,14 +152,14 @@ impl Endpoint {
         }
     }
 
-    /// Those whose last large messages have come have left now.
+    /// Ranks whose last large messages have arrived count as left now.
     pub(super) fn settle_disconnects(&mut self) {
         for peer in std::mem::take(&mut self.departing) {
             self.note_disconnect(peer, Packet::Left);
         }
     }
 
-    /// A rank elsewhere has told that it leaves.
+    /// Handles the notice of a rank on another host that it leaves.
     pub(super) fn note_disconnect(&mut self, peer: Peer, packet: Packet) {
         let Some(wire) = &self.network else { return };
         match packet {
@@ -166,8 +168,8 @@ impl Endpoint {
             Packet::Left => {
                 let wire = self.network.as_mut().expect("it is there");
                 wire.note_left(peer);
-                // Who has said that it leaves has said enough: a rank that has left closes its
-                // port when it reads that, and would not take this as well.
+                // If this rank has sent its own notice, that is enough: a rank that has left closes
+                // its endpoint when it reads that notice, and would not accept this packet.
                 if !self.departure.was_told {
                     self.send_control(peer, Packet::Seen);
                 }

@@ -1,11 +1,11 @@
 //! Introductions: a rank sends the signature of a structure to a peer before its first message of
 //! that type.
 //!
-//! A rank numbers structures as its [process](crate::structures) does, and its messages tell these
-//! numbers. Before the first message of a structure to a peer, or the first channel that it opens
-//! for one, it sends the number and the signature; the ring keeps the order. The peer looks the
-//! signature up among those of its own process, once, and from then on knows which of its own
-//! numbers that number stands for.
+//! A rank numbers structures as its [process](crate::structures) does, and its messages contain
+//! these numbers. Before the first message of a structure to a peer, or the first channel that it
+//! opens for one, it sends the number and the signature; the ring keeps the order. The peer looks
+//! up the signature among those of its own process, once, and from then on knows its own number for
+//! that number.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -14,21 +14,21 @@ use super::send::{Attempt, Outgoing};
 use super::{Endpoint, Posted};
 use crate::{Peer, Region, RegionMut, TypeCode, structures};
 
-/// The structures that a rank and its peers have told each other. Takes no memory until there are
-/// any.
+/// The structures that a rank and its peers have introduced to each other. Takes no memory until
+/// there are any.
 #[derive(Debug, Default)]
 pub(super) struct Introductions {
     with: Vec<Pair>,
 }
 
-/// The same for one peer.
+/// The structures introduced between this rank and one peer.
 #[derive(Clone, Debug, Default)]
 struct Pair {
-    /// By the number of a structure here: whether the peer has been told.
+    /// By the number of a structure here: whether it has been introduced to the peer.
     told: Vec<bool>,
-    /// By the number of a structure there: its code here.
+    /// By the number of a structure at the peer: its code here.
     theirs: Vec<TypeCode>,
-    /// The signature of which not all has come.
+    /// The signature of which only a part has arrived.
     coming: Vec<u8>,
 }
 
@@ -40,7 +40,7 @@ impl Introductions {
         &mut self.with[peer.index()]
     }
 
-    /// The code here for one that a peer has told.
+    /// The code here of a type that a peer has introduced.
     #[inline]
     pub(super) fn own(&self, peer: Peer, code: TypeCode) -> TypeCode {
         if code.is_structure() { self.own_structure(peer, code) } else { code }
@@ -52,7 +52,7 @@ impl Introductions {
         own.copied().unwrap_or(TypeCode::NAMELESS)
     }
 
-    /// Notes that this peer is told of a structure. Says whether it was not.
+    /// Notes that a structure is introduced to this peer. Returns whether it was not before.
     fn note_told(&mut self, peer: Peer, code: TypeCode) -> bool {
         let (told, number) = (&mut self.with(peer).told, code.number());
         if told.len() <= number {
@@ -61,7 +61,7 @@ impl Introductions {
         !std::mem::replace(&mut told[number], true)
     }
 
-    /// A part of a signature of so many bytes has come.
+    /// Handles a part of a signature, which has `total` bytes.
     fn note_part(&mut self, peer: Peer, code: TypeCode, part: &[u8], total: usize) {
         let pair = self.with(peer);
         pair.coming.extend_from_slice(part);
@@ -79,7 +79,7 @@ impl Introductions {
     }
 }
 
-/// A signature on its way, of which so many bytes have gone.
+/// A signature of which `sent` bytes have been sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Introduction {
     code: TypeCode,
@@ -88,8 +88,8 @@ pub(super) struct Introduction {
 }
 
 impl Endpoint {
-    /// Tells a peer of the type of a message to it, if it is a structure that it has not been told
-    /// of.
+    /// Introduces the type of a message to a peer, if it is a structure that has not been
+    /// introduced to it.
     #[inline]
     pub(super) fn introduce(&mut self, to: Peer, code: TypeCode) {
         if code.is_structure() {
@@ -138,7 +138,7 @@ impl Endpoint {
         Attempt::Gone(Posted::Done)
     }
 
-    /// A peer tells of a structure.
+    /// Handles the introduction of a structure by a peer.
     #[cold]
     #[inline(never)] // it looks at what belongs to the thread
     pub(super) fn handle_introduction(

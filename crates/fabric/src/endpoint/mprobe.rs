@@ -1,8 +1,7 @@
 //! Matched probe and receive (`MPI_Mprobe`, `MPI_Mrecv`), and cancelling of posted receives.
 //!
-//! A message that a probe has taken is out of matching: no receive of any thread can get it. It
-//! belongs to whoever holds it, who receives it or lets it go; as far as its sender can tell it has
-//! been received in both cases.
+//! A message that a probe has taken is out of matching: no receive of any thread can get it. The
+//! holder receives it or discards it; for its sender it has been received in both cases.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -21,14 +20,14 @@ pub struct MatchedMessage {
 }
 
 impl MatchedMessage {
-    /// What a receive of it would get.
+    /// The result of a receive of this message.
     pub fn received(&self) -> Received {
         Received { source: self.source, tag: self.label.tag, bytes: self.early.bytes }
     }
 }
 
 impl Endpoint {
-    /// Takes the message that such a receive would get now, if it is there.
+    /// Takes the message that a receive with this selector would get now, if there is one.
     pub fn mprobe(&mut self, selector: Selector) -> Option<MatchedMessage> {
         let (source, label, early) = self.matching.take_early(&selector)?;
         self.unexpected[source.index()] -= 1;
@@ -36,7 +35,7 @@ impl Endpoint {
         Some(MatchedMessage { source, label, early })
     }
 
-    /// Receives a message that has been taken.
+    /// Receives a message that a probe has taken.
     ///
     /// # Safety
     /// As [`Endpoint::recv`].
@@ -51,7 +50,7 @@ impl Endpoint {
         self.receive_unexpected(taken, PostedRecv::new(into, element, token), done);
     }
 
-    /// Lets a message go that has been taken: its sender is told that it has been received.
+    /// Discards a message that a probe has taken: for its sender it has been received.
     pub fn discard(&mut self, taken: MatchedMessage) {
         match taken.early.body {
             UnexpectedBody::Exposed(exposure) => {
@@ -65,8 +64,8 @@ impl Endpoint {
         }
     }
 
-    /// Takes back a receive that has met no message yet. On return its memory is no longer used,
-    /// and it will not complete. `false` if it has met one: then it completes.
+    /// Cancels a receive that has met no message yet. After it returns, its memory is not used any
+    /// more, and it will not complete. `false` if it has met a message: then it completes.
     pub fn cancel_receive(&mut self, ticket: Ticket, token: Token) -> bool {
         self.matching.withdraw_one(ticket, |receive| receive.token() == token).is_some()
     }

@@ -18,7 +18,7 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    /// Bytes behind it in its cell, which has room for so many.
+    /// Bytes behind the header in its cell, which has room for `room` bytes.
     pub(crate) fn bytes_behind(&self, room: usize) -> usize {
         match self.kind {
             EAGER | FIRST | REST | PIECE | INTRODUCTION => (self.bytes as usize).min(room),
@@ -26,24 +26,24 @@ impl Header {
         }
     }
 
-    /// Whether it is that of a message which comes into a remote bounce buffer.
+    /// Whether the header belongs to a message that arrives in a remote bounce buffer.
     #[inline]
     pub(crate) fn is_berthed(&self) -> bool {
         self.kind == BERTHED
     }
 
-    /// Whether one that has left, or leaves, waits for nothing behind it.
+    /// Whether a rank that has left, or leaves, waits for no packet behind this one.
     pub(crate) fn is_farewell(&self) -> bool {
         matches!(self.kind, LEFT | SEEN)
     }
 
-    /// Whether it is that of a message in several cells.
+    /// Whether the header belongs to a message in several cells.
     #[inline]
     pub(super) fn is_first(&self) -> bool {
         self.kind == FIRST
     }
 
-    /// That of a message the whole of which lies in its cell.
+    /// The header of a message that fits its cell.
     #[inline]
     pub(super) fn eager(label: Label, element: TypeCode, bytes: usize) -> Header {
         let (Label { context, tag, ordinal }, TypeCode(element)) = (label, element);
@@ -56,7 +56,7 @@ impl Header {
         (TypeCode(self.element), self.bytes as usize)
     }
 
-    /// Whether it is that of a message with this label, the whole of which lies in its cell.
+    /// Whether the header belongs to a message with this label that fits its cell.
     #[inline]
     pub(super) fn is_eager(&self, label: Label) -> bool {
         self.kind == EAGER
@@ -64,67 +64,69 @@ impl Header {
     }
 }
 
-/// Words behind the header of a packet that is not a payload.
+/// Words behind the header of a packet, where they are no payload.
 pub(super) type Words = [u64; 3];
 
 /// Bytes of [`Words`].
 pub(super) const WORDS_BYTES: usize = size_of::<Words>();
 
-/// A packet, read.
+/// A decoded packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Packet {
-    /// A whole message; its payload lies in the cell.
+    /// A whole message; its payload is in the cell.
     Eager { label: Label, element: TypeCode, bytes: usize },
-    /// A whole message; its payload lies in the cell and in those that follow.
+    /// The start of a message; its payload is in the cell and in those that follow.
     First { label: Label, element: TypeCode, bytes: usize },
-    /// So much more of it.
+    /// The next `bytes` bytes of that message.
     Rest { bytes: usize },
-    /// A large message may be copied: words are its address, its lease (0 if it has none and must
-    /// be asked for in pieces) and the sender's name for it.
+    /// A large message may be copied. The words are its address, its lease (0 if it has none and
+    /// the receiver must ask for pieces) and its id at the sender.
     Large { label: Label, element: TypeCode, bytes: usize },
-    /// The receiver cannot copy; it asks for the pieces of this send, for that landing.
+    /// The receiver cannot copy; it asks for the pieces of this send, for that receive.
     Pieces { send: u64, landing: u64 },
-    /// A piece of a large message; it lies in the cell.
+    /// A piece of a large message, in the cell.
     Piece { landing: u64, offset: usize, bytes: usize },
-    /// A piece of a large message; it lies in a bounce buffer, whose places the words say.
+    /// A piece of a large message, in a bounce buffer; the words are the offsets of the buffer.
     Pipelined { landing: u64, offset: usize, bytes: usize },
-    /// The receiver copies this large message to that address of its own, and may be helped.
+    /// The receiver copies this large message to that address in its own memory, and the sender may
+    /// help.
     Share { send: u64, address: u64 },
-    /// The receiver has what it wanted of a large message.
+    /// The receiver has received what it needs of a large message.
     Finished { send: u64 },
-    /// The sender has taken the large message back whose pieces this landing awaits.
+    /// The sender has withdrawn the large message whose pieces this receive awaits.
     Revoked { landing: u64 },
-    /// The receiver is ready for some of a large message that goes straight: words are the number
-    /// of its first segment, and how many may come.
+    /// The receiver is ready for segments of a zero-copy message. The words are the number of its
+    /// first segment, and how many segments may come.
     Ready { send: u64, landing: u64 },
-    /// The sender has taken that large message back: words are the number of segments that come.
+    /// The sender has withdrawn that zero-copy message. The words are the number of segments that
+    /// still come.
     Stopped { landing: u64 },
-    /// A message comes into a remote bounce buffer: words are its number, and how many remote
-    /// bounce buffers here are granted to the receiver.
+    /// A message arrives in a remote bounce buffer. The words are the number of the buffer, and how
+    /// many remote bounce buffers this rank has granted to the receiver.
     Berthed { label: Label, element: TypeCode, bytes: usize },
-    /// The words say how many remote bounce buffers are granted here.
+    /// The words say how many remote bounce buffers this rank has granted.
     Berths,
-    /// A message lies in a bounce buffer: words are the places of its counts and of its bytes.
+    /// A message is in a bounce buffer. The words are the offsets of its counts and of its bytes.
     Block { label: Label, element: TypeCode, bytes: usize },
-    /// A part of the signature of a structure: of so many bytes in all.
+    /// A part of the signature of a structure, which has `total` bytes.
     Introduction { element: TypeCode, total: usize, bytes: usize },
-    /// The sender begins nothing more.
+    /// The sender starts no new operation.
     Leaving,
-    /// The sender has left the world: this is its last packet, but for `Seen`.
+    /// The sender has left the world: this is its last packet, except `Seen`.
     Left,
-    /// The sender knows that we have left.
+    /// The sender knows that this rank has left.
     Seen,
-    /// The receiver has opened a channel: words are its offset (0 if there is no room for one),
+    /// The receiver has opened a channel. The words are its offset (0 if there is no room for one),
     /// the [`shape`] of its ring and the bytes of its messages.
     Open { label: Label, element: TypeCode },
 }
 
-/// How a ring is cut, in one word: the number of its cells, then the bytes of each.
+/// The form of a ring in one word: the number of its cells, then the bytes of each.
 pub(super) fn shape(ring: Ring) -> u64 {
     (ring.cells as u64) << 32 | ring.cell_bytes as u64
 }
 
-/// The ring of this shape at this place.
+/// The ring with this shape at this offset.
 pub(super) fn ring(offset: usize, shape: u64) -> Ring {
     Ring::of_cells(offset, (shape >> 32) as usize, shape as u32 as usize)
 }
@@ -207,7 +209,7 @@ impl Packet {
     }
 
     /// # Panics
-    /// If the header is not one that [`Packet::header`] made: then memory is damaged.
+    /// If [`Packet::header`] has not made this header: then memory is damaged.
     pub(super) fn read(header: Header) -> Packet {
         let Header { context, tag, ordinal, .. } = header;
         let label = Label { context, tag, ordinal };

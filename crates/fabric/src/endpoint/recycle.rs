@@ -7,20 +7,20 @@ use super::bounce_pool::{BUFFERS_IN_USE_MAX, BounceBuffer, BouncePool};
 use crate::layout::LINE;
 use crate::{Region, SharedSegment};
 
-/// Who calls for its turn late reads what came before it sends, so that it has sent two since it
-/// kept one, or none.
+/// The most answers that count as needed. A rank that is late reads the messages that have arrived
+/// before it sends, so it has sent two messages since it kept a buffer, or none.
 const LIKELY: u8 = 2;
 
-/// A bounce buffer of another rank that nobody but this rank uses, which has read it.
+/// A bounce buffer of another rank that this rank has read, and that no other rank uses.
 #[derive(Clone, Copy, Debug)]
 struct Own {
     block: BounceBuffer,
-    /// Behind its last byte.
+    /// The offset behind its last byte.
     end: usize,
 }
 
 impl Own {
-    /// Where a copy of these bytes goes in it, if it is large enough.
+    /// The place for a copy of these bytes in the buffer, if it is large enough.
     fn for_copy_of(&self, source: Region) -> Option<BounceBuffer> {
         let fits = |block: &BounceBuffer| block.data + source.bytes() <= self.end;
         let best = BounceBuffer::at(self.block.readers, source);
@@ -28,28 +28,28 @@ impl Own {
     }
 }
 
-/// What a rank has of another one.
+/// The state of this rank for another one.
 #[derive(Clone, Copy, Debug, Default)]
 struct Answer {
     /// The bounce buffer that was kept last.
     own: Option<Own>,
-    /// How many of the last messages from there still want an answer, as far as one can tell: so
-    /// many bounce buffers this rank has sent beyond those that it has kept, up to [`LIKELY`].
+    /// How many of the last messages from that rank probably still need an answer: the number of
+    /// bounce buffers that this rank has sent beyond those that it has kept, up to [`LIKELY`].
     likely: u8,
 }
 
-/// The bounce buffers that a rank keeps: of each other one that it answers, one at most.
+/// The bounce buffers that a rank keeps: at most one of each rank that it answers.
 #[derive(Debug)]
 pub(super) struct RecycledBuffers {
-    /// One for each rank that shares the segment, by its seat.
+    /// One for each rank that shares the segment, by its local index.
     answers: Vec<Answer>,
     /// Bytes of the longest message whose bounce buffer is kept.
     longest: usize,
 }
 
 impl RecycledBuffers {
-    /// Those of a rank of this segment. Of many ranks, or of long messages, the bounce buffers that
-    /// are kept would be most of what their owner has.
+    /// The buffers of a rank of this segment. With many ranks, or long messages, the kept bounce
+    /// buffers would be most of what their owner has.
     pub(super) fn of(segment: &SharedSegment) -> RecycledBuffers {
         let seats = segment.segment_ranks();
         let may_keep = (2..=BUFFERS_IN_USE_MAX / 2).contains(&seats);
@@ -57,8 +57,8 @@ impl RecycledBuffers {
         RecycledBuffers { answers, longest: BouncePool::longest(segment) / 2 / (seats - 1).max(1) }
     }
 
-    /// The bounce buffer that is kept of the rank on this seat, if a copy of these bytes finds room
-    /// in it. In any case a message goes there in a bounce buffer.
+    /// The bounce buffer that is kept of the rank with this local index, if a copy of these bytes
+    /// fits it. In any case a message goes to that rank in a bounce buffer.
     pub(super) fn take(&mut self, to: usize, source: Region) -> Option<BounceBuffer> {
         let answer = self.answers.get_mut(to)?;
         answer.likely = LIKELY.min(answer.likely + 1);
@@ -67,8 +67,9 @@ impl RecycledBuffers {
         Some(block)
     }
 
-    /// Keeps a bounce buffer that has been read, with so many bytes from the rank on this seat, and
-    /// gives one back that was kept before. `false` if this one is to go back.
+    /// Keeps a bounce buffer that this rank has read, with `bytes` bytes from the rank with this
+    /// local index, and frees the one that was kept before. `false` if the caller must free this
+    /// one.
     pub(super) fn keep(
         &mut self,
         segment: &SharedSegment,
@@ -89,7 +90,7 @@ impl RecycledBuffers {
     }
 }
 
-/// Its owner may use a bounce buffer again, of which this rank was the last reader.
+/// Frees a bounce buffer of which this rank was the last reader: its owner may use it again.
 pub(super) fn give_back(segment: &SharedSegment, block: BounceBuffer) {
     segment.word32(block.readers).store(0, Ordering::Release);
 }

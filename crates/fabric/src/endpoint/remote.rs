@@ -17,8 +17,8 @@ impl Endpoint {
         self.network.as_deref()
     }
 
-    /// Sends what waits in rings to other hosts, and has what comes from there put into rings;
-    /// looks at none of it.
+    /// Sends the cells that wait in rings to other hosts, and puts arrived cells into rings; reads
+    /// none of them.
     pub fn progress_network(&mut self) {
         if let Some(wire) = &mut self.network {
             wire.progress();
@@ -48,7 +48,7 @@ impl Endpoint {
         }
     }
 
-    /// Has a rank look at what was put into the ring to it, or at the room in the one from it.
+    /// Notifies a rank of new cells in the ring to it, or of room in the ring from it.
     #[inline]
     pub(super) fn notify(&mut self, peer: Peer) {
         match &mut self.network {
@@ -75,7 +75,7 @@ impl Endpoint {
                 wire.await_peer(peer);
             }
         }
-        // Those that have left answer no more, and need not.
+        // Ranks that have left do not answer any more, and need not.
         for peer in wire.peers().filter(|&peer| self.is_known_left(peer)) {
             wire.await_no_more(peer);
         }

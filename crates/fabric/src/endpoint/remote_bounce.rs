@@ -43,8 +43,8 @@ impl Endpoint {
         true
     }
 
-    /// A message has been announced that would have come into a remote bounce buffer, if there were
-    /// one.
+    /// Notes that a message has been announced that a remote bounce buffer could have received, if
+    /// one had been granted.
     pub(super) fn request_remote_bounce(&mut self, to: Peer, bytes: usize) {
         let is_berthed = bytes > self.inline_max_bytes() && bytes <= REMOTE_BOUNCE_BYTES;
         if let Some(wire) = self.network.as_mut().filter(|wire| is_berthed && wire.reaches(to)) {
@@ -52,7 +52,7 @@ impl Endpoint {
         }
     }
 
-    /// A message has come into a remote bounce buffer.
+    /// Handles a message that has arrived in a remote bounce buffer.
     pub(super) fn note_remote_bounced(&mut self, message: Message, done: &mut Vec<Completion>) {
         let [berth, granted, _] = self.words(message.source);
         let Some(wire) = &mut self.network else { return };
@@ -63,7 +63,7 @@ impl Endpoint {
         }
     }
 
-    /// A sender may use so many remote bounce buffers here.
+    /// Handles the report of a receiver how many remote bounce buffers it has granted to this rank.
     pub(super) fn note_credits(&mut self, by: Peer) {
         let [granted, ..] = self.words(by);
         if let Some(wire) = &mut self.network {
@@ -71,7 +71,7 @@ impl Endpoint {
         }
     }
 
-    /// A message that has come into a remote bounce buffer meets its receive.
+    /// Delivers a message in a remote bounce buffer to its receive.
     pub(super) fn receive_remote_bounced(
         &mut self,
         message: Message,
@@ -96,15 +96,15 @@ impl Endpoint {
         done.push(message.completion(receive.token(), outcome));
     }
 
-    /// Nobody wants the message in a remote bounce buffer.
+    /// Frees a remote bounce buffer whose message no receive needs.
     pub(super) fn release_remote_bounce(&mut self, from: Peer, berth: u64) {
         if let Some(wire) = &mut self.network {
             wire.release_remote_bounce(from, berth);
         }
     }
 
-    /// Tells those that should know how many remote bounce buffers are granted to them. Who leaves
-    /// has no use for that, and who has been told that we leave may be gone.
+    /// Reports to senders how many remote bounce buffers are granted to them. A sender that leaves
+    /// needs no report, and a sender that knows that this rank leaves may have ended.
     pub(super) fn advertise_credits(&mut self) {
         let Some(wire) = &self.network else { return };
         for to in wire.unadvertised_peers() {

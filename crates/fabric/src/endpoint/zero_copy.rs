@@ -14,14 +14,14 @@ use crate::slab::Id;
 use crate::{Peer, Received, TransferError};
 
 impl Endpoint {
-    /// The first half of [`Endpoint::progress`]: what the network does. It puts cells into the
-    /// rings, which are left there. Says whether anything moved.
+    /// The first half of [`Endpoint::progress`]: makes progress on the network, which puts cells
+    /// into the rings, and reads none of them. Returns whether anything moved.
     #[inline]
     pub fn poll_network(&mut self, done: &mut Vec<Completion>) -> bool {
         self.network.is_some() && self.carry(done)
     }
 
-    /// Moves the network, and handles what it says. Says whether that was anything.
+    /// Makes progress on the network, and handles its events. Returns whether there were any.
     fn carry(&mut self, done: &mut Vec<Completion>) -> bool {
         done.append(&mut self.late);
         let Some(wire) = &mut self.network else { return false };
@@ -59,9 +59,9 @@ impl Endpoint {
         true
     }
 
-    /// A large message has ended.
+    /// Handles the end of a large message that this rank receives.
     fn straight_landed(&mut self, from: Peer, id: Id, how: How, done: &mut Vec<Completion>) {
-        // It is gone if it was taken back.
+        // The receive is gone if it was cancelled.
         let Some(RndvRecv { receive, source, tag, bytes, .. }) = self.rndv_recvs.remove(id) else {
             return;
         };
@@ -72,7 +72,8 @@ impl Endpoint {
         done.push(Completion { token: receive.token(), outcome });
     }
 
-    /// Has a large message from a rank elsewhere come straight. `false` if it must come otherwise.
+    /// Receives a large message from a rank on another host by a zero-copy transfer. `false` if it
+    /// must come in another way.
     pub(super) fn land_straight(
         &mut self,
         message: &Message,
@@ -110,7 +111,7 @@ impl Endpoint {
         true
     }
 
-    /// The receiver of a large message is ready for so many of its segments.
+    /// The receiver of a large message is ready for segments up to `upto`.
     pub(super) fn send_straight(&mut self, to: Peer, course: TransferIds, upto: u32) {
         let Some(wire) = &mut self.network else { return };
         let Some(large) = self.rndv_sends.get_mut(Id(course.send)) else {
@@ -125,17 +126,18 @@ impl Endpoint {
         }
     }
 
-    /// The receiver of a large message has what it wants of it: all of it, or it was taken back.
+    /// The receiver of a large message has received what it needs: all of it, or it has cancelled
+    /// the receive.
     pub(super) fn finish_or_cut_short(&mut self, send: Id, done: &mut Vec<Completion>) {
         let straight = self.rndv_sends.get_mut(send).and_then(|large| large.straight);
         match (straight, &mut self.network) {
-            // The network may be using the memory still: there will be news.
+            // The network may still use the memory: an event will report the end.
             (Some(name), Some(wire)) => wire.cut_short(name),
             _ => self.finish_rndv_send(send, done),
         }
     }
 
-    /// A large message that is on its way is taken back by this rank, which sends it.
+    /// This rank withdraws a large message that it is sending.
     pub(super) fn stop_straight(&mut self, to: Peer, name: u64) {
         let Some(wire) = &mut self.network else { return };
         if let Some((course, sent)) = wire.withdraw(name) {
@@ -144,7 +146,7 @@ impl Endpoint {
         }
     }
 
-    /// The sender of a large message that comes straight has taken it back.
+    /// The sender of a zero-copy message has withdrawn it.
     pub(super) fn stop_landing(&mut self, name: u64, sent: u32, done: &mut Vec<Completion>) {
         if let Some(wire) = &mut self.network {
             wire.stop(name, sent);
@@ -152,15 +154,15 @@ impl Endpoint {
         }
     }
 
-    /// A receive is taken back into which a message comes straight.
+    /// This rank cancels a receive into which a zero-copy message comes.
     pub(super) fn take_back_straight(&mut self, straight: Option<u64>) {
         if let (Some(name), Some(wire)) = (straight, &mut self.network) {
             wire.withdraw(name);
         }
     }
 
-    /// Waits until the memory of transfers that were taken back is used by nobody. Their other
-    /// sides let it go whenever they look; those that have died are lost, and the world fails.
+    /// Waits until the network does not use the memory of withdrawn transfers any more. Their other
+    /// sides release it when they poll; a side that has died is declared lost, and the world fails.
     pub(super) fn await_withdrawn(&mut self) {
         let begun = Instant::now();
         loop {
@@ -169,7 +171,7 @@ impl Endpoint {
                 return;
             }
             if self.segment.failure().is_some() {
-                // Others may be dead, and never let it go.
+                // Other ranks may be dead, and never release it.
                 return wire.close();
             }
             if wire.is_time_to_say() {

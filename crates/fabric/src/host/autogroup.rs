@@ -2,7 +2,7 @@
 //! processes (`kernel.sched_autogroup_enabled`, `sched(7)`).
 //!
 //! Each session then has the weight of one process with the nice value of the session, and nice
-//! values of processes count only within their session. The groups hold only for processes in the
+//! values of processes count only within their session. The groups apply only to processes in the
 //! root control group of the `cpu` controller.
 
 use std::fmt;
@@ -14,23 +14,23 @@ use std::time::Duration;
 
 use rustix::process::getpriority_process;
 
-/// Where control groups are.
+/// The root directory of control groups.
 const ROOT: &str = "/sys/fs/cgroup";
-/// The session of this process, as the scheduler has it.
+/// The scheduler's description of the session of this process.
 const OWN: &str = "/proc/self/autogroup";
-/// How often a nice value is offered: without special rights the system takes one in 100 ms, of all
+/// Attempts to set a nice value: without special rights the system accepts one in 100 ms, of all
 /// processes together.
 const OFFERS: usize = 50;
 const BETWEEN_OFFERS: Duration = Duration::from_millis(20);
 
-/// Whether this process shares the cores by session.
+/// Whether the scheduler divides the cores by session for this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Autogroup {
     /// It does.
     Counts,
     /// The kernel has no such groups.
     Missing,
-    /// They are switched off.
+    /// The groups are switched off.
     Off,
     /// This process is in a control group with a share of its own.
     InControlGroup,
@@ -39,7 +39,7 @@ pub enum Autogroup {
 }
 
 impl Autogroup {
-    /// Looks whether it does.
+    /// Determines whether it does.
     pub fn find() -> Autogroup {
         let enabled = super::line("/proc/sys/kernel/sched_autogroup_enabled");
         let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
@@ -55,9 +55,9 @@ impl Autogroup {
     }
 }
 
-/// The name of the group of processes among which the scheduler shares out the time that this
-/// process gets: its control group, or the automatic group of its session. Empty if that is unknown
-/// or there are no groups. A yield leads only to threads of the same group.
+/// The name of the scheduling group of this process: its control group, or the automatic group of
+/// its session. Empty if it is unknown or there are no groups. A yield gives the core only to
+/// threads of the same group.
 pub(crate) fn scheduling_group() -> String {
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     match Autogroup::find() {
@@ -125,19 +125,18 @@ fn control_group(lines: &str, root: &Path) -> Option<String> {
     None
 }
 
-/// What the session of this process is to be as nice as, if it becomes one of its own: the process,
-/// or, if that has no nice value, the session in which it is. Nothing where the kernel has no
-/// groups.
+/// The nice value for a new session of this process: that of the process, or, if it has none, that
+/// of its present session. `None` where the kernel has no groups.
 pub(crate) fn nice() -> Option<i32> {
     let session = fs::read_to_string(OWN).ok()?;
     let own = getpriority_process(None).unwrap_or(0);
     if own == 0 { session.trim().rsplit_once("nice ")?.1.parse().ok() } else { Some(own) }
 }
 
-/// Makes the session of this process as nice as that.
+/// Sets the nice value of the session of this process.
 ///
 /// # Errors
-/// What the system has against it.
+/// The error of the system.
 pub(crate) fn set_nice(nice: i32) -> io::Result<()> {
     for _ in 1..OFFERS {
         match fs::write(OWN, nice.to_string()) {

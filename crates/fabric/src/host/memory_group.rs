@@ -1,26 +1,27 @@
 //! The control group that limits the memory of this process, as that of a container does.
 //!
-//! Where it is full the kernel kills a process of it (SIGKILL), and tells only the group.
+//! When the group is full, the kernel kills a process of it (SIGKILL), and only the group's
+//! counters show that.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Where the groups are.
+/// The root directory of control groups.
 const ROOT: &str = "/sys/fs/cgroup";
-/// A limit above this is none: the first version of groups has a number for that.
+/// A value above this means no limit: version 1 of control groups has a number for that.
 const UNLIMITED_MIN_BYTES: u64 = 1 << 60;
 
-/// The group with the lowest limit, of all in which this process is.
+/// The group with the lowest limit among all groups of this process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryGroup {
-    /// Bytes that all its processes may have together.
+    /// The limit in bytes of all its processes together.
     pub limit: u64,
-    /// Tells how many of them have been killed.
+    /// The file with the number of killed processes.
     events: PathBuf,
 }
 
 impl MemoryGroup {
-    /// Looks for it; nothing if there is no limit.
+    /// Finds the group; `None` if there is no limit.
     pub fn find() -> Option<MemoryGroup> {
         MemoryGroup::among(&fs::read_to_string("/proc/self/cgroup").ok()?, Path::new(ROOT))
     }
@@ -32,7 +33,7 @@ impl MemoryGroup {
         counts.next().and_then(|count| count.trim().parse().ok()).unwrap_or_default()
     }
 
-    /// Of lines of the form `4:memory:/path`, or `0::/path` where there is one hierarchy.
+    /// Finds it by lines of the form `4:memory:/path`, or `0::/path` where there is one hierarchy.
     fn among(lines: &str, root: &Path) -> Option<MemoryGroup> {
         let fields = lines.lines().filter_map(|line| line.split_once(':')?.1.split_once(':'));
         let groups = fields.filter_map(|(kinds, path)| {
@@ -49,7 +50,7 @@ impl MemoryGroup {
     }
 }
 
-/// The lowest limit from a group up to the root. What a container sees as the root is its group.
+/// The lowest limit from a group up to the root. The root that a container sees is its own group.
 fn lowest(root: &Path, path: &str, [limit, events]: [&str; 2]) -> Option<MemoryGroup> {
     let own = root.join(path.trim_start_matches('/'));
     let groups = own.ancestors().take_while(|group| group.starts_with(root));

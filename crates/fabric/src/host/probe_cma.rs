@@ -10,7 +10,7 @@ use crate::cma::{SingleCopy, copy};
 /// Reads a word of another process, in the way in which large messages are copied.
 ///
 /// # Errors
-/// What the kernel says if it refuses, or if there is no such process or word.
+/// The error of the kernel if it refuses, or if there is no such process or word.
 pub fn probe_cma(process: u32, address: u64) -> io::Result<u64> {
     let mut word = [0; 8];
     // SAFETY: the word is ours alone, and the kernel checks what lies on the other side.
