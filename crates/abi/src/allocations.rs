@@ -3,8 +3,8 @@
 //! The memory is shared by all ranks of the host as long as there is room, so the kernel is not
 //! needed to copy large messages; otherwise it is private memory of the process.
 //!
-//! A table lists the allocations, so a program cannot free other memory. The memory that is left at
-//! the end of the process is freed with it.
+//! A table lists the allocations, so a program cannot free other memory. Memory that is left at the
+//! end of the process is freed with it.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -18,17 +18,17 @@ use motet::raw::CommonMemory;
 use crate::error::{AbiError, AbiResult, argument};
 use crate::process;
 
-/// The hint that asks for a larger alignment.
+/// The hint that requests a larger alignment.
 pub(crate) const ALIGNMENT: &str = "mpi_minimum_memory_alignment";
 
 /// A cache line.
 const ALIGNED: usize = 64;
-/// More than this no processor needs: the largest page.
+/// The largest alignment that any processor needs: the largest page.
 const MOST_ALIGNED: usize = 1 << 30;
 
-/// What has been allocated.
+/// An allocation.
 enum Allocation {
-    /// Memory that all ranks of the host map, which goes back when this is dropped.
+    /// Memory that all ranks of the host map; it is freed when this is dropped.
     Common(#[expect(dead_code, reason = "it is there to be dropped")] CommonMemory),
     Private(Layout),
 }
@@ -40,10 +40,10 @@ fn allocations() -> MutexGuard<'static, Allocations> {
     ALLOCATIONS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Allocates; also nothing has an address of its own.
+/// Allocates memory; an allocation of zero bytes has an address of its own, too.
 ///
 /// # Errors
-/// A negative size; an alignment that is none; that there is no memory.
+/// A negative size; an invalid alignment; no memory is left.
 pub(crate) fn allocate(size: isize, alignment: Option<&str>) -> AbiResult<usize> {
     let bytes = usize::try_from(size)
         .map_err(|_| argument(format!("memory of {size} bytes cannot be allocated")))?;
@@ -80,10 +80,10 @@ fn common_memory(layout: Layout) -> Option<CommonMemory> {
     process::world()?.intra().ok()?.common_memory(layout.size(), layout.align())
 }
 
-/// Frees what has been allocated.
+/// Frees an allocation.
 ///
 /// # Errors
-/// An address that is not one of those.
+/// An address that is not that of an allocation.
 pub(crate) fn free(address: usize) -> AbiResult {
     let Some(allocation) = allocations().remove(&address) else {
         let text = format!("{address:#x} is no memory of MPI_Alloc_mem, or has been freed already");

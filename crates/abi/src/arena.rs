@@ -18,10 +18,10 @@ use crate::slot::{Claim, ObjectRef, Slot};
 use crate::thread_level::update;
 
 const FIRST_CHUNK_SLOTS: u32 = 64;
-/// For all indices there are.
+/// Enough for all indices.
 const CHUNKS: usize = 27;
 
-/// Which object.
+/// The place of an object: its slot and its generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SlotIndex {
     pub(crate) index: u32,
@@ -33,8 +33,8 @@ type Chunk<T, X> = OnceLock<Box<[Slot<T, X>]>>;
 /// Objects of one kind; see [`Slot`] for their two parts.
 pub(crate) struct Arena<T: 'static, X: 'static = ()> {
     chunks: [Chunk<T, X>; CHUNKS],
-    /// The slot that was given back last, and how often there was another: `count · 2^32 + index +
-    /// 1`, or no index if there is none.
+    /// The slot that was freed last, and a count of changes: `count · 2^32 + index + 1`, or no
+    /// index if there is none.
     free: AtomicU64,
     /// Slots that have ever been used.
     used: AtomicU64,
@@ -46,7 +46,7 @@ impl<T, X> Arena<T, X> {
         Arena { chunks, free: AtomicU64::new(0), used: AtomicU64::new(0) }
     }
 
-    /// The chunk of a slot, and its place there.
+    /// The chunk of a slot, and the index of the slot there.
     #[inline]
     fn split(index: u32) -> (usize, usize) {
         let from_first = u64::from(index) + u64::from(FIRST_CHUNK_SLOTS);
@@ -63,11 +63,11 @@ impl<T, X> Arena<T, X> {
         Some(unsafe { slots.get_unchecked(place) })
     }
 
-    /// The slot, which has never been used or has been given back.
+    /// The slot, which has never been used or has been freed.
     fn made(&'static self, index: u32) -> &'static Slot<T, X> {
         let (chunk, place) = Self::split(index);
         let slots = FIRST_CHUNK_SLOTS << chunk;
-        // The first slot of this chunk is the one after those of all the others.
+        // The first slot of this chunk comes after those of all smaller chunks.
         let first = slots - FIRST_CHUNK_SLOTS;
         let make = || {
             let new = (0..slots).map(|each| Slot::new(Some((self, first + each))));
@@ -78,7 +78,7 @@ impl<T, X> Arena<T, X> {
         &self.chunks[chunk].get_or_init(make)[place]
     }
 
-    /// A slot that nobody else has.
+    /// A slot that no other object has.
     fn unused(&self) -> u32 {
         let next = |free: u64| {
             let first = (free as u32).checked_sub(1)?;
@@ -92,7 +92,7 @@ impl<T, X> Arena<T, X> {
         u32::try_from(used).expect("there is not so much memory")
     }
 
-    /// Takes back a slot whose object is gone.
+    /// Frees a slot whose object is gone.
     pub(crate) fn give_back(&self, index: u32) {
         let Some(slot) = self.slot(index) else { return };
         update(&self.free, |free| {
@@ -101,7 +101,7 @@ impl<T, X> Arena<T, X> {
         });
     }
 
-    /// Keeps an object, which may know its own place.
+    /// Stores an object, which may know its own place.
     #[inline(always)] // what is kept is written where it is to lie
     pub(crate) fn insert(&'static self, object: impl FnOnce(SlotIndex) -> (T, X)) -> SlotIndex {
         let index = self.unused();
@@ -113,35 +113,35 @@ impl<T, X> Arena<T, X> {
         place
     }
 
-    /// The object.
+    /// Finds the object.
     #[inline(always)] // a call of C begins with it
     pub(crate) fn find(&'static self, place: SlotIndex) -> Option<ObjectRef<T, X>> {
         self.slot(place.index)?.find(place.generation)
     }
 
-    /// The object, with what is for one alone.
+    /// Claims the object with its exclusive part.
     #[inline(always)] // as above
     pub(crate) fn claim(&'static self, place: SlotIndex) -> Option<Claim<T, X>> {
         self.slot(place.index)?.claim(place.generation)
     }
 
-    /// Takes an object out that nobody else has.
+    /// Takes an object out that no other thread uses.
     pub(crate) fn take(&self, place: SlotIndex) -> Option<T> {
         self.slot(place.index)?.take(place.generation)
     }
 
-    /// Nobody finds the object from now on: it goes when the last one who has it is done. Says
-    /// whether there was one.
+    /// Makes the object unfindable; it is dropped when its last user is done. Returns whether there
+    /// was one.
     pub(crate) fn retire(&self, place: SlotIndex) -> bool {
         self.slot(place.index).is_some_and(|slot| slot.retire(place.generation))
     }
 
-    /// Whether the object is there.
+    /// Whether the object exists.
     pub(crate) fn has(&self, place: SlotIndex) -> bool {
         self.slot(place.index).is_some_and(|slot| slot.live() == Some(place.generation))
     }
 
-    /// The generation that a slot is in.
+    /// The present generation of a slot.
     pub(crate) fn generation(&self, index: u32) -> u32 {
         self.slot(index).map_or(0, Slot::generation)
     }

@@ -28,7 +28,7 @@ impl Drop for EndsJobAtPanic {
     }
 }
 
-/// Does the work of a call, out of which no panic comes.
+/// Runs the work of a call, and lets no panic out of it.
 #[inline]
 fn guarded<T>(call: &'static str, work: impl FnOnce() -> T) -> T {
     let guard = EndsJobAtPanic(call);
@@ -37,7 +37,7 @@ fn guarded<T>(call: &'static str, work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// A call that needs the library to be initialised.
+/// A call that needs an initialized library.
 #[inline]
 pub(crate) fn boundary(call: &'static str, work: impl FnOnce() -> AbiResult) -> c_int {
     if !process::is_running() {
@@ -46,7 +46,7 @@ pub(crate) fn boundary(call: &'static str, work: impl FnOnce() -> AbiResult) -> 
     anytime(call, work)
 }
 
-/// A call that may be made before the library is initialised, and after it is finalised.
+/// A call that the program may make before the library is initialized, and after it is finalized.
 #[inline]
 pub(crate) fn anytime(call: &'static str, work: impl FnOnce() -> AbiResult) -> c_int {
     match guarded(call, work) {
@@ -55,26 +55,26 @@ pub(crate) fn anytime(call: &'static str, work: impl FnOnce() -> AbiResult) -> c
     }
 }
 
-/// The error of an operator that makes a call for which the library has no result to say so.
+/// The error of a call within an operator, where the call cannot report it by a result of its own.
 pub(crate) fn refuse_operator() -> AbiResult {
     if is_in_operator() { Err(Error::from(ErrorKind::WithinOperator).into()) } else { Ok(()) }
 }
 
-/// A call of the tools interface, whose errors are returned and never brought before a handler.
+/// A call of the tools interface, whose errors are returned and never passed to a handler.
 #[inline]
 pub(crate) fn tool(call: &'static str, work: impl FnOnce() -> Result<(), c_int>) -> c_int {
     guarded(call, work).err().unwrap_or(MPI_SUCCESS)
 }
 
-/// A call that has failed. What is done last may never return: nothing is alive by then that has a
-/// destructor.
+/// The result of a failed call. Its last action may never return: at that time no value with a
+/// destructor is alive.
 #[cold]
 #[inline(never)]
 fn failed(call: &'static str, fault: AbiError) -> c_int {
     guarded(call, || fault.ending(call)).perform()
 }
 
-/// What a call of what there is not comes to.
+/// The result of a call on an object that does not exist.
 #[cold]
 pub(crate) fn missing(what: &str, site: impl Into<AbiErrorSite>) -> AbiResult {
     let text = format!("Motet has no {what}");

@@ -20,10 +20,10 @@ use crate::objects::{Errhandler, File, FoundComm, Session};
 use crate::process;
 use crate::slot::ObjectRef;
 
-/// What a call comes to.
+/// The result of a call.
 pub(crate) type AbiResult<T = ()> = Result<T, AbiError>;
 
-/// What went wrong.
+/// The error of a call.
 #[derive(Debug)]
 pub(crate) struct AbiError(Box<Facts>);
 
@@ -31,52 +31,54 @@ pub(crate) struct AbiError(Box<Facts>);
 struct Facts {
     code: Code,
     text: String,
-    /// The operation in which it happened, and the rank in its communicator.
+    /// The operation that failed, and the rank in its communicator.
     operation: Option<(&'static str, usize)>,
     site: AbiErrorSite,
-    /// What is raised instead of calling the error handler, if a callback has thrown it.
+    /// The exception of a callback that is rethrown instead of a call of the error handler.
     exception: Option<ExceptionId>,
-    /// Whether the program itself has it brought before the error handler.
+    /// Whether the program itself has passed the error to the error handler.
     is_requested: bool,
 }
 
-/// The last thing that a call does that has failed: it may never come back from it. Nothing in it
-/// has a destructor, and nothing else is alive then, so that it may be left in whatever way: by an
-/// exception, by a `longjmp`, or by the end of the thread.
+/// The last action of a failed call, which may never return. Nothing in it has a destructor, and no
+/// value with one is alive then, so the action may leave the call in any way: by an exception, by a
+/// `longjmp`, or by the end of the thread.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ending(Last);
 
 #[derive(Clone, Copy, Debug)]
 enum Last {
     Return(c_int),
-    /// Calls the error handler at this address, which is one for objects of the handle's kind.
+    /// Calls the error handler at this address, which is a handler for objects of the handle's
+    /// kind.
     Call {
         function: usize,
         handle: usize,
         code: c_int,
         returns: c_int,
     },
-    /// Raises an exception that a callback has thrown.
+    /// Rethrows an exception of a callback.
     Raise(ExceptionId),
 }
 
-/// What the call returns.
+/// The return value of the call.
 #[derive(Clone, Copy, Debug)]
 enum Code {
     /// A code of this class that keeps the text.
     OfClass(ErrorClass),
-    /// This number: of the program, or what the standard returns as a code and not as a class.
+    /// This number: one of the program, or one that the standard returns as a code and not as a
+    /// class.
     Exactly(c_int),
 }
 
-/// Whose error handler is called.
+/// The object whose error handler is called.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum AbiErrorSite {
     #[default]
     Unknown,
     Comm(FoundComm),
     Session(ObjectRef<Session>),
-    /// That of all files: of `MPI_FILE_NULL`.
+    /// The handler of all files: that of `MPI_FILE_NULL`.
     File,
 }
 
@@ -93,21 +95,20 @@ impl From<MPI_File> for AbiErrorSite {
 }
 
 impl AbiError {
-    /// An error of a class of the standard.
+    /// An error with a class of the standard.
     #[cold]
     pub(crate) fn new(class: ErrorClass, text: impl Into<String>) -> AbiError {
         AbiError::with(Code::OfClass(class), text.into())
     }
 
-    /// `MPI_ERR_IN_STATUS`, itself: programs compare the code with it before they look at the
+    /// `MPI_ERR_IN_STATUS`, itself: programs compare the code with it before they read the
     /// statuses, which have the texts.
     #[cold]
     pub(crate) fn in_status(text: String) -> AbiError {
         AbiError::with(Code::Exactly(ErrorClass::InStatus.code()), text)
     }
 
-    /// An error of the program, which it wants to be brought before the error handler of a site;
-    /// that is all that the call does.
+    /// An error that the program passes to the error handler of a site; the call does nothing else.
     #[cold]
     pub(crate) fn requested(site: AbiErrorSite, code: c_int) -> AbiError {
         let text = text_of(code).filter(|text| !text.is_empty());
@@ -117,7 +118,7 @@ impl AbiError {
         fault.at(site)
     }
 
-    /// The same fault, of which this exception is the cause.
+    /// The same error, caused by this exception.
     #[cold]
     pub(crate) fn thrown(mut self, exception: Option<ExceptionId>) -> AbiError {
         self.0.exception = exception;
@@ -140,12 +141,12 @@ impl AbiError {
         }
     }
 
-    /// What happened, in a line of which texts of the program are a part at most.
+    /// What happened, in one line; texts of the program are a part of it at most.
     pub(crate) fn text(&self) -> &str {
         &self.0.text
     }
 
-    /// The same fault, of this site unless it has one already.
+    /// The same error, with this site unless it has one already.
     #[cold]
     pub(crate) fn at(mut self, site: AbiErrorSite) -> AbiError {
         if let AbiErrorSite::Unknown = self.0.site {
@@ -165,7 +166,7 @@ impl AbiError {
         }
     }
 
-    /// Brings it before the error handler of its site: what is to be done last. A handler of the
+    /// Passes the error to the error handler of its site: returns the last action. A handler of the
     /// standard may end the job here.
     #[cold]
     pub(crate) fn ending(self, call: &str) -> Ending {
@@ -206,8 +207,8 @@ impl AbiError {
 }
 
 impl Ending {
-    /// Does it; the code that the call returns then. The caller has nothing alive that has a
-    /// destructor.
+    /// Performs the last action. Returns the return value of the call. The caller has no value with
+    /// a destructor alive.
     #[cold]
     pub(crate) fn perform(self) -> c_int {
         match self.0 {
@@ -226,7 +227,7 @@ impl Ending {
     }
 }
 
-/// Whether a function of C has the name of an operation: `MPI_Isend` of `isend`, `MPI_Send_c` of
+/// Whether a C function has the name of an operation: `MPI_Isend` of `isend`, `MPI_Send_c` of
 /// `send`.
 fn names(call: &str, operation: &str) -> bool {
     let call = call.strip_prefix("MPI_").unwrap_or(call);
@@ -234,7 +235,7 @@ fn names(call: &str, operation: &str) -> bool {
 }
 
 impl AbiErrorSite {
-    /// The error handler of the object, or that of a program without one.
+    /// The error handler of the object, or that of errors without an object.
     #[cold]
     fn handler(&self) -> Errhandler {
         match self {
@@ -245,7 +246,7 @@ impl AbiErrorSite {
         }
     }
 
-    /// The handle that an error handler of the program is told.
+    /// The handle that an error handler of the program receives.
     fn handle(&self) -> Option<usize> {
         match self {
             AbiErrorSite::Unknown => None,
@@ -269,7 +270,7 @@ impl From<Error> for AbiError {
     }
 }
 
-/// The error of an argument that is wrong in another way than those with a class of their own.
+/// The error of a wrong argument that has no error class of its own.
 #[cold]
 pub(crate) fn argument(text: impl Into<String>) -> AbiError {
     AbiError::new(ErrorClass::Arg, text)

@@ -29,7 +29,7 @@ use motet::{ErrorClass, ErrorKind, ExceptionId, log_line};
 
 use crate::process;
 
-/// What every exception begins with, in whatever language. (Itanium C++ ABI, level I, 1.2.1)
+/// The beginning of every exception, in any language. (Itanium C++ ABI, level I, 1.2.1)
 #[repr(C)]
 struct Header {
     class: u64,
@@ -45,10 +45,10 @@ unsafe extern "C-unwind" {
     fn _Unwind_RaiseException(exception: *mut Header) -> c_int;
 }
 
-/// An exception that has been stopped.
+/// An exception that has been caught.
 pub(crate) struct Exception {
     header: NonNull<Header>,
-    /// The thread that alone may raise it, if it is still counted there.
+    /// The thread that alone may rethrow it, if that thread still counts it.
     counted_by: Option<ThreadId>,
 }
 
@@ -56,10 +56,10 @@ pub(crate) struct Exception {
 // and all others are raised in their own thread only.
 unsafe impl Send for Exception {}
 
-/// What a callback has come to.
+/// The result of a callback.
 pub(crate) type Ended<T> = Result<T, Exception>;
 
-/// Calls a function of the program, and stops the exception that it throws.
+/// Calls a function of the program, and catches its exception.
 pub(crate) fn stopped<T>(callback: impl FnOnce() -> T) -> Ended<T> {
     struct Job<F, T>(Option<F>, Option<T>);
     unsafe extern "C-unwind" fn run<F: FnOnce() -> T, T>(job: *mut c_void) {
@@ -81,7 +81,7 @@ pub(crate) fn stopped<T>(callback: impl FnOnce() -> T) -> Ended<T> {
 }
 
 impl Exception {
-    /// One that has just been stopped in this thread.
+    /// An exception that has just been caught in this thread.
     #[cold]
     fn thrown(header: NonNull<Header>) -> Exception {
         if thread::panicking() {
@@ -91,7 +91,7 @@ impl Exception {
         Exception { header, counted_by: (!is_uncounted).then(|| thread::current().id()) }
     }
 
-    /// Keeps it until a call [raises](Exception::raise) it, and says how to find it.
+    /// Keeps the exception until a call [raises](Exception::raise) it. Returns its id.
     pub(crate) fn keep(self) -> ExceptionId {
         let mut kept = kept();
         kept.count += 1;
@@ -100,14 +100,14 @@ impl Exception {
         id
     }
 
-    /// Whether no call has raised it yet, and this thread may.
+    /// Whether no call has rethrown it yet, and this thread may.
     #[cold]
     pub(crate) fn may_be_raised(id: ExceptionId) -> bool {
         kept().place(id).is_some()
     }
 
-    /// Lets an exception that was kept go on to whoever has called the library. The caller has
-    /// nothing alive that must not be unwound.
+    /// Rethrows a kept exception to the caller of the library. The calling function has no value
+    /// alive that must not be unwound.
     #[cold]
     pub(crate) fn raise(id: ExceptionId) -> ! {
         let header = {
@@ -121,13 +121,13 @@ impl Exception {
         };
         // SAFETY: an exception that nobody else has; it has been caught.
         unsafe { _Unwind_RaiseException(header.as_ptr()) };
-        // It has returned: there is nobody who would catch it.
+        // It has returned: no frame catches the exception.
         cplusplus::terminate(header);
         log_line(format_args!("motet: an exception has left a callback, and nobody catches it"));
         std::process::abort()
     }
 
-    /// What the failure of a callback is for the library.
+    /// The error for the failure of a callback.
     #[cold]
     pub(crate) fn into_error(self, from: &'static str, class: ErrorClass) -> ErrorKind {
         ErrorKind::Exception { from, class, id: self.keep() }
@@ -136,7 +136,7 @@ impl Exception {
 
 impl Drop for Exception {
     fn drop(&mut self) {
-        // What another language makes of one that nobody catches is not known.
+        // What another language does with an uncaught exception is not known.
         if cplusplus::is_one(self.header) {
             // SAFETY: nobody else has it, and it has been caught.
             unsafe { _Unwind_DeleteException(self.header.as_ptr()) };
@@ -144,14 +144,14 @@ impl Drop for Exception {
     }
 }
 
-/// Exceptions that calls are still to raise.
+/// Exceptions that calls have not rethrown yet.
 struct PendingExceptions {
     count: u64,
     exceptions: Vec<(ExceptionId, Exception)>,
 }
 
 impl PendingExceptions {
-    /// Where an exception is that this thread may raise.
+    /// The index of an exception that this thread may rethrow.
     fn place(&self, id: ExceptionId) -> Option<usize> {
         let is_here = |by: Option<ThreadId>| by.is_none_or(|one| one == thread::current().id());
         let mut all = self.exceptions.iter();
@@ -165,10 +165,10 @@ fn kept() -> MutexGuard<'static, PendingExceptions> {
     KEPT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Deletes those that no call has raised: of operations that nobody has completed, and all but the
-/// first of one call.
+/// Deletes the exceptions that no call has rethrown: those of operations that the program has not
+/// completed, and all but the first of one call.
 pub(crate) fn delete_kept() {
-    // Not while they are locked: what is thrown may have a destructor, which is foreign code.
+    // The lock is not held: an exception may have a destructor, which is foreign code.
     let exceptions = std::mem::take(&mut kept().exceptions);
     drop(exceptions);
 }

@@ -29,7 +29,7 @@ use crate::slot::{Claim, ObjectRef};
 const CONSTANTS: usize = 4096;
 const KIND_SHIFT: u32 = 56;
 const GENERATION_SHIFT: u32 = 32;
-/// A generation has so many values.
+/// The number of generations of a slot.
 pub(crate) const GENERATIONS: u32 = 1 << 24;
 
 pub(crate) type MPI_Aint = isize;
@@ -55,38 +55,38 @@ pub(crate) type MPI_T_event_instance = usize;
 /// A function of the user, by its address: some addresses are constants.
 pub(crate) type Callback = *const std::ffi::c_void;
 
-/// A kind of objects that C has handles of.
+/// A kind of objects that have handles in C.
 pub(crate) trait Kind: Sized + 'static {
-    /// What all who find it share.
+    /// The part that all users share.
     type Object: Send + Sync + 'static;
-    /// What one at a time has of it, if there is such a thing.
+    /// The part that one user at a time has, if the kind has one.
     type Own: Send + 'static;
-    /// Tells handles of this kind from others; not zero.
+    /// Distinguishes handles of this kind from others; not zero.
     const CODE: u8;
     /// The name of a handle in C.
     const NAME: &'static str;
-    /// The class of the error that a wrong handle is.
+    /// The error class of a wrong handle.
     const CLASS: ErrorClass;
 
-    /// Where the objects are.
+    /// The arena of the objects.
     fn arena() -> &'static Arena<Self::Object, Self::Own>;
 
-    /// The object that a constant stands for; none for the null handle.
+    /// The object of a constant; `None` for the null handle.
     fn constant(value: usize) -> Option<FoundOf<Self>>;
 
-    /// Whether the object can be used, which one that is still to come cannot.
+    /// Whether the object can be used; an announced one cannot.
     #[inline]
     fn is_there(_object: &Self::Object) -> bool {
         true
     }
 }
 
-/// An object of a kind that was found.
+/// A found object of a kind.
 pub(crate) type FoundOf<K> = ObjectRef<<K as Kind>::Object, <K as Kind>::Own>;
-/// An object of a kind that was claimed.
+/// A claimed object of a kind.
 pub(crate) type ClaimOf<K> = Claim<<K as Kind>::Object, <K as Kind>::Own>;
 
-/// A handle of an object of a kind, of whatever is in it.
+/// A handle of an object of a kind, whatever its value.
 #[repr(transparent)]
 pub(crate) struct Handle<K>(usize, PhantomData<fn() -> K>);
 
@@ -113,7 +113,7 @@ impl<K> fmt::Debug for Handle<K> {
 }
 
 impl<K> Handle<K> {
-    /// A handle that the standard gives a value.
+    /// A handle whose value the standard defines.
     pub(crate) const fn constant(value: usize) -> Handle<K> {
         Handle(value, PhantomData)
     }
@@ -123,15 +123,15 @@ impl<K> Handle<K> {
         self.0
     }
 
-    /// Whether it is a constant of the standard (or what could be one).
+    /// Whether the value is a constant of the standard, or in the range of constants.
     pub(crate) const fn is_constant(self) -> bool {
         self.0 < CONSTANTS
     }
 }
 
 impl<K: Kind> Handle<K> {
-    /// A handle of this kind that no object ever has: of one of the last places that an `int` can
-    /// tell, counted from behind.
+    /// A handle of this kind that no object ever has: one of the last places that fit an `int`,
+    /// counted from the end.
     pub(crate) const fn without_object(nth: u8) -> Handle<K> {
         let index = c_int::MAX as usize - CONSTANTS - nth as usize;
         Handle::at(SlotIndex { index: index as u32, generation: 0 })
@@ -143,14 +143,14 @@ impl<K: Kind> Handle<K> {
         Handle::constant(kind | generation | place.index as usize)
     }
 
-    /// Where its object is, if it can be a handle of an object of this kind.
+    /// The place of its object, if it can be a handle of an object of this kind.
     fn place(self) -> Option<SlotIndex> {
         let is_kind = self.0 >> KIND_SHIFT == usize::from(K::CODE);
         let generation = (self.0 >> GENERATION_SHIFT) as u32 % GENERATIONS;
         is_kind.then_some(SlotIndex { index: self.0 as u32, generation })
     }
 
-    /// Keeps an object, and gives it a handle.
+    /// Stores an object and returns its handle.
     pub(crate) fn keep(object: K::Object) -> Handle<K>
     where
         K: Kind<Own = ()>,
@@ -158,7 +158,7 @@ impl<K: Kind> Handle<K> {
         Handle::keep_with(|_| object)
     }
 
-    /// Keeps an object that knows its own handle.
+    /// Stores an object that knows its own handle.
     pub(crate) fn keep_with(object: impl FnOnce(Handle<K>) -> K::Object) -> Handle<K>
     where
         K: Kind<Own = ()>,
@@ -166,13 +166,13 @@ impl<K: Kind> Handle<K> {
         Handle::keep_parts(|handle| (object(handle), ()))
     }
 
-    /// Keeps an object of two parts.
+    /// Stores an object of two parts.
     #[inline(always)] // what is kept is written where it is to lie
     pub(crate) fn keep_parts(parts: impl FnOnce(Handle<K>) -> (K::Object, K::Own)) -> Handle<K> {
         Handle::at(K::arena().insert(|place| parts(Handle::at(place))))
     }
 
-    /// An object that no handle stands for.
+    /// An object without a handle.
     pub(crate) fn unknown(object: K::Object) -> AbiResult<FoundOf<K>>
     where
         K: Kind<Own = ()>,
@@ -183,10 +183,10 @@ impl<K: Kind> Handle<K> {
         Ok(found)
     }
 
-    /// The object, which may be one that is predefined.
+    /// The object, which may be a predefined one.
     ///
     /// # Errors
-    /// A handle of nothing (of the class of its kind).
+    /// No object has the handle (the error has the class of the kind).
     #[inline(always)]
     pub(crate) fn object(self) -> AbiResult<FoundOf<K>> {
         match self.known() {
@@ -195,10 +195,10 @@ impl<K: Kind> Handle<K> {
         }
     }
 
-    /// The object, which may be one that is still to come.
+    /// The object, which may be an announced one.
     ///
     /// # Errors
-    /// A handle of nothing (of the class of its kind).
+    /// No object has the handle (the error has the class of the kind).
     pub(crate) fn announced(self) -> AbiResult<FoundOf<K>> {
         self.known().ok_or_else(|| self.wrong())
     }
@@ -212,10 +212,10 @@ impl<K: Kind> Handle<K> {
         }
     }
 
-    /// The object with what is for one alone; none if somebody has that.
+    /// The object with its exclusive part; `None` if another thread has that.
     ///
     /// # Errors
-    /// A handle of nothing, or of something that is predefined.
+    /// No object has the handle, or a predefined one has it.
     #[inline]
     pub(crate) fn claim(self) -> AbiResult<Option<ClaimOf<K>>> {
         let claim = self.place().and_then(|place| K::arena().claim(place));
@@ -225,24 +225,24 @@ impl<K: Kind> Handle<K> {
         Ok(claim)
     }
 
-    /// Whether there is an object, which is not predefined.
+    /// Whether the handle has an object, which is not predefined.
     #[inline(never)] // for what is seldom asked
     pub(crate) fn has_object(self) -> bool {
         self.place().is_some_and(|place| K::arena().has(place))
     }
 
-    /// Takes the object out; the handle is stale then.
+    /// Takes the object out; the handle is stale afterwards.
     ///
     /// # Errors
-    /// A handle of nothing, of something that is predefined, or of what another thread uses.
+    /// No object has the handle, a predefined one has it, or another thread uses the object.
     pub(crate) fn take(self) -> AbiResult<K::Object> {
         self.place().and_then(|place| K::arena().take(place)).ok_or_else(|| self.wrong())
     }
 
-    /// Makes the handle stale: the object is dropped when nobody uses it any more.
+    /// Makes the handle stale: the object is dropped when no thread uses it any more.
     ///
     /// # Errors
-    /// A handle of nothing, or of something that is predefined.
+    /// No object has the handle, or a predefined one has it.
     pub(crate) fn retire(self) -> AbiResult {
         let is_gone = self.place().is_some_and(|place| K::arena().retire(place));
         if is_gone { Ok(()) } else { Err(self.wrong()) }
@@ -254,7 +254,7 @@ impl<K: Kind> Handle<K> {
         c_int::try_from(value).unwrap_or(-1)
     }
 
-    /// The handle that an `int` stands for.
+    /// The handle for an `int`.
     pub(crate) fn from_int(value: c_int) -> Handle<K> {
         let Ok(value) = usize::try_from(value) else { return Handle::constant(0) };
         let Some(index) = value.checked_sub(CONSTANTS) else { return Handle::constant(value) };
@@ -262,7 +262,7 @@ impl<K: Kind> Handle<K> {
         Handle::at(SlotIndex { index: index as u32, generation })
     }
 
-    /// The error that it is.
+    /// The error of a wrong handle.
     #[cold]
     pub(crate) fn wrong(self) -> AbiError {
         let what = match self.place() {

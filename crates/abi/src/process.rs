@@ -3,7 +3,7 @@
 //! A process joins its world (takes its `Seat`) in `MPI_Init` or in the first session, and leaves
 //! it (gives the seat up) after `MPI_Finalize` and the end of all sessions. It can join only once.
 //! A thread that still uses the library at that moment (an error of the program) keeps the objects
-//! that it uses alive, and so the rank in the world, until its call returns.
+//! that it uses alive, and therefore the rank in the world, until its call returns.
 //!
 //! A program that has only used sessions may open more of them later, or call `MPI_Init`: before
 //! `MPI_Finalize` the process stays in the world between sessions, and leaves it at exit.
@@ -35,13 +35,13 @@ use crate::handle::{Kind, MPI_Request};
 use crate::objects::{Comm, Errhandler, FoundComm, Groups, Message, Shape, Type};
 use crate::slot::Slot;
 
-/// The variable that names the error handler that a program begins with.
+/// The variable that names the initial error handler of a program.
 pub(crate) const INITIAL_HANDLER: &str = "MOTET_INITIAL_ERRHANDLER";
 
-/// How many have asked for the seat and not given it up: `MPI_Init`, and each session.
+/// Users of the seat: `MPI_Init`, and each session that has not ended.
 static USERS: AtomicU32 = AtomicU32::new(0);
 
-/// How far it has come with `MPI_Init` and `MPI_Finalize`.
+/// The progress of the process through `MPI_Init` and `MPI_Finalize`.
 static STAGE: AtomicU8 = AtomicU8::new(BEFORE);
 const BEFORE: u8 = 0;
 /// A thread is in `MPI_Init`.
@@ -50,17 +50,17 @@ const INITIALIZED: u8 = 2;
 /// A thread is in `MPI_Finalize`.
 const ENDING: u8 = 3;
 const FINALIZED: u8 = 4;
-/// This is a child that a process with a seat has made by `fork`.
+/// This process is a child by `fork` of a process with a seat.
 const FORKED: u8 = 5;
 
-/// What the seat holds: it is taken once, and `MPI_COMM_WORLD` and `MPI_COMM_SELF` are there from
-/// then on until it is given up.
+/// The content of the seat. It is taken once; from then until it is given up, `MPI_COMM_WORLD` and
+/// `MPI_COMM_SELF` exist.
 static WORLD: Slot<Comm> = Slot::new(None);
 static OWN: Slot<Comm> = Slot::new(None);
 
 static SEAT: Mutex<Seat> = Mutex::new(Seat::Free);
 static MAIN: OnceLock<ThreadId> = OnceLock::new();
-/// The error handler of what belongs to no object, after `MPI_Finalize`.
+/// The error handler for errors without an object, after `MPI_Finalize`.
 static LAST_HANDLER: OnceLock<Errhandler> = OnceLock::new();
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,13 +74,13 @@ fn seat() -> MutexGuard<'static, Seat> {
     SEAT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether calls may be made.
+/// Whether the program may make calls.
 #[inline]
 pub(crate) fn is_running() -> bool {
     USERS.load(Ordering::Acquire) > 0
 }
 
-/// Whether `MPI_Init` has been called, ever.
+/// Whether `MPI_Init` has ever been called.
 pub(crate) fn is_initialized() -> bool {
     STAGE.load(Ordering::Acquire) >= INITIALIZED
 }
@@ -90,12 +90,12 @@ pub(crate) fn is_finalized() -> bool {
     matches!(STAGE.load(Ordering::Acquire), FINALIZED | FORKED)
 }
 
-/// Whether this is a child that a process with a seat has made by `fork`.
+/// Whether this process is a child by `fork` of a process with a seat.
 pub(crate) fn is_forked() -> bool {
     STAGE.load(Ordering::Acquire) == FORKED
 }
 
-/// Says that this is such a child, if its parent has a seat that is in use.
+/// Marks this process as such a child, if its parent has a seat that is in use.
 pub(crate) fn become_child() {
     if USERS.swap(0, Ordering::AcqRel) > 0 {
         STAGE.store(FORKED, Ordering::Release);
@@ -103,13 +103,13 @@ pub(crate) fn become_child() {
 }
 
 /// # Errors
-/// That calls may not be made yet, or no longer.
+/// Calls may not be made yet, or no longer.
 #[inline]
 pub(crate) fn running() -> AbiResult {
     if is_running() { Ok(()) } else { Err(not_running()) }
 }
 
-/// What it is to call the library now.
+/// The error of a call at this time.
 #[cold]
 pub(crate) fn not_running() -> AbiError {
     let text = match STAGE.load(Ordering::Acquire) {
@@ -132,9 +132,9 @@ pub(crate) fn own() -> Option<FoundComm> {
     OWN.find(0)
 }
 
-/// The communicator whose error handler is asked about what belongs to no object: that of this rank
-/// alone if the program has set its handler, else that of all ranks. The standard names the former
-/// always (MPI 5.0 §9.3), but programs set a handler for all ranks, and other libraries follow it.
+/// The communicator whose error handler receives errors without an object: that of this rank alone
+/// if the program has set its handler, else that of all ranks. The standard always names the former
+/// (MPI 5.0 §9.3), but programs set a handler for all ranks, and other libraries follow them.
 #[cold]
 pub(crate) fn without_object() -> Option<FoundComm> {
     if !is_in_world() {
@@ -143,23 +143,23 @@ pub(crate) fn without_object() -> Option<FoundComm> {
     own().filter(|own| own.has_set_handler()).or_else(world)
 }
 
-/// Whether all that the standard forbids is refused: check mode.
+/// Whether the library refuses everything that the standard forbids: check mode.
 pub(crate) fn is_strict() -> bool {
     own().is_some_and(|comm| comm.inside().is_some_and(raw::is_strict))
 }
 
-/// Whether there are `MPI_COMM_WORLD` and `MPI_COMM_SELF`.
+/// Whether `MPI_COMM_WORLD` and `MPI_COMM_SELF` exist.
 #[inline]
 pub(crate) fn is_in_world() -> bool {
     matches!(STAGE.load(Ordering::Acquire), INITIALIZED | ENDING)
 }
 
-/// The thread that initialised the library.
+/// The thread that initialized the library.
 pub(crate) fn main_thread() -> Option<ThreadId> {
     MAIN.get().copied()
 }
 
-/// The error handler of what belongs to no object, while there is no communicator for it.
+/// The error handler for errors without an object, while no communicator has one.
 pub(crate) fn handler() -> Errhandler {
     if is_forked() {
         return forked::handler();
@@ -167,10 +167,10 @@ pub(crate) fn handler() -> Errhandler {
     LAST_HANDLER.get().cloned().unwrap_or_else(|| initial_handler().unwrap_or(Errhandler::Fatal))
 }
 
-/// The error handler that a program begins with.
+/// The initial error handler of a program.
 ///
 /// # Errors
-/// A name that there is not.
+/// An unknown name.
 fn initial_handler() -> AbiResult<Errhandler> {
     let Ok(name) = env::var(INITIAL_HANDLER) else { return Ok(Errhandler::Fatal) };
     Errhandler::named(&name).ok_or_else(|| {
@@ -179,10 +179,10 @@ fn initial_handler() -> AbiResult<Errhandler> {
     })
 }
 
-/// `MPI_Init`: takes the seat, by this thread.
+/// `MPI_Init`: this thread takes the seat.
 ///
 /// # Errors
-/// A second call; that the world cannot be joined.
+/// A second call; the world cannot be joined.
 pub(crate) fn initialize() -> AbiResult {
     let order = (Ordering::AcqRel, Ordering::Acquire);
     if let Err(stage) = STAGE.compare_exchange(BEFORE, BEGINNING, order.0, order.1) {
@@ -201,8 +201,8 @@ pub(crate) fn initialize() -> AbiResult {
 /// `MPI_Finalize`: gives the seat up.
 ///
 /// # Errors
-/// That it was not initialised, or is finalised already; of a callback of an attribute, or those of
-/// [`leave`], after all is done.
+/// The library was not initialized, or is finalized already; the error of a callback of an
+/// attribute, or those of [`leave`], after all is done.
 pub(crate) fn finalize() -> AbiResult {
     refuse_operator()?;
     let order = (Ordering::AcqRel, Ordering::Acquire);
@@ -212,9 +212,9 @@ pub(crate) fn finalize() -> AbiResult {
         Err(_) => return Err(not_running()),
     };
     exception::delete_kept();
-    // As if MPI_COMM_SELF was freed first of all, while everything still works.
+    // As if MPI_COMM_SELF were freed first, while everything still works.
     let ended = [&own, &world].map(|comm| comm.as_deref().map_or(Ok(()), attributes::deleted));
-    // One of the program can be called no more: there is no communicator to call it with.
+    // A handler of the program can be called no more: there is no communicator to call it with.
     let lasting = match without_object().map(|comm| comm.handler()) {
         Some(Errhandler::User(_)) | None => Errhandler::Fatal,
         Some(handler) => handler,
@@ -226,10 +226,10 @@ pub(crate) fn finalize() -> AbiResult {
     ended.into_iter().chain([left]).collect()
 }
 
-/// Takes the seat, if nobody has yet.
+/// Takes the seat, if it is free.
 ///
 /// # Errors
-/// That the world cannot be joined, or that its seat has been given up.
+/// The world cannot be joined, or its seat has been given up.
 pub(crate) fn join() -> AbiResult {
     if is_forked() {
         return Err(not_running());
@@ -260,17 +260,17 @@ pub(crate) fn join() -> AbiResult {
     Ok(())
 }
 
-/// Gives the seat up; the last one leaves the world, or keeps the seat until there is another
+/// Gives the seat up. The last user leaves the world, or keeps the seat until there is another
 /// session or the process exits.
 ///
 /// # Errors
-/// In check mode, that calls of the ranks do not fit together, if no call has said so. The world is
-/// left all the same.
+/// In check mode, the calls of the ranks do not match, if no call has reported it. The process
+/// leaves the world in this case, too.
 pub(crate) fn leave() -> AbiResult {
     if is_forked() {
         return Err(not_running());
     }
-    // The lock decides between the last one who leaves and one who joins.
+    // The lock decides between the last user that leaves and a new one that joins.
     let mut seat = seat();
     if USERS.fetch_sub(1, Ordering::AcqRel) > 1 {
         return Ok(());
@@ -294,13 +294,13 @@ pub(crate) fn leave() -> AbiResult {
     told
 }
 
-/// Leaves the world, as soon as nobody uses its communicators any more.
+/// Leaves the world, as soon as no thread uses its communicators any more.
 fn give_up() {
     OWN.retire(0);
     WORLD.retire(0);
 }
 
-/// Says which operations nobody has completed, where that was due: before the last end.
+/// Reports operations that the program has not completed, where it had to: before the last end.
 fn report_active(calls: &[&str]) {
     const NAMED: usize = 3;
     if calls.is_empty() {
@@ -316,11 +316,11 @@ fn report_active(calls: &[&str]) {
     ));
 }
 
-/// Sees to it that the process leaves the world when it exits, if it has not by then.
+/// Makes the process leave the world when it exits, if it has not left before.
 fn leave_at_exit() {
     static PROCESS: OnceLock<u32> = OnceLock::new();
     extern "C" fn at_exit() {
-        // Not in a process that this one has started as a copy of itself.
+        // Not in a child of this process by `fork`.
         if PROCESS.get() == Some(&std::process::id()) && !is_running() {
             let mut seat = seat();
             if *seat == Seat::Taken {
@@ -337,7 +337,7 @@ fn leave_at_exit() {
     }
 }
 
-/// Ends the job because of an error, and says why.
+/// Ends the job because of an error, and prints the reason.
 #[cold]
 pub(crate) fn end(call: &str, text: &str, code: c_int, site: &AbiErrorSite, handler: &str) -> ! {
     let class = ErrorClass::from_code(code);
@@ -352,7 +352,7 @@ pub(crate) fn end(call: &str, text: &str, code: c_int, site: &AbiErrorSite, hand
         AbiErrorSite::File => "of MPI_FILE_NULL".to_owned(),
         AbiErrorSite::Unknown => "outside of MPI_Init and MPI_Finalize".to_owned(),
     };
-    // The variable is that of what communicators begin with, and of errors outside.
+    // The variable of the initial handler of communicators, and of errors without one.
     let set = match site {
         AbiErrorSite::Unknown => format!("{INITIAL_HANDLER}=mpi_errors_return"),
         AbiErrorSite::Comm(_) => {
@@ -367,7 +367,7 @@ pub(crate) fn end(call: &str, text: &str, code: c_int, site: &AbiErrorSite, hand
     exit(code, text, why)
 }
 
-/// Ends the job because the program wants it. (`MPI_Abort`)
+/// Ends the job at the request of the program. (`MPI_Abort`)
 #[cold]
 pub(crate) fn end_by_request(comm: Option<&Comm>, code: c_int) -> ! {
     let of = comm.map_or(String::new(), |comm| format!(" on {}", comm.described()));
@@ -376,8 +376,8 @@ pub(crate) fn end_by_request(comm: Option<&Comm>, code: c_int) -> ! {
     exit(code, "MPI_Abort", why)
 }
 
-/// A fault of the library, or a call of an operator that has no error to return: nothing more can
-/// be relied on.
+/// A fault of the library, or a call within an operator that can return no error: the state of the
+/// library is not reliable any more.
 #[cold]
 pub(crate) fn panicked(call: &str) -> ! {
     let rank = rank();
@@ -389,7 +389,8 @@ pub(crate) fn panicked(call: &str) -> ! {
     exit(c_int::from(u8::MAX), fault, why)
 }
 
-/// A callback has ended its thread in the middle of a call, which so can neither go on nor end.
+/// A callback has ended its thread in the middle of a call, which can therefore neither continue
+/// nor end.
 #[cold]
 pub(crate) fn callback_ended_thread() -> ! {
     let rank = rank();
@@ -400,21 +401,22 @@ pub(crate) fn callback_ended_thread() -> ! {
     exit(c_int::from(u8::MAX), "a callback has ended its thread", why)
 }
 
-/// How a message names the rank, if it is known.
+/// The name of the rank in messages, if it is known.
 fn rank() -> String {
     world().map_or(String::new(), |world| format!("rank {}: ", world.rank()))
 }
 
-/// Whether our own launcher ends the job for the death of a rank, and says so.
+/// Whether Motet's own launcher ends the job for the death of a rank, and reports it.
 fn launcher_tells_of_death() -> bool {
     let world = world();
     let ranks = world.as_deref().and_then(Comm::inside);
     ranks.is_some_and(motet::raw::launcher_tells_of_death)
 }
 
-/// Ends the process, without what the program wants done at its end: that may call the library,
-/// and wait for other ranks. Our own launcher sees that the rank ends, and ends them; that of
-/// another library is told. Says why, unless another rank has said why the job ends.
+/// Ends the process, without the exit handlers of the program: they may call the library and wait
+/// for other ranks. Motet's own launcher sees that the rank ends, and ends the others; the launcher
+/// of another library is asked to. Prints the reason, unless another rank has printed why the job
+/// ends.
 fn exit(code: c_int, text: &str, why: fmt::Arguments<'_>) -> ! {
     let code = begin_end(code);
     if is_forked() {
@@ -433,9 +435,10 @@ fn exit(code: c_int, text: &str, why: fmt::Arguments<'_>) -> ! {
     end_quietly(code)
 }
 
-/// The first thread that ends the process passes here, with the code for it; all others stay.
+/// The first thread that ends the process gets the exit code from here; all other threads stay
+/// here.
 fn begin_end(code: c_int) -> u8 {
-    /// Somebody ends the process already.
+    /// A thread is ending the process already.
     static ENDS: AtomicBool = AtomicBool::new(false);
     if ENDS.swap(true, Ordering::AcqRel) {
         loop {
@@ -454,7 +457,7 @@ fn end_quietly(code: u8) -> ! {
     unsafe { libc::_exit(c_int::from(code)) }
 }
 
-/// What the program has printed is not lost; unless another thread is stuck while it prints.
+/// Flushes the output of the program, unless another thread is stuck while it prints.
 fn flush_output() {
     unsafe extern "C" {
         static stdout: *mut libc::FILE;

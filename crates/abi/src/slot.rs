@@ -17,22 +17,22 @@ use crate::arena::Arena;
 use crate::handle::GENERATIONS;
 use crate::thread_level::update;
 
-/// One who has found the object.
+/// One user of the object.
 const USER: u64 = 1;
 const USERS: u64 = (1 << 32) - 1;
-/// There is an object, and its handle is good.
+/// There is an object, and its handle is valid.
 const LIVE: u64 = 1 << 32;
-/// Somebody has the part that is for one alone.
+/// A thread has the exclusive part.
 const CLAIMED: u64 = 1 << 33;
 const GENERATION_SHIFT: u32 = 40;
 
-/// A place for an object: of a `T`, which all who find it share, and an `X`, which whoever has
-/// claimed it has alone.
+/// A place for an object: a `T`, which all users share, and an `X`, which belongs to the thread
+/// that has claimed it.
 pub(crate) struct Slot<T: 'static, X: 'static = ()> {
     word: AtomicU64,
-    /// The next one that is free, while it is.
+    /// The next free slot, while this one is free.
     pub(crate) next: AtomicU32,
-    /// Where it goes when its object is gone.
+    /// The arena and the index to which the slot returns when its object is gone.
     home: Option<(&'static Arena<T, X>, u32)>,
     shared: UnsafeCell<MaybeUninit<T>>,
     own: UnsafeCell<MaybeUninit<X>>,
@@ -43,7 +43,7 @@ pub(crate) struct Slot<T: 'static, X: 'static = ()> {
 unsafe impl<T: Send + Sync, X: Send> Sync for Slot<T, X> {}
 
 impl<T, X> Slot<T, X> {
-    /// A place of an arena; or one that is used once.
+    /// A slot of an arena; or one that is used once.
     pub(crate) const fn new(home: Option<(&'static Arena<T, X>, u32)>) -> Slot<T, X> {
         Slot {
             word: AtomicU64::new(0),
@@ -54,7 +54,7 @@ impl<T, X> Slot<T, X> {
         }
     }
 
-    /// Marks the memory of both parts for the address sanitizer, which then finds whoever uses an
+    /// Marks the memory of both parts for the address sanitizer, which then reports a use of an
     /// object that is gone.
     #[inline]
     pub(crate) fn mark(&self, mut mark: impl FnMut(*const u8, usize)) {
@@ -62,18 +62,18 @@ impl<T, X> Slot<T, X> {
         mark(self.own.get().cast(), size_of::<X>());
     }
 
-    /// How many objects have been here before the one that is or may come.
+    /// How many objects the slot has had before the present or next one.
     pub(crate) fn generation(&self) -> u32 {
         (self.word.load(Ordering::Acquire) >> GENERATION_SHIFT) as u32
     }
 
-    /// The generation of the object that is here.
+    /// The generation of the present object.
     pub(crate) fn live(&self) -> Option<u32> {
         let word = self.word.load(Ordering::Acquire);
         (word & LIVE != 0).then_some((word >> GENERATION_SHIFT) as u32)
     }
 
-    /// Puts an object here, which everybody can find from now on.
+    /// Puts an object here, which every thread can find from now on.
     ///
     /// # Safety
     /// The slot is free, and the caller is the one who has it.
@@ -97,21 +97,21 @@ impl<T, X> Slot<T, X> {
         update(&self.word, |word| if is_there(word) { to(word) } else { None })
     }
 
-    /// The object, which stays as long as somebody has it.
+    /// Finds the object, which stays as long as a thread has it.
     #[inline]
     pub(crate) fn find(&'static self, generation: u32) -> Option<ObjectRef<T, X>> {
         self.change(generation, |word| Some(word + USER))?;
         Some(ObjectRef { object: self.object(), slot: Some(self) })
     }
 
-    /// The object with the part that is for one alone, unless somebody has that.
+    /// Claims the object with its exclusive part, unless a thread has that.
     #[inline]
     pub(crate) fn claim(&'static self, generation: u32) -> Option<Claim<T, X>> {
         self.change(generation, |word| (word & CLAIMED == 0).then_some(word | CLAIMED))?;
         Some(Claim { slot: self })
     }
 
-    /// From now on nobody finds the object. It goes when the last one who has it is done.
+    /// Makes the object unfindable. It is dropped when its last user is done.
     pub(crate) fn retire(&self, generation: u32) -> bool {
         let former = self.change(generation, |word| Some(word & !LIVE));
         if let Some(former) = former {
@@ -120,7 +120,7 @@ impl<T, X> Slot<T, X> {
         former.is_some()
     }
 
-    /// Takes the object out, if nobody has it.
+    /// Takes the object out, if no thread has it.
     pub(crate) fn take(&self, generation: u32) -> Option<T> {
         self.change(generation, |word| (word & (USERS | CLAIMED) == 0).then_some(word & !LIVE))?;
         Some(self.empty().0)
@@ -131,8 +131,8 @@ impl<T, X> Slot<T, X> {
         NonNull::from(&self.shared).cast()
     }
 
-    /// What the word has become by taking something away from it: if nothing is left, the object
-    /// goes.
+    /// Takes the new value of the word after a user has left: if no user, claim or handle
+    /// remains, the object is dropped.
     #[inline]
     fn go_if_last(&self, word: u64) {
         if word & (USERS | LIVE | CLAIMED) == 0 {
@@ -150,8 +150,8 @@ impl<T, X> Slot<T, X> {
         self.free();
     }
 
-    /// Takes the object out and frees the slot. For the one who has made its word what nobody
-    /// changes any more.
+    /// Takes the object out and frees the slot. Only for the thread after whose change of the word
+    /// no other thread changes it.
     #[inline]
     fn empty(&self) -> (T, X) {
         // SAFETY (for both): there was an object, which nobody has and nobody can get any more; see
@@ -164,12 +164,12 @@ impl<T, X> Slot<T, X> {
         (shared, own)
     }
 
-    /// The slot has no object any more.
+    /// Marks the slot as free.
     #[inline]
     fn free(&self) {
         self.mark(poison::forbid);
         let next = self.generation() + 1;
-        // The last generation stays for good, without an object.
+        // The last generation stays for ever, without an object.
         if next < GENERATIONS {
             self.word.store(u64::from(next) << GENERATION_SHIFT, Ordering::Release);
             if let Some((arena, index)) = self.home {
@@ -179,7 +179,7 @@ impl<T, X> Slot<T, X> {
     }
 }
 
-/// An object that was found, and stays while this is here; or one that always stays.
+/// A found object, which stays while this exists; or a static one.
 pub(crate) struct ObjectRef<T: 'static, X: 'static = ()> {
     object: NonNull<T>,
     slot: Option<&'static Slot<T, X>>,
@@ -191,7 +191,7 @@ unsafe impl<T: Send + Sync, X: Send> Send for ObjectRef<T, X> {}
 unsafe impl<T: Send + Sync, X: Send> Sync for ObjectRef<T, X> {}
 
 impl<T, X> ObjectRef<T, X> {
-    /// An object that always stays.
+    /// A static object.
     #[inline]
     pub(crate) fn always(object: &'static T) -> ObjectRef<T, X> {
         ObjectRef { object: NonNull::from(object), slot: None }
@@ -212,7 +212,7 @@ impl<T, X> Clone for ObjectRef<T, X> {
     #[inline]
     fn clone(&self) -> ObjectRef<T, X> {
         if let Some(slot) = self.slot {
-            // Also of an object that nobody finds any more: it stays as long as this one has it.
+            // Also for a retired object: it stays as long as this reference has it.
             update(&slot.word, |word| Some(word + USER));
         }
         ObjectRef { object: self.object, slot: self.slot }
@@ -234,20 +234,20 @@ impl<T: fmt::Debug, X> fmt::Debug for ObjectRef<T, X> {
     }
 }
 
-/// An object that was found, with the part that is for one alone.
+/// A found object, with its exclusive part.
 pub(crate) struct Claim<T: 'static, X: 'static> {
     slot: &'static Slot<T, X>,
 }
 
 impl<T, X> Claim<T, X> {
-    /// What all share.
+    /// The shared part.
     #[inline]
     pub(crate) fn shared(&self) -> &T {
         // SAFETY: the object is here as long as it is claimed, and nobody has it exclusively.
         unsafe { self.slot.object().as_ref() }
     }
 
-    /// What is for one alone.
+    /// The exclusive part.
     #[inline]
     pub(crate) fn own(&mut self) -> &mut X {
         // SAFETY: there is an object, and one claim.
@@ -256,7 +256,7 @@ impl<T, X> Claim<T, X> {
         unsafe { own.assume_init_mut() }
     }
 
-    /// From now on nobody finds the object.
+    /// Makes the object unfindable.
     #[inline]
     pub(crate) fn retire(self) {
         self.give_up(CLAIMED | LIVE);

@@ -1,20 +1,20 @@
 //! Calls a function and stops the exception that leaves it.
 //!
-//! Rust cannot catch an exception of another language: `catch_unwind` ends the process. What
-//! decides where an exception stops is the personality routine of a frame, and Rust lets nobody
-//! choose that of a function. So the frame is one of a few instructions of assembly, with a
-//! personality routine that stops every exception there. A function in C could not do it without
-//! the library of C++; and it would have to be compiled.
+//! Rust cannot catch an exception of another language: `catch_unwind` ends the process. The
+//! personality routine of a frame decides where an exception stops, and Rust does not let a program
+//! choose the routine of a function. So the frame consists of a few instructions of assembly, with
+//! a personality routine that stops every exception there. A function in C could not do it without
+//! the C++ runtime library; and it would have to be compiled.
 //!
-//! **Protocol** (Itanium C++ ABI, level I, 1.3 and 1.6). In its search the unwinder asks the
+//! **Protocol** (Itanium C++ ABI, level I, 1.3 and 1.6). In its search phase the unwinder asks the
 //! routine whether there is a handler in this frame: always. In its second phase it unwinds the
-//! frames below, then asks again; the routine has it go on behind the call, with the exception in
-//! the register of the result. There the frame is as it was when the call was made, so the function
-//! returns the exception like any other result. A function that returns is followed by a result of
-//! null.
+//! frames below, then asks again; the routine makes it continue behind the call, with the exception
+//! in the register of the result. There the frame is as it was when the call was made, so the
+//! function returns the exception like any other result. After a function that returns, the result
+//! is null.
 //!
-//! A thread that ends inside of a callback (`pthread_exit`, or a cancellation) unwinds, too, but
-//! must not be stopped, and the library cannot be unwound: the job ends then.
+//! A thread that ends inside a callback (`pthread_exit`, or a cancellation) unwinds, too, but must
+//! not be stopped, and the library cannot be unwound: the job ends then.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -23,7 +23,7 @@ use std::ffi::{c_int, c_void};
 use super::Header;
 use crate::process;
 
-/// A function that may throw, of whatever it is given.
+/// A function that may throw, with any argument.
 type Function = unsafe extern "C-unwind" fn(*mut c_void);
 
 #[cfg(target_arch = "x86_64")]
@@ -89,13 +89,13 @@ std::arch::global_asm!(
 compile_error!("the function that stops exceptions has to be written for this processor");
 
 unsafe extern "C" {
-    /// Calls the function; the exception that has left it, or null.
+    /// Calls the function. Returns the exception that has left it, or null.
     fn motet_catch(function: Function, argument: *mut c_void) -> *mut Header;
-    /// Where it goes on with an exception.
+    /// The address where execution continues with an exception.
     fn motet_caught();
 }
 
-/// Calls a function; the exception that has left it, or null.
+/// Calls a function. Returns the exception that has left it, or null.
 ///
 /// # Safety
 /// The function may be called with this argument.
@@ -104,7 +104,7 @@ pub(super) unsafe fn call(function: Function, argument: *mut c_void) -> *mut Hea
     unsafe { motet_catch(function, argument) }
 }
 
-/// What the unwinder keeps about a frame.
+/// The unwinder's data about a frame.
 #[repr(C)]
 struct Context([u8; 0]);
 
@@ -113,15 +113,15 @@ unsafe extern "C" {
     fn _Unwind_SetIP(context: *mut Context, value: usize);
 }
 
-/// What the routine is asked, in bits.
+/// The request to the routine, in bits.
 const SEARCH: c_int = 1;
 const HANDLER_FRAME: c_int = 4;
 const FORCED: c_int = 8;
-/// What it answers.
+/// The answers of the routine.
 const HANDLER_FOUND: c_int = 6;
 const GO_ON_THERE: c_int = 7;
 const UNWIND_FURTHER: c_int = 8;
-/// The number of the register of a result, on each of these processors.
+/// The number of the result register, on each of these processors.
 const RESULT: c_int = 0;
 
 unsafe extern "C" fn personality(

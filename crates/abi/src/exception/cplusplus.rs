@@ -9,11 +9,11 @@ use std::ptr::NonNull;
 
 use super::Header;
 
-/// What the class of an exception begins with: the compiler, and the language. The last byte
-/// tells one that was thrown again from a copy.
+/// The beginning of the class of an exception: the compiler, and the language. The last byte marks
+/// an exception that was rethrown from a copy.
 const CLASSES: [u64; 2] = [u64::from_be_bytes(*b"GNUCC++\0"), u64::from_be_bytes(*b"CLNGC++\0")];
 
-/// What C++ keeps for each thread. (Itanium C++ ABI, level II, 2.2.2)
+/// The data of C++ for each thread. (Itanium C++ ABI, level II, 2.2.2)
 #[repr(C)]
 struct Globals {
     caught: *mut c_void,
@@ -27,8 +27,8 @@ pub(super) fn is_one(exception: NonNull<Header>) -> bool {
     CLASSES.contains(&(class & !0xff))
 }
 
-/// Adds to the number of exceptions that are on their way in this thread. Says whether its library
-/// could be asked to.
+/// Adds `by` to the number of uncaught exceptions of this thread. Returns whether the library of
+/// the exception has the function for it.
 pub(super) fn count(exception: NonNull<Header>, by: i32) -> bool {
     let Some(address) = symbol(exception, c"__cxa_get_globals") else { return false };
     // SAFETY: the function of that name has this type.
@@ -41,7 +41,7 @@ pub(super) fn count(exception: NonNull<Header>, by: i32) -> bool {
     true
 }
 
-/// Does what C++ does with an exception that nobody catches: it is told what was thrown.
+/// Does what C++ does with an uncaught exception: calls `std::terminate`, which can find it.
 pub(super) fn terminate(exception: NonNull<Header>) {
     let functions = [c"__cxa_begin_catch", c"_ZSt9terminatev"].map(|name| symbol(exception, name));
     let [Some(begin_catch), Some(terminate)] = functions else { return };
@@ -58,7 +58,8 @@ pub(super) fn terminate(exception: NonNull<Header>) {
     unsafe { terminate() };
 }
 
-/// A function of the library that made an exception of C++: the one that deletes it is there.
+/// A function of the library that made an exception of C++: the function that deletes the exception
+/// is there.
 fn symbol(exception: NonNull<Header>, name: &CStr) -> Option<*mut c_void> {
     if !is_one(exception) {
         return None;

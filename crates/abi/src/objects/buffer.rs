@@ -11,22 +11,22 @@ use super::{Comm, Shape};
 use crate::error::AbiResult;
 use crate::exports::MPI_BUFFER_AUTOMATIC;
 
-/// A place where a buffer may be attached: the address of the one that is.
+/// The address of an attached buffer, if there is one.
 #[derive(Debug, Default)]
 pub(crate) struct Attached(Mutex<Option<usize>>);
 
-/// Whose buffer it is.
+/// The owner of a buffer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Holder<'a> {
-    /// That of the process, found by one of its communicators.
+    /// The process, found by one of its communicators.
     Process(&'a Comm),
     Comm(&'a Comm),
 }
 
-/// That of the process, and of its sessions.
+/// The buffer of the process, and of its sessions.
 static PROCESS: Attached = Attached(Mutex::new(None));
 
-/// Calls what Motet has for the buffer of a process, or for that of a communicator.
+/// Calls the function for the buffer of a process, or that for the buffer of a communicator.
 macro_rules! call {
     ($holder:expr, $of_process:ident, $of_comm:ident ($($argument:expr)?)) => {
         match $holder {
@@ -47,10 +47,10 @@ impl Holder<'_> {
         }
     }
 
-    /// Attaches a buffer of so many bytes; automatic if that is its address.
+    /// Attaches a buffer of `bytes` bytes; automatic if the address is that of automatic buffering.
     ///
     /// # Errors
-    /// There is one already.
+    /// A buffer is attached already.
     pub(crate) fn attach(self, address: usize, bytes: usize) -> AbiResult {
         let room = match address {
             MPI_BUFFER_AUTOMATIC => BufferRoom::Automatic,
@@ -61,13 +61,14 @@ impl Holder<'_> {
         Ok(())
     }
 
-    /// Waits until all that was buffered has been sent, and takes the buffer away: its address and
-    /// its bytes.
+    /// Waits until all buffered messages have been sent, and detaches the buffer. Returns its
+    /// address and its bytes.
     ///
     /// # Errors
-    /// There is none; a rank has died.
+    /// No buffer is attached; a rank has died.
     pub(crate) fn detach(self) -> AbiResult<(usize, usize)> {
-        // First, so that it is not that of another buffer which somebody attaches meanwhile.
+        // First, so that the address is not that of another buffer which a thread attaches
+        // meanwhile.
         let address = self.attached().0.lock().unwrap_or_else(PoisonError::into_inner).take();
         let bytes = match call!(self, detach_rank_buffer, detach_buffer()) {
             BufferRoom::Bytes(bytes) => bytes,
@@ -76,7 +77,7 @@ impl Holder<'_> {
         Ok((address.unwrap_or(0), bytes))
     }
 
-    /// Waits until all that was buffered has been sent.
+    /// Waits until all buffered messages have been sent.
     ///
     /// # Errors
     /// A rank has died.
@@ -85,10 +86,10 @@ impl Holder<'_> {
         Ok(())
     }
 
-    /// The same as an operation.
+    /// The same wait as an operation.
     ///
     /// # Errors
-    /// That there may be no more operations.
+    /// The limit of pending operations is reached.
     pub(crate) fn start_flush(self) -> AbiResult<motet::Request<()>> {
         Ok(call!(self, iflush_rank_buffer, iflush_buffer()))
     }

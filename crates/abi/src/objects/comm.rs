@@ -18,14 +18,14 @@ use crate::handle::{Kind, MPI_Comm};
 use crate::process;
 use crate::slot::ObjectRef;
 
-/// A communicator of any kind, with what C knows of it.
+/// A communicator of any kind, with its data for C.
 pub(crate) struct Comm {
-    /// Not there yet if it is the copy that a nonblocking call makes.
+    /// Not set yet in the copy that a nonblocking call makes.
     shape: OnceLock<Placed>,
-    /// Its handle, which callbacks are told.
+    /// Its handle, for callbacks.
     pub(crate) handle: MPI_Comm,
     pub(crate) attributes: Attributes<MPI_Comm>,
-    /// Of its topology.
+    /// The weights of its topology.
     pub(crate) weights: Weights,
     /// Its buffer for buffered sends.
     pub(super) buffer: Attached,
@@ -37,21 +37,21 @@ pub(crate) struct Comm {
 /// A communicator that was found by its handle.
 pub(crate) type FoundComm = ObjectRef<Comm>;
 
-/// Whether the edges of a graph have weights, which also one without edges remembers.
+/// Whether the edges of a graph have weights; also known for a graph without edges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Weights {
     None,
     Given,
 }
 
-/// What kind of communicator it is, and what nearly all calls ask for.
+/// The kind of communicator, and the numbers that nearly all calls need.
 struct Placed {
     shape: Shape,
     rank: usize,
     size: usize,
 }
 
-/// What kind of communicator it is.
+/// The kind of communicator.
 pub(crate) enum Shape {
     World(World),
     Plain(Communicator),
@@ -59,12 +59,12 @@ pub(crate) enum Shape {
     Graph(IndexedGraphCommunicator),
     Sparse(GraphCommunicator),
     Between(Box<Intercommunicator>),
-    /// Not there yet: its handle is known, and its error handler may be set.
+    /// Announced: its handle is known, and its error handler may be set.
     Coming,
 }
 
 impl Shape {
-    /// The ranks that are together in it; between two groups, none.
+    /// The communicator of its ranks; `None` for an intercommunicator.
     fn inside(&self) -> Option<&Communicator> {
         match self {
             Shape::World(world) => Some(world),
@@ -76,7 +76,7 @@ impl Shape {
         }
     }
 
-    /// The hints that it was given.
+    /// The hints of the communicator.
     pub(crate) fn info(&self) -> Info {
         match self {
             Shape::Between(between) => between.info(),
@@ -84,7 +84,7 @@ impl Shape {
         }
     }
 
-    /// Gives it hints.
+    /// Sets the hints.
     pub(crate) fn set_info(&self, info: &Info) {
         match (self, self.inside()) {
             (Shape::Between(between), _) => between.set_info(info),
@@ -96,7 +96,7 @@ impl Shape {
 
 impl From<Intercommunicator> for Shape {
     fn from(between: Intercommunicator) -> Shape {
-        // It is the largest, and there are few of them.
+        // It is the largest variant, and there are few of them.
         Shape::Between(Box::new(between))
     }
 }
@@ -128,7 +128,7 @@ impl Kind for Comm {
     }
 }
 
-/// What a communicator gets from that of which it is made.
+/// What a communicator inherits from the one of which it is made.
 struct Inherited {
     handler: Errhandler,
     attributes: Attributes<MPI_Comm>,
@@ -186,14 +186,15 @@ impl Comm {
         shape.map_or(exports::MPI_COMM_NULL, |shape| self.publish(shape))
     }
 
-    /// Gives a handle to a copy of this communicator, with the attributes that it gets: see
+    /// Gives a handle to a copy of this communicator, with its copied attributes: see
     /// [`copied`](crate::calls::attributes::copied).
     pub(crate) fn publish_copy(&self, shape: Shape, attributes: Attributes<MPI_Comm>) -> MPI_Comm {
         let inherited = self.inherited(attributes);
         MPI_Comm::keep_with(|handle| inherited.comm(shape, handle))
     }
 
-    /// Gives a handle to a copy that is not there yet, and what keeps the copy when it is there.
+    /// Gives a handle to an announced copy. Also returns the function that stores the copy when it
+    /// exists.
     pub(crate) fn publish_later(
         &self,
         attributes: Attributes<MPI_Comm>,
@@ -201,7 +202,7 @@ impl Comm {
         let inherited = self.inherited(attributes);
         let handle = MPI_Comm::keep_with(|handle| inherited.coming(handle));
         let keep = move |shape| {
-            // Nobody can have freed it: it was not there.
+            // The program cannot have freed it: it was only announced.
             if let Ok(comm) = handle.announced() {
                 comm.come(shape);
             }
@@ -209,18 +210,18 @@ impl Comm {
         (handle, keep)
     }
 
-    /// What a copy with these attributes gets.
+    /// What a copy with these attributes inherits.
     fn inherited(&self, attributes: Attributes<MPI_Comm>) -> Inherited {
         Inherited { handler: self.handler(), attributes, weights: self.weights }
     }
 
-    /// What kind of communicator it is.
+    /// The kind of communicator.
     #[inline]
     pub(crate) fn shape(&self) -> &Shape {
         self.shape.get().map_or(&Shape::Coming, |placed| &placed.shape)
     }
 
-    /// It is there now.
+    /// Completes an announced communicator.
     fn come(&self, shape: Shape) {
         let (rank, size) = match &shape {
             Shape::Between(between) => (between.rank(), between.size()),
@@ -234,10 +235,10 @@ impl Comm {
         let _ = self.shape.set(Placed { shape, rank, size });
     }
 
-    /// Calls nothing more in it, if it is that of all ranks.
+    /// Ends the calls in it, if it is the communicator of all ranks.
     ///
     /// # Errors
-    /// That calls of the ranks do not fit together, if none has said so.
+    /// The calls of the ranks do not match, if none has reported it.
     pub(crate) fn end_calls(&self) -> AbiResult {
         match self.shape() {
             Shape::World(world) => Ok(motet::raw::end_calls(world)?),
@@ -245,12 +246,12 @@ impl Comm {
         }
     }
 
-    /// The ranks that are together in it; between two groups, none.
+    /// The communicator of its ranks; `None` for an intercommunicator.
     pub(crate) fn inside(&self) -> Option<&Communicator> {
         self.shape().inside()
     }
 
-    /// The ranks that are together in it.
+    /// The communicator of its ranks.
     ///
     /// # Errors
     /// An intercommunicator.
@@ -263,10 +264,10 @@ impl Comm {
         })
     }
 
-    /// The two groups that it is between.
+    /// The intercommunicator.
     ///
     /// # Errors
-    /// A communicator of one group.
+    /// An intracommunicator.
     pub(crate) fn inter(&self) -> AbiResult<&Intercommunicator> {
         match self.shape() {
             Shape::Between(between) => Ok(between),
@@ -274,7 +275,7 @@ impl Comm {
         }
     }
 
-    /// It, as the untyped layer takes it.
+    /// The communicator for the untyped layer.
     pub(crate) fn on(&self) -> CommRef<'_> {
         match (self.shape(), self.inside()) {
             (Shape::Between(between), _) => CommRef::Intercommunicator(between),
@@ -292,7 +293,8 @@ impl Comm {
         self.shape.get().map_or(0, |placed| placed.size)
     }
 
-    /// Ranks that can be sent to: those of the other group, if there are two.
+    /// The number of ranks that can receive messages: those of the other group in an
+    /// intercommunicator.
     pub(crate) fn peers(&self) -> usize {
         match self.shape() {
             Shape::Between(between) => between.remote_size(),
@@ -307,7 +309,7 @@ impl Comm {
         }
     }
 
-    /// How a message names it: by its name, or by what it is if it has none.
+    /// The communicator in messages: its name, or its kind if it has none.
     pub(crate) fn described(&self) -> String {
         let name = self.name();
         if !name.is_empty() {
@@ -327,12 +329,12 @@ impl Comm {
         self.handler.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Whether the program has set the error handler, which it may have to the one that it was.
+    /// Whether the program has set the error handler, perhaps to the same one.
     pub(crate) fn has_set_handler(&self) -> bool {
         self.has_set_handler.load(Ordering::Acquire)
     }
 
-    /// Sets the error handler, as the program wants it.
+    /// Sets the error handler for the program.
     pub(crate) fn set_handler(&self, handler: Errhandler) {
         let mut place = self.handler.lock().unwrap_or_else(PoisonError::into_inner);
         let former = std::mem::replace(&mut *place, handler);
@@ -343,7 +345,7 @@ impl Comm {
 }
 
 impl FoundComm {
-    /// What a call on it comes to: what goes wrong meanwhile is brought before its error handler.
+    /// The result of a call on it: its error handler receives the error.
     #[inline]
     pub(crate) fn answer<T>(&self, work: impl FnOnce() -> AbiResult<T>) -> AbiResult<T> {
         work().map_err(|fault| fault.at(AbiErrorSite::Comm(self.clone())))

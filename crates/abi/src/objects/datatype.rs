@@ -14,18 +14,18 @@ use crate::exports::MPI_MAX_OBJECT_NAME;
 use crate::handle::{Kind, MPI_Datatype};
 use crate::slot::ObjectRef;
 
-/// The first constant of the kind, and how many there can be.
+/// The first constant of the kind, and the number of possible ones.
 const BASE: usize = 0x200;
 const CONSTANTS: usize = 0x100;
 
-/// A datatype, with what C knows of it.
+/// A datatype, with its data for C.
 pub(crate) struct Type {
     pub(crate) datatype: Datatype,
-    /// Its handle, which callbacks are told.
+    /// Its handle, for callbacks.
     pub(crate) handle: MPI_Datatype,
     pub(crate) attributes: Attributes<MPI_Datatype>,
     origin: Origin,
-    /// The name that it was given.
+    /// The name that the program has set.
     name: Mutex<Option<String>>,
     committed: AtomicBool,
 }
@@ -33,18 +33,18 @@ pub(crate) struct Type {
 /// A datatype that was found by its handle.
 pub(crate) type FoundType = ObjectRef<Type>;
 
-/// What `MPI_Type_get_contents` needs besides the contents of the datatype.
+/// The data that `MPI_Type_get_contents` needs besides the contents of the datatype.
 #[derive(Clone)]
 pub(crate) enum Origin {
-    /// There is a constant for it.
+    /// It has a constant.
     Named(MPI_Datatype),
-    /// It is predefined, without a constant: whoever asks for it again gets the same handle.
+    /// Predefined, without a constant: another request for it returns the same handle.
     Unnamed(MPI_Datatype),
-    /// A call of this width made it of others, of which this is the origin.
+    /// A call of this width made it of others, with these origins.
     Made(Width, Arc<[Origin]>),
 }
 
-/// What a call that gives predefined datatypes was asked for: combiner, precision and range.
+/// The request to a call that returns predefined datatypes: combiner, precision and range.
 pub(crate) type Wish = (Combiner, [i32; 2]);
 
 impl Kind for Type {
@@ -80,14 +80,14 @@ impl Type {
         Some(Type::new(named.into(), handle, Origin::Named(handle), true))
     }
 
-    /// Gives a handle to a datatype that has been made of these, and may not be used in messages
-    /// yet.
+    /// Gives a handle to a datatype that has been made of these parts, and may not be used in
+    /// messages yet.
     pub(crate) fn publish(datatype: Datatype, width: Width, parts: &[FoundType]) -> MPI_Datatype {
         let origin = Origin::made(width, parts);
         MPI_Datatype::keep_with(|handle| Type::new(datatype, handle, origin, false))
     }
 
-    /// Gives a handle to a copy of this datatype, with the attributes that it gets: see
+    /// Gives a handle to a copy of this datatype, with its copied attributes: see
     /// [`copied`](crate::calls::attributes::copied).
     pub(crate) fn publish_copy(
         &self,
@@ -109,10 +109,10 @@ impl Type {
         })
     }
 
-    /// The handle of the predefined datatype for a wish that has no constant. It is made once.
+    /// The handle of the predefined datatype for a request that has no constant. It is made once.
     ///
     /// # Errors
-    /// That it cannot be made.
+    /// It cannot be made.
     pub(crate) fn unnamed(
         wish: Wish,
         make: impl FnOnce() -> AbiResult<Datatype>,
@@ -131,7 +131,7 @@ impl Type {
         Ok(handle)
     }
 
-    /// It may be used in messages from now on.
+    /// Permits its use in messages from now on.
     pub(crate) fn commit(&self) {
         self.datatype.commit();
         self.committed.store(true, Ordering::Release);
@@ -141,7 +141,7 @@ impl Type {
         self.committed.load(Ordering::Acquire)
     }
 
-    /// Whether it is one of the library, which cannot be freed.
+    /// Whether it is predefined by the library, and cannot be freed.
     pub(crate) fn is_predefined(&self) -> bool {
         !matches!(self.origin, Origin::Made(..))
     }
@@ -149,7 +149,7 @@ impl Type {
     /// The datatype, for data that moves.
     ///
     /// # Errors
-    /// One that has not been committed.
+    /// The datatype has not been committed.
     #[inline]
     pub(crate) fn committed(&self) -> AbiResult<&Datatype> {
         if self.is_committed() {
@@ -159,14 +159,14 @@ impl Type {
         Err(AbiError::new(ErrorClass::Type, text))
     }
 
-    /// The name that it was given, or that of the constant.
+    /// The name that the program has set, or that of the constant.
     pub(crate) fn name(&self) -> String {
         let given = self.name.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let constant = || self.datatype.as_named().map(|named| format!("MPI_{}", named.name()));
         given.or_else(constant).unwrap_or_default()
     }
 
-    /// Gives it a name, which is cut to what fits.
+    /// Sets the name, cut to the maximum length.
     pub(crate) fn set_name(&self, name: &str) {
         let name = &name[..name.floor_char_boundary(MPI_MAX_OBJECT_NAME as usize - 1)];
         *self.name.lock().unwrap_or_else(PoisonError::into_inner) = Some(name.to_owned());
@@ -185,11 +185,12 @@ impl Type {
         Some(Arguments { integers, addresses, counts, types: &contents.datatypes, of: self })
     }
 
-    /// What is given back as `int` and what as `MPI_Count` of a call with large counts.
+    /// The integers that are returned as `int` and those that are returned as `MPI_Count` for a
+    /// call with large counts.
     fn large<'a>(&self, contents: &'a Contents) -> ([&'a [i64]; 2], [&'a [i64]; 2]) {
         let integers = &*contents.integers;
         let dimensions = |place: usize| usize::try_from(integers[place]).unwrap_or(0);
-        // Dimensions and what is no count stay as they are.
+        // Dimensions and other integers that are no counts stay `int`.
         let (first, last) = match self.datatype.envelope().combiner {
             Combiner::Subarray => (1, 1 + 3 * dimensions(0)),
             Combiner::Darray => (3, 3 + dimensions(2)),
@@ -229,8 +230,8 @@ impl Arguments<'_> {
         [sum(self.integers), self.addresses.len(), sum(self.counts), self.types.len()]
     }
 
-    /// Handles of the datatypes: of those that are predefined their own, of others new ones, which
-    /// the program has to free.
+    /// Handles of the datatypes: for predefined ones their own, for others new ones, which the
+    /// program must free.
     pub(crate) fn handles(&self) -> impl Iterator<Item = MPI_Datatype> {
         let parts: &[Origin] = match &self.of.origin {
             Origin::Made(_, parts) => parts,
@@ -246,7 +247,7 @@ impl Origin {
         match self {
             Origin::Named(handle) | Origin::Unnamed(handle) => *handle,
             Origin::Made(..) => MPI_Datatype::keep_with(|handle| {
-                // It is left open whether it is committed.
+                // Whether it is committed is left open.
                 Type::new(datatype.clone(), handle, self.clone(), true)
             }),
         }

@@ -17,12 +17,12 @@ use crate::exports::{MPI_ERRORS_ABORT, MPI_ERRORS_ARE_FATAL, MPI_ERRORS_RETURN};
 use crate::handle::{Callback, Kind, MPI_Errhandler};
 use crate::slot::ObjectRef;
 
-/// What is done about an error.
+/// The reaction to an error.
 #[derive(Clone, Debug)]
 pub(crate) enum Errhandler {
     /// All processes end.
     Fatal,
-    /// The processes of the communicator end; here these are all.
+    /// The processes of the communicator end; in Motet all processes do.
     Abort,
     /// The code is returned.
     Return,
@@ -36,11 +36,11 @@ pub(crate) struct UserHandler {
     /// Address of the function.
     function: usize,
     target: Target,
-    /// Its handle: what asks for the handler of an object gets this one again.
+    /// Its handle: a query for the handler of an object returns this one again.
     handle: MPI_Errhandler,
 }
 
-/// What an error handler of the program is for.
+/// The kind of objects of an error handler of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
     Comm,
@@ -48,11 +48,11 @@ pub(crate) enum Target {
     File,
 }
 
-/// What a handle stands for.
+/// The content of a handle.
 pub(crate) enum Held {
     Predefined(Errhandler),
     User {
-        /// Of the program to it.
+        /// References of the program to it.
         references: u32,
         /// Kept while there are references.
         kept: Option<Arc<UserHandler>>,
@@ -77,7 +77,7 @@ impl Kind for Errhandler {
     }
 }
 
-/// The handlers of the standard: by which name the environment knows them, and their handles.
+/// The handlers of the standard: their names in the environment, and their handles.
 static PREDEFINED: [(&str, Mutex<Held>, MPI_Errhandler); 3] = [
     ("mpi_errors_are_fatal", Held::predefined(Errhandler::Fatal), MPI_ERRORS_ARE_FATAL),
     ("mpi_errors_abort", Held::predefined(Errhandler::Abort), MPI_ERRORS_ABORT),
@@ -90,7 +90,7 @@ impl Held {
     }
 }
 
-/// What a handle stands for, for this thread alone.
+/// Locks the content of a handle.
 fn lock(held: &Mutex<Held>) -> MutexGuard<'_, Held> {
     held.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -108,10 +108,10 @@ impl Errhandler {
     /// Gives the program a reference to a handler of its own.
     ///
     /// # Safety
-    /// The function is one that the target's handlers are.
+    /// The function has the type of a handler for the target.
     ///
     /// # Errors
-    /// No function.
+    /// No function is given.
     pub(crate) unsafe fn publish(function: Callback, target: Target) -> AbiResult<MPI_Errhandler> {
         if function.is_null() {
             return Err(argument("the error handler is NULL"));
@@ -142,7 +142,7 @@ impl Errhandler {
 }
 
 impl MPI_Errhandler {
-    /// The handler, for an object of this kind.
+    /// The handler, for an object of the kind `target`.
     ///
     /// # Errors
     /// A wrong handle; a handler of the program for objects of another kind.
@@ -158,7 +158,7 @@ impl MPI_Errhandler {
         Ok(Errhandler::User(user))
     }
 
-    /// Frees a reference to it.
+    /// Frees a reference to the handler.
     ///
     /// # Errors
     /// A wrong handle.
@@ -172,7 +172,7 @@ impl MPI_Errhandler {
                 if *references == 0 { kept.take() } else { None }
             }
         };
-        // Dropped here, since it may retire its handle, which is locked above.
+        // Dropped here, since the drop may retire its handle, which is locked above.
         drop(last);
         Ok(())
     }

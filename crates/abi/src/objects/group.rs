@@ -9,7 +9,7 @@ use crate::exports;
 use crate::handle::{Handle, Kind, MPI_Group};
 use crate::slot::ObjectRef;
 
-/// The kind of groups. What is kept is a group itself.
+/// The kind of groups. The object is a group itself.
 pub(crate) struct Groups;
 
 impl Kind for Groups {
@@ -32,7 +32,7 @@ impl Kind for Groups {
 }
 
 impl Groups {
-    /// Gives a handle to a group: one without members is that which the standard has.
+    /// Gives a handle to a group; a group without members has that of the standard.
     pub(crate) fn publish(group: Group) -> MPI_Group {
         if group.is_empty() { exports::MPI_GROUP_EMPTY } else { MPI_Group::keep(group) }
     }

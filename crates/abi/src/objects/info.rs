@@ -12,10 +12,10 @@ use crate::handle::{Handle, Kind, MPI_Info};
 use crate::process::INITIAL_HANDLER;
 use crate::slot::ObjectRef;
 
-/// The hint that says which kinds of memory messages may lie in. (MPI 5.0 §11.4.3)
+/// The hint with the kinds of memory in which messages may lie. (MPI 5.0 §11.4.3)
 const ALLOCATION_KINDS: &str = "mpi_memory_alloc_kinds";
 const KINDS: [&str; 2] = ["mpi", "system"];
-/// The hint by which a program says which of them it uses with a communicator.
+/// The hint by which a program declares which of them it uses with a communicator.
 const ASSERTED_KINDS: &str = "mpi_assert_memory_alloc_kinds";
 
 /// What a program can promise for a communicator. (MPI 5.0 §7.4.4)
@@ -27,12 +27,12 @@ const ASSERTIONS: [&str; 5] = [
     "mpi_assert_strict_persistent_collective_ordering",
 ];
 
-/// The hint that says what threads may do in a session, and what it may say.
+/// The hint with the thread level of a session, and its possible values.
 const THREAD_LEVEL: &str = "thread_level";
 const THREAD_LEVELS: [&str; 4] =
     ["MPI_THREAD_SINGLE", "MPI_THREAD_FUNNELED", "MPI_THREAD_SERIALIZED", "MPI_THREAD_MULTIPLE"];
 
-/// The kind of hints, which may be changed while others look at them.
+/// The kind of hints, which one thread may change while others read them.
 pub(crate) struct Hints;
 
 impl Kind for Hints {
@@ -55,8 +55,8 @@ impl Kind for Hints {
 }
 
 impl Hints {
-    /// What is known about how the program was started; its name and arguments are these words, if
-    /// there are any. It says the same before, while and after the library is initialised.
+    /// How the program was started; `words` are its name and arguments, if known. The same before,
+    /// while and after the library is initialized.
     pub(crate) fn environment(words: &[&str]) -> Info {
         static INITIAL: OnceLock<Option<String>> = OnceLock::new();
         let mut info = Info::environment();
@@ -68,14 +68,14 @@ impl Hints {
             known.push(("argv", arguments.join(" ")));
         }
         for (key, value) in known {
-            // One that is too long is refused, and so left out.
+            // A value that is too long is refused, and therefore left out.
             let _ = info.set(key, value);
         }
         info
     }
 
-    /// What a communicator's hints say of what the library knows: the kinds of memory, and each
-    /// assertion, as it was given or as it is without. What nobody here knows is not among them.
+    /// The hints of a communicator that the library knows: the kinds of memory, and each assertion,
+    /// with its given or its default value. Hints unknown to the library are not included.
     pub(crate) fn of_communicator(given: &Info) -> Info {
         let mut info = Info::new().with(ALLOCATION_KINDS, KINDS.join(","));
         let truth = |key| given.get(key).filter(|value| matches!(*value, "true" | "false"));
@@ -90,7 +90,7 @@ impl Hints {
         info
     }
 
-    /// What the hints of a session say.
+    /// The hints of a session.
     pub(crate) fn of_session() -> Info {
         Info::new()
             .with(ALLOCATION_KINDS, KINDS.join(","))
@@ -98,7 +98,7 @@ impl Hints {
     }
 
     /// # Errors
-    /// Hints for a session that name no level of thread support that there is.
+    /// Hints for a session with an unknown level of thread support.
     pub(crate) fn expect_thread_level(hints: &Info) -> AbiResult {
         match hints.get(THREAD_LEVEL) {
             Some(level) if !THREAD_LEVELS.contains(&level) => {
@@ -116,14 +116,14 @@ impl Hints {
     }
 }
 
-/// Whether all kinds of memory in a list are there, whatever is said of them after a colon.
+/// Whether all kinds of memory in a list exist, without regard to the text after a colon.
 fn are_known(kinds: &str) -> bool {
     let name = |kind: &str| kind.split(':').next().map(|name| KINDS.contains(&name.trim()));
     kinds.split(',').all(|kind| name(kind) == Some(true))
 }
 
 impl MPI_Info {
-    /// What it says now; nothing if it is the null handle.
+    /// The present hints; empty for the null handle.
     pub(crate) fn hints(self) -> AbiResult<Info> {
         if self == exports::MPI_INFO_NULL {
             return Ok(Info::new());

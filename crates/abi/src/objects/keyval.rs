@@ -20,17 +20,17 @@ use crate::handle::{Callback, Handle};
 
 /// Addresses up to this one are those of predefined callbacks, which are never called.
 const DUPLICATE: usize = 1;
-/// So many keys there can be of one kind.
+/// The number of possible keys of one kind.
 const NUMBERS: c_int = 1 << 28;
 
-/// What has attributes.
+/// An object that can have attributes.
 pub(crate) trait Bearer: Sized + Send + Sync + 'static {
     fn attributes(&self) -> &Attributes<Handle<Self>>;
 
-    /// Its handle, which callbacks are told.
+    /// Its handle, for callbacks.
     fn handle(&self) -> Handle<Self>;
 
-    /// The keys of what it is one of.
+    /// The keys of its kind of objects.
     fn keys() -> &'static Keys<Self>;
 }
 
@@ -64,12 +64,12 @@ impl Bearer for Type {
     }
 }
 
-/// A key of attributes of C: addresses, as the program sees them.
+/// A key of attributes in C: the values are addresses, as the program passes them.
 pub(crate) type Key<B> = Keyval<usize, Handle<B>>;
 
 /// The keys of objects of one kind.
 pub(crate) struct Keys<B: Bearer> {
-    /// No key has this number or a smaller one.
+    /// All keys have numbers above this one.
     base: c_int,
     table: Mutex<Table<B>>,
 }
@@ -93,13 +93,13 @@ impl<B: Bearer> Keys<B> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes a key, and says its number.
+    /// Creates a key. Returns its number.
     ///
     /// # Safety
     /// The callbacks are functions of the types that the kind of objects has, or predefined.
     ///
     /// # Errors
-    /// That all numbers have been given out.
+    /// All numbers are in use.
     pub(crate) unsafe fn create(
         &self,
         copy: Callback,
@@ -118,7 +118,7 @@ impl<B: Bearer> Keys<B> {
         Ok(number)
     }
 
-    /// The key of a number, to set attributes under it.
+    /// The key with this number, to set attributes under it.
     pub(crate) fn known(&self, number: c_int) -> AbiResult<Key<B>> {
         match self.table().keys.get(&number) {
             Some(KeyvalState::Known(key)) => Ok(key.clone()),
@@ -127,7 +127,7 @@ impl<B: Bearer> Keys<B> {
         }
     }
 
-    /// The key of a number, which may have been freed but is used.
+    /// The key with this number, which may have been freed but is used.
     pub(crate) fn used(&self, number: c_int) -> AbiResult<Key<B>> {
         let key = match self.table().keys.get(&number) {
             Some(KeyvalState::Known(key)) => Some(key.clone()),
@@ -137,16 +137,17 @@ impl<B: Bearer> Keys<B> {
         key.ok_or_else(|| wrong(number, "does not exist or has been freed"))
     }
 
-    /// Frees a key: it goes when nothing uses it. As long as something does, it may be freed once
-    /// more: a delete callback can free the key that it was called for, and so can the program.
+    /// Frees a key: it is dropped when no attribute uses it. As long as one does, the key may be
+    /// freed once more: a delete callback can free the key for which it was called, and so can the
+    /// program.
     ///
     /// # Errors
-    /// That of a number of no key, also of one that is gone.
+    /// No key has the number, or the key is gone.
     pub(crate) fn free(&self, number: c_int) -> AbiResult {
         let key = self.used(number)?;
         let place = KeyvalState::Freed(key.downgrade());
         let freed = self.table().keys.insert(number, place);
-        // Not while the table is locked: the last copy takes its number away.
+        // After the lock is released: dropping the last copy removes its number from the table.
         drop((freed, key));
         Ok(())
     }
@@ -196,7 +197,7 @@ impl<B: Bearer> Callbacks<B> {
         Keyval::new(copy, delete)
     }
 
-    /// What a copy of the object gets.
+    /// The value that a copy of the object gets.
     fn copied(&self, bearer: Handle<B>, value: usize) -> Result<Option<Arc<usize>>> {
         if self.copy <= DUPLICATE {
             return Ok((self.copy == DUPLICATE).then(|| Arc::new(value)));
@@ -213,7 +214,7 @@ impl<B: Bearer> Callbacks<B> {
         Ok((is_copied != 0).then(|| Arc::new(copied)))
     }
 
-    /// A value is taken away.
+    /// Calls the delete callback for a value.
     fn deleted(&self, bearer: Handle<B>, value: usize) -> Result<()> {
         if self.delete <= DUPLICATE {
             return Ok(());
@@ -227,7 +228,7 @@ impl<B: Bearer> Callbacks<B> {
     }
 }
 
-/// What a callback has returned is returned as it is.
+/// Returns the return value of a callback unchanged.
 fn outcome(ended: Ended<c_int>, does: &str) -> Result<()> {
     let throws = |exception: Exception| {
         exception.into_error("a callback of an attribute", ErrorClass::Other)

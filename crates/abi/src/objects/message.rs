@@ -7,7 +7,7 @@ use crate::arena::Arena;
 use crate::handle::Kind;
 use crate::slot::ObjectRef;
 
-/// A message, and the communicator that it came on.
+/// A message, and the communicator on which it arrived.
 pub(crate) struct Message {
     pub(crate) message: motet::Message,
     pub(crate) comm: FoundComm,

@@ -16,7 +16,7 @@ use crate::exception::{Exception, stopped};
 use crate::handle::{Callback, Kind, MPI_Count, MPI_Datatype};
 use crate::slot::ObjectRef;
 
-/// The first constant of the kind, and how many there can be.
+/// The first constant of the kind, and the number of possible ones.
 const BASE: usize = 0x20;
 const CONSTANTS: usize = 0x20;
 
@@ -84,8 +84,8 @@ impl Operator {
         }
     }
 
-    /// The operator for a call with items of a datatype: a function of the program is told a handle
-    /// of it.
+    /// The operator for a call with items of a datatype: a function of the program receives a
+    /// handle of the datatype.
     #[inline(always)]
     pub(crate) fn op(&self, datatype: &FoundType) -> Op {
         match self {
@@ -116,8 +116,8 @@ impl Function {
     }
 }
 
-/// The handle of a datatype that a function is told. The program may have freed its own since it
-/// made the call; then there is another one while the function runs.
+/// The handle of a datatype that a function receives. The program may have freed its own handle
+/// since it made the call; then the datatype has another handle while the function runs.
 struct Told {
     handle: MPI_Datatype,
     is_ours: bool,
@@ -136,7 +136,7 @@ impl Told {
 impl Drop for Told {
     fn drop(&mut self) {
         if self.is_ours {
-            // The function may have freed it, which it should not.
+            // The function may have freed the handle, which the standard forbids.
             let _ = self.handle.retire();
         }
     }

@@ -22,31 +22,32 @@ use crate::error::{AbiError, AbiErrorSite, AbiResult};
 use crate::exports::MPI_REQUEST_NULL;
 use crate::handle::{ClaimOf, FoundOf, Kind, MPI_Request};
 
-/// The handle of all sends that were over when they began.
+/// The handle of all sends that completed when they started.
 const OVER_SEND: MPI_Request = MPI_Request::without_object(0);
-/// The same of collectives.
+/// The handle of all collectives that completed when they started.
 const OVER_COLLECTIVE: MPI_Request = MPI_Request::without_object(1);
 
-/// A request, but for its operation.
+/// A request, without its operation.
 pub(crate) struct Request {
-    /// Whose error handler is told what goes wrong; that of `MPI_COMM_SELF` if there is none.
+    /// The communicator whose error handler receives errors; that of `MPI_COMM_SELF` if there is
+    /// none.
     comm: Option<FoundComm>,
     rare: Option<Box<Rare>>,
 }
 
-/// What few requests have, and threads work on while another one waits for the operation.
+/// Data that few requests have, on which threads work while another thread waits for the operation.
 enum Rare {
-    /// What belongs to a generalized request.
+    /// The data of a generalized request.
     Generalized { completer: Completer, stage: Mutex<Stage> },
-    /// Of a message in parts.
+    /// The parts of a partitioned message.
     Parts(Partitions),
 }
 
-/// How far a generalized request has come.
+/// The progress of a generalized request.
 struct Stage {
-    /// Somebody has said that it is complete.
+    /// The program has marked it as complete.
     is_complete: bool,
-    /// Its handle is good for nothing but saying that it is complete.
+    /// Its handle is valid only for marking it as complete.
     is_freed: bool,
 }
 
@@ -74,8 +75,8 @@ impl Request {
         Request::keep(operation.into(), || Some(comm.clone()))
     }
 
-    /// Gives a handle to an operation that is on no communicator: a generalized one, or the flush
-    /// of a buffer of the process.
+    /// Gives a handle to an operation without a communicator: a generalized one, or the flush of a
+    /// buffer of the process.
     pub(crate) fn publish_alone(operation: impl Into<raw::Request>) -> MPI_Request {
         Request::keep(operation.into(), || None)
     }
@@ -90,13 +91,13 @@ impl Request {
         MPI_Request::keep_parts(|_| (Request { comm, rare }, operation))
     }
 
-    /// Whose error handler is told of the request.
+    /// The site of errors of the request.
     #[cold]
     fn site(&self) -> AbiErrorSite {
         self.comm.clone().map_or(AbiErrorSite::Unknown, AbiErrorSite::Comm)
     }
 
-    /// Whether nothing needs its place any more, now that it has no operation.
+    /// Whether its slot is not needed any more, now that it has no operation.
     #[inline]
     fn is_done_with(&self) -> bool {
         match self.rare.as_deref() {
@@ -124,22 +125,22 @@ impl Rare {
     }
 }
 
-/// What has become of a generalized request, for this thread alone.
+/// Locks the progress of a generalized request.
 fn lock(stage: &Mutex<Stage>) -> MutexGuard<'_, Stage> {
     stage.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A request whose operation somebody works on.
+/// A request on whose operation a thread works.
 pub(crate) struct Borrowed {
     handle: MPI_Request,
-    /// None of the null request, and of what was over when it began.
+    /// `None` for the null request, and for an operation that completed when it started.
     claim: Option<ClaimOf<Request>>,
-    /// What that was, if no call has completed it.
+    /// The operation that completed when it started, if no call has completed the request.
     past: Option<Past>,
 }
 
 impl Borrowed {
-    /// Works on its operation.
+    /// Works on the operation.
     #[inline]
     pub(crate) fn work<T>(&mut self, work: impl FnOnce(&mut raw::Request) -> T) -> T {
         match &mut self.claim {
@@ -153,14 +154,14 @@ impl Borrowed {
         }
     }
 
-    /// Whose error handler is told of the request.
+    /// The site of errors of the request.
     #[cold]
     pub(crate) fn site(&self) -> AbiErrorSite {
         self.claim.as_ref().map_or(AbiErrorSite::Unknown, |claim| claim.shared().site())
     }
 
-    /// Gives the operation back, if there still is one; else the handle is gone. Says which handle
-    /// there is now.
+    /// Returns the operation, if it still exists; else the handle is gone. Returns the present
+    /// handle.
     #[inline]
     pub(crate) fn give_back(self) -> MPI_Request {
         let Some(mut claim) = self.claim else {
@@ -174,7 +175,7 @@ impl Borrowed {
     }
 }
 
-/// The operation is over, and so is its place unless something else needs that.
+/// Ends the request: the operation has ended, and the slot is freed unless something else needs it.
 #[inline(never)] // what stays is given back without a look at what goes
 fn end(claim: ClaimOf<Request>) {
     if claim.shared().is_done_with() {
@@ -183,7 +184,7 @@ fn end(claim: ClaimOf<Request>) {
 }
 
 impl MPI_Request {
-    /// The handle of what was over when it began.
+    /// The handle of an operation that completed when it started.
     fn of_past(past: Past) -> MPI_Request {
         match past {
             Past::Send => OVER_SEND,
@@ -191,7 +192,7 @@ impl MPI_Request {
         }
     }
 
-    /// What was over when it began, if it is the handle of that.
+    /// The operation that completed when it started, if this is its handle.
     #[inline]
     pub(crate) fn past(self) -> Option<Past> {
         if self == OVER_SEND {
@@ -200,10 +201,10 @@ impl MPI_Request {
         (self == OVER_COLLECTIVE).then_some(Past::Collective)
     }
 
-    /// Claims the operation, to work on it: the null request of the null handle.
+    /// Claims the operation, to work on it: the null request for the null handle.
     ///
     /// # Errors
-    /// A wrong handle; a request that somebody else works on.
+    /// A wrong handle; another thread works on the request.
     #[inline(always)] // few calls begin with it, and those are short
     pub(crate) fn borrow(self) -> AbiResult<Borrowed> {
         let past = self.past();
@@ -217,13 +218,13 @@ impl MPI_Request {
         Ok(Borrowed { handle: self, claim: Some(claim), past: None })
     }
 
-    /// Whose error handler is told of the request.
+    /// The site of errors of the request.
     #[cold]
     pub(crate) fn site(self) -> AbiErrorSite {
         self.object().map_or(AbiErrorSite::Unknown, |request| request.site())
     }
 
-    /// The parts of its message.
+    /// The parts of its partitioned message.
     ///
     /// # Errors
     /// A wrong handle; a request of another kind.
@@ -237,10 +238,10 @@ impl MPI_Request {
         }
     }
 
-    /// Says that a generalized request is complete.
+    /// Marks a generalized request as complete.
     ///
     /// # Errors
-    /// A wrong handle; a request of another kind; of the function that frees it.
+    /// A wrong handle; a request of another kind; the error of the function that frees it.
     pub(crate) fn complete(self) -> AbiResult {
         let request = self.object()?;
         let Some(Rare::Generalized { completer, stage }) = request.rare.as_deref() else {
@@ -257,7 +258,7 @@ impl MPI_Request {
         Ok(completer.complete()?)
     }
 
-    /// Retires all requests; the calls of those that nobody has completed.
+    /// Retires all requests. Returns the calls of those that the program has not completed.
     pub(crate) fn retire_all() -> Vec<&'static str> {
         let mut calls = Vec::new();
         for place in Request::arena().places() {

@@ -14,12 +14,12 @@ use crate::slot::ObjectRef;
 /// A session.
 #[derive(Debug)]
 pub(crate) struct Session {
-    /// Its handle, which callbacks are told.
+    /// Its handle, for callbacks.
     pub(crate) handle: MPI_Session,
     handler: Mutex<Errhandler>,
 }
 
-/// The sets of processes that every session knows.
+/// The process sets that every session knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ProcessSet {
     World,
@@ -62,7 +62,7 @@ impl Session {
 }
 
 impl ObjectRef<Session> {
-    /// What a call on it comes to: what goes wrong meanwhile is brought before its error handler.
+    /// The result of a call on it: its error handler receives the error.
     pub(crate) fn answer<T>(&self, work: impl FnOnce() -> AbiResult<T>) -> AbiResult<T> {
         work().map_err(|fault| fault.at(AbiErrorSite::Session(self.clone())))
     }
@@ -78,20 +78,20 @@ impl ProcessSet {
         }
     }
 
-    /// The set of this name, in whichever case it is written.
+    /// The set with this name, in upper or lower case.
     ///
     /// # Errors
-    /// That there is none.
+    /// There is no such set.
     pub(crate) fn named(name: &str) -> AbiResult<ProcessSet> {
         let mut all = ProcessSet::ALL.into_iter();
         let found = all.find(|set| set.name().eq_ignore_ascii_case(name));
         found.ok_or_else(|| argument(format!("there is no set of processes named `{name}`")))
     }
 
-    /// The processes in it.
+    /// The processes in the set.
     ///
     /// # Errors
-    /// That the process has left its world.
+    /// The process has left its world.
     pub(crate) fn group(self) -> AbiResult<Group> {
         let world = process::world()
             .ok_or_else(|| AbiError::new(ErrorClass::Session, "the process has left its world"))?;

@@ -9,8 +9,8 @@ use motet::{PROC_NULL, Source, Tag, TagFilter, raw};
 use crate::error_codes::returned;
 use crate::exports::{self, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_SUCCESS};
 
-/// `MPI_Status`. What is internal to it: the bytes that were received as two halves, and whether
-/// the operation was cancelled.
+/// `MPI_Status`. Its internal fields: the number of received bytes as two halves, and whether the
+/// operation was cancelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub(crate) struct MPI_Status {
@@ -38,8 +38,8 @@ impl MPI_Status {
         self.MPI_internal[2] = c_int::from(cancelled);
     }
 
-    /// Tells the caller what an operation came to, but for the error, which only calls on several
-    /// operations tell; they do so by themselves.
+    /// Writes the result of an operation for the caller, without the error: only calls on several
+    /// operations report errors there, and they write them themselves.
     ///
     /// # Safety
     /// There is a status at the address, or it is null.
@@ -55,12 +55,13 @@ impl MPI_Status {
         unsafe { place.write(told) };
     }
 
-    /// Tells the caller what an operation came to: what was received, or which message was refused.
+    /// Writes the result of an operation for the caller: the message that was received, or that was
+    /// refused.
     ///
     /// # Safety
     /// As [`MPI_Status::tell`].
     ///
-    /// # Errors
+    /// The error of the operation.
     /// That of the operation.
     #[inline]
     pub(crate) unsafe fn tell_outcome(
@@ -81,7 +82,7 @@ impl MPI_Status {
         }
     }
 
-    /// Tells the caller which message an operation has refused, if that is what went wrong.
+    /// Writes for the caller which message an operation has refused, if that is the error.
     ///
     /// # Safety
     /// As [`MPI_Status::tell`].
@@ -93,7 +94,7 @@ impl MPI_Status {
         }
     }
 
-    /// Tells the caller that there was no operation, and so no error either.
+    /// Writes for the caller that there was no operation, and therefore no error.
     ///
     /// # Safety
     /// As [`MPI_Status::tell`].
@@ -105,8 +106,7 @@ impl MPI_Status {
     }
 }
 
-/// What the program has made of a status. Whatever it gives as a source or a tag comes out again as
-/// it was.
+/// A status that the program has filled in. Its source and its tag come out unchanged.
 impl From<&MPI_Status> for raw::Status {
     fn from(told: &MPI_Status) -> raw::Status {
         raw::Status {

@@ -19,7 +19,7 @@ pub(crate) struct Window;
 /// The kind of files.
 pub(crate) struct File;
 
-/// What there is none of.
+/// A type without values, since there are no such objects.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Never {}
 
@@ -58,21 +58,21 @@ impl Kind for File {
 }
 
 impl File {
-    /// Files begin with the handler that returns. (MPI 5.0 §14.7)
+    /// The initial handler of files is the one that returns. (MPI 5.0 §14.7)
     fn place() -> MutexGuard<'static, Errhandler> {
         static HANDLER: Mutex<Errhandler> = Mutex::new(Errhandler::Return);
         HANDLER.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The error handler that files begin with, which is that of calls without a file.
+    /// The initial error handler of files, which is that of calls without a file.
     pub(crate) fn handler() -> Errhandler {
         File::place().clone()
     }
 
-    /// Sets it.
+    /// Sets that handler.
     pub(crate) fn set_handler(handler: Errhandler) {
         let former = mem::replace(&mut *File::place(), handler);
-        // Not while it is locked: the last reference takes its handle away.
+        // After the lock is released: dropping the last reference retires its handle.
         drop(former);
     }
 }
