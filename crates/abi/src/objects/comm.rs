@@ -136,7 +136,7 @@ struct Inherited {
 }
 
 impl Inherited {
-    /// A communicator that is not there yet.
+    /// An announced communicator.
     fn coming(self, handle: MPI_Comm) -> Comm {
         let Inherited { handler, attributes, weights } = self;
         Comm {

@@ -14,7 +14,7 @@ use motet_plan::Collective;
 
 use super::subjects::Measured;
 
-/// Where data comes from or goes to.
+/// The root of the measured collectives.
 pub(super) const ROOT: usize = 0;
 
 /// The ranks around one rank.
@@ -24,22 +24,23 @@ pub(super) struct RankNeighbours<'a> {
     pub(super) to: [usize; 2],
     /// The ranks after and before: block 0 comes from the one after.
     pub(super) from: [usize; 2],
-    /// All ranks on a ring, if that is what is measured.
+    /// All ranks on a ring, if a collective on a ring is measured.
     pub(super) ring: Option<CartesianCommunicator>,
-    /// The first half of the ranks and the others, if they are two groups.
+    /// An intercommunicator of the first half of the ranks and the others, if a collective between
+    /// groups is measured.
     pub(super) across: Option<Intercommunicator>,
 }
 
-/// Which contributions make an element of the output.
+/// The contributions to an element of the output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Origin {
-    /// That of a rank at a place.
+    /// The element of a rank at a place.
     One(usize, usize),
-    /// The sum of those of some ranks at a place.
+    /// The sum of the elements of some ranks at a place.
     Sum(Range<usize>, usize),
-    /// The sum of those of two ranks, each at a place.
+    /// The sum of the elements of two ranks, each at a place.
     Both([(usize, usize); 2]),
-    /// None: it stays as it is.
+    /// None: the element does not change.
     Nobody,
 }
 
@@ -63,7 +64,7 @@ impl<'a> RankNeighbours<'a> {
         self.world.size()
     }
 
-    /// How many ranks are in the first half: the larger one, if they are not alike.
+    /// The number of ranks in the first half, which is the larger one if the halves differ.
     fn half(&self) -> usize {
         half(self.world)
     }
@@ -76,13 +77,13 @@ impl<'a> RankNeighbours<'a> {
         rank >= self.half()
     }
 
-    /// Those of the other group, in the world.
+    /// The ranks of the other group, by their numbers in the world.
     fn far(&self) -> Range<usize> {
         let half = self.half();
         if self.is_in_first_half() { half..self.size() } else { 0..half }
     }
 
-    /// How this rank names rank 0 of the world, which is in the first half.
+    /// The argument of this rank for rank 0 of the world as the root, which is in the first half.
     pub(super) fn root_across(&self) -> Root {
         match self.rank() {
             ROOT => Root::ThisRank,
@@ -91,7 +92,7 @@ impl<'a> RankNeighbours<'a> {
         }
     }
 
-    /// The length that both groups can share out in blocks of so many elements at least.
+    /// The length that both groups can divide into blocks of at least `count` elements.
     fn shared(&self, count: usize) -> usize {
         let (left, right) = (self.half(), self.size() - self.half());
         count * if left == right { left } else { left * right }
@@ -104,7 +105,7 @@ impl<'a> RankNeighbours<'a> {
         let Measured::Planned(collective) = measured else { return (2 * count, 2 * count) };
         match collective {
             Collective::Barrier | Collective::InterBarrier => (0, 0),
-            // The one buffer is an output.
+            // The only buffer is an output.
             Collective::Bcast => (0, count),
             Collective::Gather | Collective::Gatherv => (count, at_root(whole)),
             Collective::Scatter | Collective::Scatterv => (at_root(whole), count),
@@ -130,7 +131,7 @@ impl<'a> RankNeighbours<'a> {
         }
     }
 
-    /// The length of the blocks of the input of a rank: what goes to one rank, or the whole.
+    /// The length of the blocks in the input of a rank: the data for one rank, or the whole.
     pub(super) fn block_of(&self, measured: Measured, count: usize, rank: usize) -> usize {
         match measured {
             Measured::Planned(
@@ -144,12 +145,12 @@ impl<'a> RankNeighbours<'a> {
         }
     }
 
-    /// Where an element of the output comes from.
+    /// The origin of an element of the output.
     pub(super) fn origin(&self, measured: Measured, count: usize, place: usize) -> Origin {
         let (rank, all) = (self.rank(), 0..self.size());
         let (block, within) = (place / count, place % count);
         let Measured::Planned(collective) = measured else {
-            // What comes in on one side was sent to the other one.
+            // The block that arrives from one side was sent to the other side.
             let (from, slot) = if block == 0 { (self.to[0], 1) } else { (self.to[1], 0) };
             return Origin::One(from, slot * count + within);
         };
@@ -189,7 +190,7 @@ impl<'a> RankNeighbours<'a> {
         }
     }
 
-    /// An element of the output that tells whether a run brought it: the first one of another
+    /// An element of the output that shows whether a run delivered it: the first one of another
     /// rank's block.
     pub(super) fn telling(&self, measured: Measured, count: usize) -> usize {
         match measured.collective() {
@@ -203,13 +204,14 @@ impl<'a> RankNeighbours<'a> {
         }
     }
 
-    /// A block from each rank that data comes from, and to each that it goes to.
+    /// A block for each rank that sends or receives data.
     pub(super) fn blocks(&self, measured: Measured, count: usize) -> Vec<Block> {
         let ranks = if measured.is_between_groups() { self.far().len() } else { self.size() };
         (0..ranks).map(|rank| Block { start: rank * count, count }).collect()
     }
 
-    /// What each rank, or each of the own group, gets of a reduction that is shared out.
+    /// The part of each rank, or of each rank of the own group, in a reduction whose result is
+    /// scattered.
     pub(super) fn counts(&self, measured: Measured, count: usize) -> Vec<usize> {
         if measured.is_between_groups() {
             let near = self.size() - self.far().len();
@@ -228,7 +230,7 @@ fn half(world: &Communicator) -> usize {
     world.size().div_ceil(2)
 }
 
-/// The first half of the ranks and the others as two groups.
+/// An intercommunicator of the first half of the ranks and the others.
 fn halves(world: &Communicator) -> Result<Intercommunicator> {
     let half = half(world);
     let is_left = world.rank() < half;

@@ -1,4 +1,4 @@
-//! The calls that are measured, in their three forms.
+//! The measured calls, in their three forms.
 
 use motet::{CartesianCommunicator, Info, Intercommunicator, Persistent, Result, Sum};
 use motet_plan::Collective;
@@ -7,7 +7,7 @@ use super::block_layout::{ROOT, RankNeighbours};
 use super::case::{Buffers, Case};
 use super::subjects::Measured::{NeighborAlltoall, Planned};
 
-/// A persistent operation, by the buffers that it has.
+/// A persistent operation, by the buffers that it owns.
 pub(super) enum Stored {
     None(Persistent<()>),
     One(Persistent<Vec<f64>>),
@@ -15,7 +15,7 @@ pub(super) enum Stored {
 }
 
 impl Stored {
-    /// The name of the algorithm that runs.
+    /// The name of its algorithm.
     pub(super) fn algorithm(&self) -> &'static str {
         match self {
             Stored::None(barrier) => barrier.algorithm(),
@@ -34,8 +34,8 @@ impl Stored {
     }
 }
 
-/// The three forms of all calls. A row has what it is measured as, what it is called on, the names
-/// of its forms, and what they take besides an input and an output.
+/// The three forms of all calls. A row has the measured collective, the object of the call, the
+/// names of its forms, and their arguments besides an input and an output.
 macro_rules! calls {
     ($case:ident; $(
         $measured:pat => $on:expr,

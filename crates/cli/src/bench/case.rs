@@ -17,7 +17,7 @@ use super::subjects::Measured;
 /// Size of an element.
 pub(super) const ELEMENT_BYTES: usize = size_of::<f64>();
 
-/// Stands in outputs before each window.
+/// The value of all output elements before each window.
 const UNTOUCHED: f64 = -1.0;
 
 /// A form of a collective.
@@ -45,29 +45,29 @@ pub(super) struct Case<'a> {
     pub(super) measured: Measured,
     /// Elements of the data, or of one block.
     pub(super) count: usize,
-    /// What the irregular forms pass.
+    /// The arguments of the irregular forms.
     pub(super) blocks: Vec<Block>,
     pub(super) counts: Vec<usize>,
-    /// The lengths of the blocks of the inputs of the first and the last rank, whose first elements
-    /// tell the run.
+    /// The lengths of the blocks in the inputs of the first and the last rank; the first elements
+    /// of the blocks identify the run.
     strides: [usize; 2],
 }
 
 /// An input and an output.
 pub(super) type Buffers = (Vec<f64>, Vec<f64>);
 
-/// One form of a case, ready to be run again and again.
+/// One form of a case, ready to be run repeatedly.
 pub(super) struct Subject<'a> {
     case: &'a Case<'a>,
     ready: Ready,
-    /// Operations so far; the first elements of the blocks tell it.
+    /// Operations so far; the first elements of the blocks identify the operation.
     runs: u64,
 }
 
-/// Buffers, and what is made of them once.
+/// Buffers, and the operation that owns them.
 enum Ready {
     Blocking(Buffers),
-    /// Gone only while the operation has them.
+    /// `None` only while the operation owns them.
     Nonblocking(Option<Buffers>),
     Persistent(Stored),
 }
@@ -92,12 +92,12 @@ impl<'a> Case<'a> {
         self.count * ELEMENT_BYTES
     }
 
-    /// The name of the algorithm that runs.
+    /// The name of the algorithm.
     pub(super) fn algorithm(&self) -> Result<&'static str> {
         Ok(self.persistent(self.buffers(), &Info::new())?.algorithm())
     }
 
-    /// One form, which has these hints if it is the persistent one.
+    /// One form; the persistent form gets these hints.
     pub(super) fn subject(&'a self, form: Form, info: &Info) -> Result<Subject<'a>> {
         let ready = match form {
             Form::Blocking => Ready::Blocking(self.buffers()),
@@ -112,17 +112,17 @@ impl<'a> Case<'a> {
         (vec![0.0; input], vec![UNTOUCHED; output])
     }
 
-    /// The length of the blocks of the input of a rank.
+    /// The length of the blocks in the input of a rank.
     fn stride(&self, rank: usize) -> usize {
         self.strides[usize::from(self.place.is_in_second_half(rank))]
     }
 
-    /// Whether the one buffer is an output of this rank, and an input of the root.
+    /// Whether the only buffer is an output of this rank, and an input of the root.
     fn is_bcast(&self) -> bool {
         self.measured == Measured::Planned(Collective::Bcast)
     }
 
-    /// What an element of the output must be after this many runs.
+    /// The expected value of an element of the output after this many runs.
     fn expected(&self, place: usize, runs: u64) -> f64 {
         match self.place.origin(self.measured, self.count, place) {
             Origin::One(rank, place) => self.contribution(rank, place, runs),
@@ -139,15 +139,15 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// What a rank puts in: in the first place of a block it tells the run, in all places the rank
-    /// and the place.
+    /// The input of a rank: the first place of a block identifies the run, all places identify the
+    /// rank and the place.
     fn contribution(&self, rank: usize, place: usize, runs: u64) -> f64 {
         let first = if place.is_multiple_of(self.stride(rank)) { runs as f64 } else { 0.0 };
         first + 1.0 + (place % 251) as f64 + rank as f64 * step(place)
     }
 }
 
-/// How much the contributions of two neighbouring ranks differ.
+/// The difference between the contributions of two neighbouring ranks.
 fn step(place: usize) -> f64 {
     (1 + place % 13) as f64
 }
@@ -210,7 +210,7 @@ impl Timed for Subject<'_> {
 }
 
 impl Subject<'_> {
-    /// Nobody may leave a barrier before everybody, of the other group if there are two, has
+    /// No rank may leave a barrier before every rank, of the other group if there are two, has
     /// entered it.
     fn check_barrier(&mut self) -> anyhow::Result<()> {
         let entered = now()?;
@@ -231,7 +231,7 @@ impl Subject<'_> {
         Ok(())
     }
 
-    /// What this rank puts in.
+    /// The input of this rank.
     fn data(&mut self) -> &mut [f64] {
         let (is_bcast, is_root) = (self.case.is_bcast(), self.case.place.rank() == ROOT);
         match &mut self.ready {

@@ -2,9 +2,9 @@
 //! algorithms.
 //!
 //! Each algorithm that accepts the call gets a duplicate of the communicator with an override, and
-//! an operation there. The windows of these operations alternate, as those of the forms do
-//! elsewhere. The choice of the model is one of them. Its **loss** is its time divided by that of
-//! the fastest, so it is at least 1.
+//! an operation on it. The windows of these operations alternate, like those of the forms in other
+//! measurements. The choice of the model is one of them. Its **loss** is its time divided by that
+//! of the fastest, so it is at least 1.
 
 use motet::{Communicator, Info};
 use motet_fabric::host;
@@ -17,17 +17,17 @@ use super::report::microseconds;
 use super::subjects::Measured;
 use crate::quantity;
 
-/// A loss that is worth a look.
+/// A loss that the table marks.
 const MUCH: f64 = 1.5;
 
-/// One algorithm at one point: what the model says it takes, and what it took, in nanoseconds.
+/// One algorithm at one point: its predicted and its measured time, in nanoseconds.
 struct Timing {
     name: &'static str,
     predicted: f64,
     measured: f64,
 }
 
-/// Measures all points, and prints a table: what was chosen, what was fastest, and the loss.
+/// Measures all points, and prints a table: the chosen algorithm, the fastest one, and the loss.
 pub(super) fn compare(
     world: &Communicator,
     points: Vec<(Measured, usize)>,
@@ -44,7 +44,8 @@ pub(super) fn compare(
         let call = environment::call(measured.collective(), world.size() as u32, bytes)?;
         let rows: Vec<_> =
             algo::of(call.collective()).filter(|row| row.accepts(&call).is_ok()).collect();
-        // Between groups, and in exchanges, the ranks do not choose on a copy of this communicator.
+        // Between groups, and in exchanges, the ranks do not choose on a duplicate of this
+        // communicator.
         if rows.len() < 2 || measured.is_between_groups() {
             continue;
         }
@@ -56,7 +57,7 @@ pub(super) fn compare(
     say(world, &summary(losses))
 }
 
-/// Text of the first rank.
+/// Prints text on the first rank.
 fn say(world: &Communicator, text: &str) -> anyhow::Result<()> {
     if world.rank() == 0 {
         crate::show(text)?;
@@ -74,7 +75,7 @@ fn timings(
 ) -> anyhow::Result<Vec<Timing>> {
     let mut tuning = crate::plan::tuning()?;
     tuning.machine = tuning.machine.shared(world.size(), host::cores().usable);
-    // Whether ranks share nodes counts as well, and the library knows.
+    // The choice also depends on whether ranks share nodes, which the library knows.
     let chosen = Case::new(world, measured, bytes / ELEMENT_BYTES)?.algorithm()?;
     let copies = rows
         .iter()

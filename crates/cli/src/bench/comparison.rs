@@ -1,9 +1,9 @@
 //! `motet bench exchange --neighbours`: compares a persistent exchange with other ways to send the
 //! same messages.
 //!
-//! The method is that of the other measurements: alternating windows, each behind a barrier. A
-//! ratio is the median of the ratios within the rounds of windows, so a drift of the machine
-//! affects both sides of it.
+//! The method is that of the other measurements: alternating windows, each after a barrier. A ratio
+//! is the median of the ratios within the rounds of windows, so a drift of the machine affects both
+//! sides of it.
 
 use std::fmt::Write;
 
@@ -16,7 +16,7 @@ use super::neighbours::Neighbours;
 use super::report::{self, Output, Report};
 use crate::quantity;
 
-/// One pattern at one size, in all ways.
+/// One pattern at one size, in all variants.
 #[derive(Debug, Serialize)]
 pub(super) struct Comparison {
     pattern: Neighbours,
@@ -27,19 +27,19 @@ pub(super) struct Comparison {
     ways: Vec<Measurement>,
 }
 
-/// One way, measured.
+/// The measurement of one variant.
 #[derive(Debug, Serialize)]
 struct Measurement {
     way: ExchangeVariant,
     median_ns: f64,
     p90_ns: f64,
-    /// How many times as long it takes as the exchange: the median over the rounds.
+    /// Its time divided by that of the exchange: the median over the rounds.
     ratio: f64,
-    /// In the order in which they were measured.
+    /// The windows in the order of their measurement.
     windows: Vec<TimeWindow>,
 }
 
-/// What is compared.
+/// The comparison: patterns, sizes and time.
 pub(super) struct Plan<'a> {
     pub(super) patterns: &'a [Neighbours],
     pub(super) sizes: &'a [usize],
@@ -47,7 +47,7 @@ pub(super) struct Plan<'a> {
 }
 
 impl Plan<'_> {
-    /// Measures all points. All ranks call it alike; one of them reports.
+    /// Measures all points. All ranks call it with the same arguments; one of them reports.
     pub(super) fn measure(
         &self,
         world: &Communicator,

@@ -14,13 +14,14 @@ use super::subjects::Measured;
 use crate::args::Mistake;
 use crate::plan::example::{Example, Sizes};
 
-/// The variables that change what is measured.
+/// The variables that influence the measurement.
 const VARIABLES: [&str; 5] =
     [motet::ALGORITHM, motet::WISDOM, motet::MACHINE, motet::SINGLE_COPY, motet::CHANNELS];
 
-/// Sees to it that these algorithms are used, by the variable that says so.
+/// Selects these algorithms, through the variable for it.
 ///
-/// A process cannot safely change its own environment, so it begins once more with another one.
+/// A process cannot safely change its own environment, so it executes itself again with another
+/// environment.
 pub(super) fn set_algorithms(text: &str, measured: &[Measured]) -> anyhow::Result<()> {
     let wanted = match (text.contains(['=', ':']), measured) {
         (true, _) => text.to_owned(),
@@ -35,7 +36,7 @@ pub(super) fn set_algorithms(text: &str, measured: &[Measured]) -> anyhow::Resul
         let error = error.strip_prefix("line 1: ").unwrap_or(&error);
         return Err(Mistake(format!("--algorithm: {error}")).into());
     }
-    // The last one for a collective counts.
+    // The last entry for a collective counts.
     let value = match env::var(motet::ALGORITHM) {
         Ok(value) if value.ends_with(&wanted) => return Ok(()),
         Ok(value) => format!("{value},{wanted}"),
@@ -47,7 +48,7 @@ pub(super) fn set_algorithms(text: &str, measured: &[Measured]) -> anyhow::Resul
     Err(again.exec().into())
 }
 
-/// Whether an algorithm can be chosen.
+/// Checks whether an algorithm can be selected.
 pub(super) fn check_choice(
     collective: Collective,
     ranks: u32,
@@ -58,32 +59,32 @@ pub(super) fn check_choice(
     choice.map(drop).map_err(|error| Mistake(error.to_string()))
 }
 
-/// What a rank calls.
+/// The call of a rank.
 pub(super) fn call(collective: Collective, ranks: u32, bytes: usize) -> Result<Call, Mistake> {
     let sizes = Sizes::of(bytes / super::ELEMENT_BYTES, super::ELEMENT_BYTES);
     Example { collective, ranks, sizes, root: 0, in_place: false, left: None }.call(0)
 }
 
-/// The variables that are set.
+/// The variables of `VARIABLES` that are set.
 pub(super) fn variables() -> BTreeMap<&'static str, String> {
     let value = |name| env::var(name).ok().map(|value| (name, value));
     VARIABLES.into_iter().filter_map(value).collect()
 }
 
-/// Whether this process is one of several.
+/// Whether this process is one of several ranks.
 pub(super) fn is_under_launcher() -> bool {
     bootstrap::is_launched()
 }
 
-/// Where text can go.
+/// An output stream.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Stream {
     Output,
     Error,
 }
 
-/// Whether somebody looks at it. The output of a rank passes through its launcher, so it is that of
-/// the launcher which counts.
+/// Whether the stream leads to a terminal. The output of a rank passes through its launcher, so the
+/// stream of the launcher counts.
 pub(super) fn is_terminal(stream: Stream) -> bool {
     let Ok(launcher) = env::var(bootstrap::LAUNCHER) else {
         return match stream {

@@ -1,4 +1,4 @@
-//! The ways to exchange a block with each neighbour that are compared.
+//! The compared ways to exchange a block with each neighbour.
 
 use anyhow::ensure;
 use motet::{Block, Communicator, Info, Persistent, Result, Running, Tag, start_all};
@@ -8,22 +8,22 @@ use super::case::Buffers;
 use super::measure::Timed;
 use super::neighbours::Neighbours;
 
-/// Stands in what is received before each window.
+/// The value of all received elements before each window.
 const UNTOUCHED: f64 = -1.0;
-/// The tag of all messages: there is one for each pair of ranks.
+/// The tag of all messages: there is one message for each ordered pair of ranks.
 const TAG: Tag = Tag(7);
 
 /// A way to exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum ExchangeVariant {
-    /// A persistent exchange: what the others are compared with.
+    /// A persistent exchange: the reference for the others.
     Exchange,
-    /// Persistent sends and receives, all started and all waited for.
+    /// Persistent sends and receives: starts all and waits for all.
     Messages,
     /// A persistent `alltoallv` with empty blocks for all other ranks.
     Dense,
-    /// A nonblocking exchange, waited for at once.
+    /// A nonblocking exchange with an immediate wait.
     Nonblocking,
     /// A blocking `alltoallv` with empty blocks for all other ranks.
     BlockingDense,
@@ -38,7 +38,7 @@ impl ExchangeVariant {
         ExchangeVariant::BlockingDense,
     ];
 
-    /// What heads its column.
+    /// The heading of its column.
     pub(super) fn name(self) -> &'static str {
         match self {
             ExchangeVariant::Exchange => "exchange",
@@ -50,13 +50,13 @@ impl ExchangeVariant {
     }
 }
 
-/// What is exchanged, as one rank sees it.
+/// The exchanged data of one rank.
 pub(super) struct Around<'a> {
     world: &'a Communicator,
     neighbours: Vec<usize>,
     /// Elements of a block.
     count: usize,
-    /// A block for each rank, empty but for the neighbours.
+    /// A block for each rank, empty except for the neighbours.
     blocks: Vec<Block>,
 }
 
@@ -74,7 +74,7 @@ impl<'a> Around<'a> {
         self.world
     }
 
-    /// How many neighbours this rank has.
+    /// The number of neighbours of this rank.
     pub(super) fn many(&self) -> usize {
         self.neighbours.len()
     }
@@ -88,7 +88,7 @@ impl<'a> Around<'a> {
         self.neighbours.iter().map(|&rank| (rank, vec![UNTOUCHED; self.count]))
     }
 
-    /// One way, ready to be run again and again.
+    /// One variant, ready to be run repeatedly.
     pub(super) fn trial(&'a self, way: ExchangeVariant) -> Result<Trial<'a>> {
         let (world, info, near) = (self.world, &Info::new(), &self.neighbours);
         let ready = match way {
@@ -114,14 +114,14 @@ impl<'a> Around<'a> {
     }
 }
 
-/// What one rank sends to another: the first element tells the run, all tell the ranks and the
-/// place. Small whole numbers.
+/// The data of one rank for another: the first element identifies the run, all elements identify
+/// the ranks and the place. Small whole numbers.
 fn value(from: usize, to: usize, place: usize, runs: u64) -> f64 {
     let first = if place == 0 { runs as f64 } else { 0.0 };
     first + 1.0 + (place % 251) as f64 + (from * (1 + place % 13) + to * 17) as f64
 }
 
-/// One way, and what it needs to be run.
+/// One variant, with the buffers and operations that it runs.
 pub(super) struct Trial<'a> {
     around: &'a Around<'a>,
     ready: Ready,
@@ -132,7 +132,7 @@ pub(super) struct Trial<'a> {
 enum Ready {
     Persistent(Persistent<Buffers>),
     Messages(Pairs),
-    /// Gone only while the operation has them.
+    /// `None` only while the operation owns them.
     Nonblocking(Option<Buffers>),
     Blocking(Buffers),
 }

@@ -2,13 +2,14 @@
 //!
 //! **Inits.** In each round the operation has another length, so its shape is new to all ranks. The
 //! round measures an init with `reuse` and then, while that operation is kept, one with `previous`.
-//! Each begins after a barrier, and is timed alone, and together with its first run: an init that
-//! finds its plan leaves the opening of channels to that run. Then the same with `enforce`, at
-//! another length. The table shows the mean over the ranks of their medians over the rounds.
+//! Each init begins after a barrier, and is timed alone, and together with its first run: an init
+//! that finds its plan leaves the opening of channels to that run. Then the round does the same
+//! with `enforce`, at another length. The table shows the mean over the ranks of their medians over
+//! the rounds.
 //!
-//! **Choices.** The windows of an operation without hints and of one with `enforce` alternate, as
-//! those of the forms do elsewhere. If both have the same algorithm, the ratio of their times shows
-//! the noise.
+//! **Choices.** The windows of an operation without hints and of one with `enforce` alternate, like
+//! those of the forms in other measurements. If both have the same algorithm, the ratio of their
+//! times shows the noise.
 
 use std::time::Instant;
 
@@ -19,10 +20,10 @@ use super::measure::{TimeWindow, in_turns, nearest, percentiles};
 use super::subjects::Measured;
 use crate::quantity;
 
-/// Rounds of inits of each point.
+/// Rounds of inits at each point.
 const ROUNDS_PER_POINT: usize = 15;
 
-/// What is measured instead of forms.
+/// A measurement in place of the forms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Study {
     Inits,
@@ -49,7 +50,7 @@ fn say(world: &Communicator, line: impl FnOnce() -> String) -> anyhow::Result<()
     Ok(())
 }
 
-/// The two inits of a shape, alone and with a first run each, in nanoseconds.
+/// The two inits of a shape, each alone and with a first run, in nanoseconds.
 type Pair = [f64; 4];
 
 fn inits(world: &Communicator, points: Vec<(Measured, usize)>) -> anyhow::Result<()> {
@@ -58,7 +59,7 @@ fn inits(world: &Communicator, points: Vec<(Measured, usize)>) -> anyhow::Result
         let enforced = "enforced    second  times";
         format!("{:<26}{:>8}  {local}   {enforced}", "collective", "size")
     })?;
-    // A barrier has but one shape.
+    // A barrier has only one shape.
     for (measured, bytes) in points.into_iter().filter(|(measured, _)| !measured.is_barrier()) {
         let mut samples: [Vec<f64>; 8] = Default::default();
         for round in 0..ROUNDS_PER_POINT {
@@ -95,7 +96,7 @@ fn inits(world: &Communicator, points: Vec<(Measured, usize)>) -> anyhow::Result
     Ok(())
 }
 
-/// An init that is the first of its shape, and another one.
+/// The first init of a shape, and a second one.
 fn pair(
     world: &Communicator,
     (measured, count): (Measured, usize),
@@ -119,7 +120,7 @@ fn pair(
     Ok(times)
 }
 
-/// The ratios of the times of enforced and plain operations.
+/// The ratios of the times of operations with and without `enforce`.
 #[derive(Default)]
 struct Ratios(Vec<f64>);
 

@@ -11,10 +11,10 @@ use super::case::{Case, Form};
 /// Windows of each form of a point.
 pub(super) const WINDOWS: usize = 20;
 
-/// The part of the time of a point for which each form is run before its first window.
+/// The share of the time of a point for which each form runs before its first window.
 const WARM_UP: f64 = 0.02;
 
-/// The most operations of a window.
+/// The most operations in a window.
 const MOST_OPERATIONS: u64 = 1 << 24;
 
 /// One collective at one size.
@@ -26,33 +26,33 @@ pub(super) struct Point {
     pub(super) forms: Vec<Figures>,
 }
 
-/// What was measured of one form.
+/// The measurements of one form.
 #[derive(Debug, Serialize)]
 pub(super) struct Figures {
     pub(super) form: Form,
     pub(super) median_ns: f64,
     pub(super) p90_ns: f64,
-    /// In the order in which they were measured.
+    /// The windows in the order of their measurement.
     windows: Vec<TimeWindow>,
 }
 
-/// Operations one right after the other.
+/// A series of operations, one directly after the other.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct TimeWindow {
     operations: u64,
-    /// Time per operation, on the slowest rank.
+    /// Time per operation in nanoseconds, on the slowest rank.
     pub(super) ns: f64,
 }
 
-/// What is measured: an operation that can be run again and again, and tells wrong results.
+/// A measured operation that can be run repeatedly, and detects wrong results.
 pub(super) trait Timed {
-    /// Fills what is put in, and spoils what comes out.
+    /// Fills the inputs, and overwrites the outputs.
     fn fill(&mut self);
 
-    /// Runs once. The answer is whether the result is that of this run, by the look of one element.
+    /// Runs once. Returns whether the result is that of this run, judged by one element.
     fn run(&mut self) -> motet::Result<bool>;
 
-    /// Compares all that came out with what it must be after the last run.
+    /// Compares all outputs with the expected values after the last run.
     fn check(&mut self) -> anyhow::Result<()>;
 }
 
@@ -61,13 +61,13 @@ impl Point {
         self.forms.iter().find(|figures| figures.form == form)
     }
 
-    /// How many times as long one form takes as another, by the medians.
+    /// The time of one form divided by that of another, by the medians.
     pub(super) fn ratio(&self, form: Form, other: Form) -> Option<f64> {
         Some(self.of(form)?.median_ns / self.of(other)?.median_ns)
     }
 }
 
-/// Measures a point. All ranks must call it alike.
+/// Measures a point. All ranks must call it with the same arguments.
 pub(super) fn point(case: &Case<'_>, forms: &[Form], seconds: f64) -> anyhow::Result<Point> {
     let algorithm = case.algorithm()?;
     let subjects = forms.iter().map(|&form| Ok((form, case.subject(form, &Info::new())?)));
@@ -78,7 +78,7 @@ pub(super) fn point(case: &Case<'_>, forms: &[Form], seconds: f64) -> anyhow::Re
     Ok(Point { collective, algorithm, bytes, forms: forms.collect() })
 }
 
-/// The windows of several subjects, which take turns for so many seconds in all.
+/// The windows of several subjects, which alternate for `seconds` seconds in all.
 pub(super) fn in_turns<K: std::fmt::Debug, S: Timed>(
     world: &Communicator,
     subjects: Vec<(K, S)>,
@@ -109,7 +109,7 @@ impl Figures {
     }
 }
 
-/// The median, and the value that nine of ten do not exceed.
+/// The median, and the value that nine of ten values do not exceed.
 pub(super) fn percentiles(values: impl Iterator<Item = f64>) -> [f64; 2] {
     let mut sorted: Vec<_> = values.collect();
     sorted.sort_by(f64::total_cmp);
@@ -117,13 +117,13 @@ pub(super) fn percentiles(values: impl Iterator<Item = f64>) -> [f64; 2] {
 }
 
 impl TimeWindow {
-    /// Time per operation.
+    /// Time per operation in nanoseconds.
     pub(super) fn nanoseconds(&self) -> f64 {
         self.ns
     }
 }
 
-/// The smallest value that `percent` of all values do not exceed; they are sorted.
+/// The smallest value that `percent` of all values do not exceed; the values are sorted.
 pub(super) fn nearest(sorted: &[f64], percent: usize) -> f64 {
     sorted[(sorted.len() * percent).div_ceil(100) - 1]
 }

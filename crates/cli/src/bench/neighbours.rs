@@ -7,13 +7,13 @@ use serde::{Serialize, Serializer};
 
 use crate::quantity;
 
-/// The neighbours of each rank. None is its own, and none is there twice, so that few ranks may
-/// have fewer of them.
+/// The neighbours of each rank. No rank is its own neighbour, and none is listed twice, so few
+/// ranks may have fewer neighbours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Neighbours {
-    /// As many of the nearest ranks on a ring, half of them on each side.
+    /// This many of the nearest ranks on a ring, half of them on each side.
     Ring(usize),
-    /// The four of a grid whose ends meet.
+    /// The four neighbours in a periodic grid.
     Grid,
     /// All other ranks.
     All,
@@ -33,7 +33,7 @@ impl Neighbours {
         }
     }
 
-    /// Those of a rank. If one rank is in the list of another, that one is in its list.
+    /// The neighbours of a rank. The relation is symmetric.
     pub(super) fn of(self, rank: usize, ranks: usize) -> Vec<usize> {
         let at = |distance: usize| (rank + distance) % ranks;
         let mut near = Vec::new();

@@ -14,7 +14,7 @@ use super::measure::Point;
 use super::subjects::Measured;
 use crate::quantity::{self, counted};
 
-/// What ranks are.
+/// The ranks: processes or threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Layout {
@@ -22,7 +22,7 @@ pub(super) enum Layout {
     Threads,
 }
 
-/// All figures, and what they depend on.
+/// All results, and the settings on which they depend.
 #[derive(Debug, Serialize)]
 pub(super) struct Report<P = Point> {
     motet: &'static str,
@@ -40,16 +40,16 @@ struct Machine {
     memory_bytes: Option<u64>,
 }
 
-/// What was asked for.
+/// The settings of the measurement.
 #[derive(Debug, Serialize)]
 pub(super) struct Settings {
     pub(super) ranks: usize,
     pub(super) layout: Layout,
     pub(super) seconds_per_point: f64,
     pub(super) windows: usize,
-    /// What a time is.
+    /// The meaning of a time.
     pub(super) time: &'static str,
-    /// Variables of the environment that steer Motet.
+    /// Environment variables that influence Motet.
     pub(super) variables: BTreeMap<&'static str, String>,
 }
 
@@ -68,7 +68,7 @@ impl<P> Report<P> {
 }
 
 impl<P> Report<P> {
-    /// What the table is of.
+    /// The heading of the table.
     pub(super) fn heading(&self) -> String {
         let Settings { ranks, layout, windows, .. } = &self.settings;
         let layout = match (layout, *ranks) {
@@ -84,7 +84,7 @@ impl<P> Report<P> {
     }
 }
 
-/// Where the table, the JSON and news of the progress go.
+/// The destinations of the table, the JSON and the progress messages.
 pub(super) struct Output<'a> {
     json: Option<&'a Path>,
     forms: &'a [Form],
@@ -104,13 +104,13 @@ impl<'a> Output<'a> {
         let name_width = names.max().unwrap_or(0).max("collective".len());
         let points = points.len();
         let mut output = Output { json, forms, points, name_width, tells_progress: false };
-        // A table that is seen to grow is progress enough.
+        // A table that grows on a terminal shows the progress by itself.
         let is_seen = output.has_table() && environment::is_terminal(environment::Stream::Output);
         output.tells_progress = !is_seen && environment::is_terminal(environment::Stream::Error);
         output
     }
 
-    /// Whether the JSON can be written once it is there.
+    /// Checks whether the JSON file can be written at the end.
     pub(super) fn check(&self) -> anyhow::Result<()> {
         let Some(path) = self.json.filter(|_| self.has_table()) else { return Ok(()) };
         file::try_replace(path).with_context(|| format!("writing {}", path.display()))
@@ -120,7 +120,7 @@ impl<'a> Output<'a> {
         self.json != Some(Path::new("-"))
     }
 
-    /// The head of the table.
+    /// Writes the head of the table.
     pub(super) fn begin(&self, report: &Report) -> anyhow::Result<()> {
         let mut text = report.heading();
         text.push_str(&" ".repeat(self.name_width + 8));
@@ -161,7 +161,7 @@ impl<'a> Output<'a> {
         self.table(&text)
     }
 
-    /// The legend and the JSON.
+    /// Writes the legend and the JSON.
     pub(super) fn end(&self, report: &Report) -> anyhow::Result<()> {
         let legend: Vec<_> = self
             .ratios()
@@ -173,7 +173,7 @@ impl<'a> Output<'a> {
         self.write(report)
     }
 
-    /// The JSON.
+    /// Writes the JSON.
     pub(super) fn write(&self, report: &Report<impl Serialize>) -> anyhow::Result<()> {
         let Some(path) = self.json else { return Ok(()) };
         let text = serde_json::to_string_pretty(report).context("writing JSON")? + "\n";
@@ -184,7 +184,7 @@ impl<'a> Output<'a> {
         crate::show(&text).map(drop)
     }
 
-    /// The ratios of forms that were measured: a name, what is divided, and by what.
+    /// The ratios of forms that were measured: a name, the dividend and the divisor.
     fn ratios(&self) -> impl Iterator<Item = (&'static str, Form, Form)> + '_ {
         let all = [
             ("n/b", Form::Nonblocking, Form::Blocking),
@@ -195,18 +195,18 @@ impl<'a> Output<'a> {
         all.into_iter().filter(move |&(_, form, other)| is_measured(form) && is_measured(other))
     }
 
-    /// Text for people, if they get any.
+    /// Writes text for the user, if the table is shown.
     pub(super) fn table(&self, text: &str) -> anyhow::Result<()> {
         if self.has_table() { crate::show(text).map(drop) } else { Ok(()) }
     }
 }
 
-/// A size; a barrier has none.
+/// Formats a size; a barrier has none.
 fn size(bytes: usize) -> String {
     if bytes == 0 { "-".to_owned() } else { quantity::bytes(bytes) }
 }
 
-/// A time in microseconds with three or more digits that count.
+/// Formats a time in microseconds with at least three significant digits.
 pub(super) fn microseconds(nanoseconds: f64) -> String {
     let microseconds = nanoseconds / 1e3;
     let decimals = match microseconds {

@@ -7,15 +7,15 @@ use motet_plan::Collective;
 /// A collective that is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Measured {
-    /// One of the table of algorithms.
+    /// A collective in the table of algorithms.
     Planned(Collective),
     /// `neighbor_alltoall` on a ring.
     NeighborAlltoall,
 }
 
 impl Measured {
-    /// All that can be measured: what is measured unless collectives are named. No program calls an
-    /// exchange among nodes; other calls become one where that pays.
+    /// All measurable collectives: those that are measured unless the user names some. No program
+    /// calls an exchange among nodes; other calls become one where that is faster.
     pub(super) fn all() -> impl Iterator<Item = Measured> {
         let called = Collective::ALL.into_iter().filter(|it| *it != Collective::NodeExchange);
         called.map(Measured::Planned).chain([Measured::NeighborAlltoall])
@@ -41,7 +41,7 @@ impl Measured {
         matches!(self.collective(), Collective::Barrier | Collective::InterBarrier)
     }
 
-    /// Whether it is between two groups.
+    /// Whether the collective runs between two groups.
     pub(super) fn is_between_groups(self) -> bool {
         self.collective().fewest_ranks() > 1
     }
