@@ -202,7 +202,7 @@ mod tests {
         assert!(places.iter().all(|&place| arena.find(place).is_none()));
     }
 
-    /// An object that was retired stays as long as somebody has it, and no longer.
+    /// A retired object stays as long as a thread has it, and no longer.
     #[test]
     fn the_last_one_frees() {
         let (arena, object) = (arena(), Arc::new(()));
@@ -218,7 +218,7 @@ mod tests {
         assert_eq!(arena.insert(|_| (object, ())).index, place.index);
     }
 
-    /// Whoever uses an object that is gone is found, where freed memory can be forbidden at all.
+    /// A use of an object that is gone is reported, where freed memory can be poisoned at all.
     #[test]
     fn memory_of_what_is_gone_is_forbidden() {
         let arena = arena::<u64, u64>();

@@ -295,7 +295,7 @@ mod tests {
 
     settled!((), i32, (u64, u64));
 
-    /// Counts up under the lock, and tells elsewhere once it has been given back.
+    /// Counts up under the lock, and copies the count after the lock has been released.
     struct Telling(u64, Arc<Mutex<Vec<(u64, bool)>>>);
 
     impl Settle for Telling {

@@ -16,7 +16,7 @@
 //! not explain the number of runnable threads. The rank writes the evidence into the segment, so
 //! one such yield informs all ranks on that core. A long time slice of another rank is no evidence:
 //! a rank that yields to it loses nothing, and a rank that sleeps instead pays for wake-ups, and
-//! the scheduler moves it to the core of another rank.
+//! the scheduler puts it on a core that is not its home core.
 //!
 //! A rank with evidence against its core migrates to a core without evidence if it computes little
 //! between its waits: ranks that share a core and yield to each other are then twice as fast as

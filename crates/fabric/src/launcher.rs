@@ -113,7 +113,7 @@ impl Job {
 /// this process ignores them. A second SIGINT kills the ranks; if they still run a second after the
 /// first, the launcher prints a hint. It stops and continues the ranks with itself. Rank 0 gets the
 /// standard input, the others none. The cause of a failure is printed on standard error, after the
-/// last output of the ranks. Earlier children of the calling process keep running, but their exit
+/// last output of the ranks. Earlier children of the calling process are left alone, but their exit
 /// status is not kept.
 ///
 /// A job in a session of its own is run by a child of this process, which prints all messages

@@ -44,7 +44,7 @@ const fn page_up(bytes: usize) -> usize {
     bytes.div_ceil(PAGE) * PAGE
 }
 
-/// Sizes and offsets of a segment, all in bytes unless said otherwise.
+/// Sizes and offsets of a segment, all in bytes unless stated otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     ranks: usize,

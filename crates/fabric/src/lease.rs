@@ -186,7 +186,7 @@ mod tests {
         let mut claims = LeaseTable::new(segment.clone(), Peer(0));
         let first = claims.grant().unwrap();
         assert!(take(&segment, Peer(0), first));
-        // Whoever has died, the owner cannot tell that it was not the reader.
+        // Another rank has died, but the owner does not know that it was not the reader.
         segment.fail(Failure { rank: Peer(1), how: How::Signal(9) });
         claims.revoke(first);
         let second = claims.grant().unwrap();

@@ -61,8 +61,8 @@ impl MPI_Status {
     /// # Safety
     /// As [`MPI_Status::tell`].
     ///
+    /// # Errors
     /// The error of the operation.
-    /// That of the operation.
     #[inline]
     pub(crate) unsafe fn tell_outcome(
         place: *mut MPI_Status,

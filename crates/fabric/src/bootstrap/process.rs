@@ -77,7 +77,7 @@ mod tests {
         while !has_ended(process) {
             std::thread::yield_now();
         }
-        // It was seen although nobody has fetched it.
+        // The end was seen although the parent has not taken the status.
         assert!(!is_gone(process.0));
         child.wait().unwrap();
         assert!(has_ended(process));

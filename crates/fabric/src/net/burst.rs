@@ -89,7 +89,7 @@ mod tests {
 
     const LIMIT: Limit = Limit { cells: 15, bytes: 1000 };
 
-    /// Gives some cells of 50 bytes, and says of each whether it was held back.
+    /// Sends some cells of 50 bytes, and returns for each whether it was held back.
     fn given(volley: &mut Burst, cells: usize, away: Duration) -> Vec<bool> {
         let give = |_| {
             let holds = volley.give() == SendClass::InVolley && volley.hold(50, away, LIMIT);

@@ -454,7 +454,7 @@ mod tests {
         ]
     }
 
-    /// Has the C compiler say what the header says, if both are there.
+    /// Asks the C compiler for the layouts in the header, if both are installed.
     #[test]
     fn the_binding_is_what_the_header_says() {
         let mut program = String::from("#include <stdio.h>\n#include <stddef.h>\n");

@@ -1,4 +1,4 @@
-//! Flush signal: tells the flush thread whether cells for other hosts wait to be sent. Protocol and
+//! Flush signal: informs the flush thread whether cells for other hosts wait. Protocol and
 //! proof: `README.md`, "The flush thread".
 
 use std::sync::OnceLock;

@@ -164,8 +164,8 @@ mod tests {
         assert_eq!(each, [Some(second), None, Some(first)]);
     }
 
-    /// A program may write anything anywhere. What it leaves there is no death and no abort, and
-    /// does not keep one from being told.
+    /// A faulty program may write anything anywhere. Its words are no death and no abort, and do
+    /// not prevent the record of one.
     #[test]
     fn what_is_no_failure_is_none_and_keeps_none_out() {
         let abort = Abort { rank: Peer(1), code: 7 };

@@ -14,7 +14,7 @@ use crate::bootstrap::kvs::KeyValueSpace;
 
 /// Longer than any server here takes, and shorter than a watchdog.
 const LONG: Timeouts = Timeouts { fence: Duration::from_secs(20), answer: Duration::from_secs(20) };
-/// Of a server that says nothing.
+/// The limits for a server that sends nothing.
 const SHORT: Timeouts =
     Timeouts { fence: Duration::from_millis(50), answer: Duration::from_millis(50) };
 
@@ -326,7 +326,7 @@ fn any_bytes_at_all_are_an_answer_or_an_error() {
         let _ = Fields::parse(&bytes, if dice.roll(2) == 0 { ' ' } else { ';' });
         let told = || {
             let (wire, mut server) = pair();
-            // Less than a socket holds, so nobody needs to read meanwhile.
+            // Less than a socket buffers, so the client need not read meanwhile.
             server.write_all(&bytes).unwrap();
             server.shutdown(std::net::Shutdown::Write).unwrap();
             (wire, server)
