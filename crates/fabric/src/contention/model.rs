@@ -132,7 +132,7 @@ const RATIO_ERROR: f64 = 0.06;
 
 const NEVER: Nanos = Nanos::MAX / 2;
 
-/// A scheduler with threads that compute for ever, in such groups and on such cores.
+/// A scheduler with threads that compute for ever, in these groups and on these cores.
 fn computing(cores: usize, threads: &[(usize, usize)]) -> Scheduler {
     let groups = threads.iter().map(|&(group, _)| group + 1).max().unwrap_or(1);
     let mut scheduler = Scheduler::new(cores, groups, COSTS);
@@ -142,7 +142,7 @@ fn computing(cores: usize, threads: &[(usize, usize)]) -> Scheduler {
     scheduler
 }
 
-/// Ticks until then.
+/// Advances the scheduler to the time `end`.
 fn tick_until(scheduler: &mut Scheduler, end: Nanos) {
     while scheduler.next().0 <= end {
         scheduler.now = scheduler.next().0;

@@ -7,26 +7,26 @@ pub(super) const MS: Nanos = 1_000_000;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Costs {
-    /// A change of context.
+    /// A context switch.
     pub(super) switch: Nanos,
-    /// A yield that finds nobody.
+    /// A yield that finds no other thread.
     pub(super) yield_alone: Nanos,
-    /// To go to sleep and to come back, and the same again to wake a sleeper: half of it each.
+    /// To go to sleep and to return, and the same again to wake a sleeping thread: half of it each.
     pub(super) futex: Nanos,
-    /// From a wake-up on an idle core until the thread runs.
+    /// The time from a wake-up on an idle core until the thread runs.
     pub(super) idle_wake: Nanos,
-    /// To send a message, and to take one.
+    /// To send a message, and to receive one.
     pub(super) message: Nanos,
-    /// Until a rank that looks sees what it looks for.
+    /// The time until a spinning rank sees its condition.
     pub(super) look: Nanos,
     /// How many times as long work takes as on a quiet machine.
     pub(super) work: f64,
-    /// The slice of a thread that has not asked for one, as `sched_getattr` tells it.
+    /// The slice of a thread that has not asked for one, as `sched_getattr` returns it.
     pub(super) slice: Nanos,
 }
 
-/// The machine of the measured points. Only `work` has been fitted to them: what computes on both
-/// cores at once is slower than what a program has measured alone.
+/// The machine of the measured points. Only `work` has been fitted to them: work on both cores at
+/// once is slower than a program has measured alone.
 pub(super) const COSTS: Costs = Costs {
     switch: 500,
     yield_alone: 200,

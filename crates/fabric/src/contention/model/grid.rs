@@ -20,7 +20,7 @@ struct Row {
     session: Session,
     policy: Policy,
     slice: Option<Nanos>,
-    /// The least and the greatest mean of a run, in microseconds per step. Zero: not measured.
+    /// The smallest and the largest mean of a run, in microseconds per step. Zero: not measured.
     measured: [(f64, f64); 7],
 }
 
@@ -118,7 +118,7 @@ const ROWS: [Row; 7] = [
 pub(super) struct Point {
     pub(super) name: &'static str,
     pub(super) scene: Scene,
-    /// The middle of what was measured, in microseconds per step.
+    /// The middle of the measured values, in microseconds per step.
     pub(super) measured: f64,
 }
 
@@ -138,7 +138,7 @@ pub(super) fn points() -> Vec<Point> {
     ROWS.iter().flat_map(Row::points).collect()
 }
 
-/// Microseconds per step in the model, after a begin that does not count.
+/// Microseconds per step in the model, after a warm-up that does not count.
 pub(super) fn time_per_step(scene: Scene) -> f64 {
     let (begin, end) = match scene.work {
         _ if scene.disturbers.is_empty() && scene.work < MS => (20 * MS, 60 * MS),
@@ -153,16 +153,16 @@ pub(super) fn time_per_step(scene: Scene) -> f64 {
     (end - begin) as f64 / 1e3 / (world.steps() - before)
 }
 
-/// A program that was measured with different ways to wait, on the same day.
+/// A program that was measured with different wait policies, on the same day.
 pub(super) struct Comparison {
     pub(super) scene: Scene,
-    /// Microseconds per step: with the `auto` of before, with this one, and with sleep.
+    /// Microseconds per step: with the former `auto`, with the present one, and with sleep.
     pub(super) before: f64,
     pub(super) auto: f64,
     pub(super) sleep: f64,
 }
 
-/// Ranks, work of a step in microseconds, and what was measured as in [`Comparison`].
+/// Ranks, work of a step in microseconds, and the measured values as in [`Comparison`].
 type Times = (usize, Nanos, [f64; 3]);
 
 const BESIDE_LOOP: [Times; 11] = [

@@ -21,7 +21,7 @@ impl Words {
     }
 }
 
-/// How many threads of the machine are ready, and how many ranks do not sleep.
+/// How many threads of the machine are runnable, and how many ranks do not sleep.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Census {
     pub(super) ready: usize,
@@ -29,13 +29,13 @@ pub(super) struct Census {
 }
 
 impl Census {
-    /// Threads that run or are ready and are no ranks.
+    /// Runnable threads that are no ranks.
     fn foreign(self) -> usize {
         self.ready.saturating_sub(self.awake)
     }
 }
 
-/// The words of a segment: for each core, and the last for cores unknown.
+/// The words of a segment: one set for each core, and the last for unknown cores.
 #[derive(Debug)]
 pub(super) struct Knowledge {
     words: Vec<Words>,
@@ -51,7 +51,7 @@ impl Knowledge {
         self.words.len() - 1
     }
 
-    /// A rank has its core back, or another one, after others had this one for so long.
+    /// A rank has its core again, or another one, after other threads had it for `taken`.
     pub(super) fn note_turn(&mut self, core: usize, now: Nanos, taken: Nanos, census: Census) {
         let begun = now - taken;
         let seen = self.words[core].seen.swap(now, Ordering::Relaxed);
@@ -95,7 +95,7 @@ impl Knowledge {
         cores.iter().map(Words::evidence).filter(move |one| one.holds(now))
     }
 
-    /// The core to which a rank goes from one with foreign load: one of those where none is known.
+    /// The core to which a rank migrates from one with foreign load: a core without evidence.
     pub(super) fn free_core(&self, rank: usize, now: Nanos) -> Option<usize> {
         let is_free = |&core: &usize| !self.words[core].evidence().holds(now);
         let free = (0..self.elsewhere()).filter(is_free).count();
@@ -126,7 +126,7 @@ impl Knowledge {
         is_refuted
     }
 
-    /// Whether no evidence holds for longer than it may.
+    /// Whether all evidence ends within the time limit.
     pub(super) fn is_bounded(&self, now: Nanos) -> bool {
         self.words.iter().all(|one| one.until.load(Ordering::Relaxed) <= now + LONGEST_HOLD_NS)
     }

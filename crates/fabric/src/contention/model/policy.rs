@@ -2,15 +2,15 @@
 
 use super::costs::{MS, Nanos, US};
 
-/// A wait that has taken so long without news may be for a rank that lacks its core.
+/// A wait of this length without news may be for a rank that lacks its core.
 pub(super) const LONG_WAIT: Nanos = 500 * US;
-/// So long ranks stay awake while foreign threads run on other cores.
+/// How long ranks stay awake while foreign threads run on other cores.
 pub(super) const AWAKE_BESIDE: Nanos = 100 * US;
 /// A rank that computes for less than this between two waits is fine. A longer computation counts
 /// as one of `COARSE`.
 const FINE: Nanos = 60 * US;
 const COARSE: Nanos = 4 * FINE;
-/// The weight of what is known of a rank, against that of one computation.
+/// The weight of the known mean of a rank, against that of one computation.
 const INERTIA: Nanos = 7;
 const ROUND: Nanos = MS;
 const POLITE: Nanos = 3 * US;
@@ -23,11 +23,11 @@ pub(super) enum Policy {
     Sleep,
 }
 
-/// How long to look before sleeping.
+/// How long to spin and yield before sleeping.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Patience {
     pub(super) first_look: Nanos,
-    /// How long to look between two yields.
+    /// How long to spin between two yields.
     pub(super) burst: Nanos,
     pub(super) spin: Nanos,
     pub(super) impolite: Nanos,
@@ -78,14 +78,14 @@ impl Policy {
 }
 
 impl Patience {
-    /// The same while there are foreign threads on cores of other ranks.
+    /// The same patience while there are foreign threads on cores of other ranks.
     pub(super) fn beside(self) -> Patience {
         Patience { awake: self.awake.min(AWAKE_BESIDE), ..self }
     }
 }
 
-/// How long a rank computes between its waits, on average. Nothing is known of it at first: then it
-/// is taken as fine.
+/// How long a rank computes between its waits, on average. At first the mean is unknown: then the
+/// rank counts as fine.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Granularity {
     /// When the last wait ended, unless the computation since then has been counted.

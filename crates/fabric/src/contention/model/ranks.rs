@@ -5,19 +5,19 @@ use super::knowledge::{Census, Knowledge};
 use super::policy::{AWAKE_BESIDE, Granularity, LONG_WAIT, Patience, Policy};
 use super::scheduler::{Action, Scheduler, State};
 
-/// Work differs by so much from step to step, in parts of itself.
+/// The variation of work from step to step, as a share of the work.
 const JITTER: f64 = 0.02;
-/// After a look around a rank looks away for so many yields that took long.
+/// Slow yields between two checks of a rank.
 const REST: u32 = 32;
-/// To go to another core.
+/// The cost of a migration to another core.
 const MOVE: Nanos = 20 * US;
-/// A yield that takes so long has let another thread run.
+/// A yield of this length has let another thread run.
 const OTHERS_TURN: Nanos = US;
-/// A rank that minds foreign load asks for it at least so often, even where its yields would find
-/// nobody but ranks that yield.
+/// How often at least a rank that reacts to foreign load checks for it, even where its yields would
+/// find only ranks that yield.
 const LOOK_UP: Nanos = 100 * US;
 
-/// What computes beside the ranks.
+/// A thread that computes beside the ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Disturber {
     /// All the time.
@@ -34,17 +34,17 @@ pub(super) enum Session {
     Own,
 }
 
-/// One point: a program on a machine, and what is beside it.
+/// One point: a program on a machine, and the threads beside it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Scene {
     pub(super) cores: usize,
     pub(super) ranks: usize,
-    /// Twice per step, in nanoseconds.
+    /// Work between two waits, twice per step, in nanoseconds.
     pub(super) work: Nanos,
     pub(super) disturbers: &'static [Disturber],
     pub(super) session: Session,
     pub(super) policy: Policy,
-    /// The slice that ranks ask for, if any.
+    /// The slice that ranks request, if any.
     pub(super) slice: Option<Nanos>,
 }
 
@@ -74,7 +74,7 @@ fn allreduce(rank: usize, ranks: usize, ops: &mut Vec<Op>) {
         let peers = rounds.map(|bit| rank ^ bit);
         return ops.extend(peers.flat_map(|peer| [Op::Send(peer), Op::Receive(peer)]));
     }
-    // Up a binomial tree, and down.
+    // Up a binomial tree, and down again.
     let (mut up, mut down) = (Vec::new(), Vec::new());
     for bit in rounds {
         if rank & bit != 0 {
@@ -92,7 +92,7 @@ fn allreduce(rank: usize, ranks: usize, ops: &mut Vec<Op>) {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Stage {
-    /// Does something that just takes time.
+    /// Does something that only takes time.
     Busy,
     Sending(usize),
     Looking,
@@ -108,7 +108,7 @@ enum Stage {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Phase {
     Begin,
-    /// So many yields with looks at one operation have been.
+    /// This many yields, each with a check, have been made for one operation.
     Turns(u32),
     /// Is about to choose how long to stay awake.
     Settle,
@@ -117,14 +117,14 @@ enum Phase {
     Rest,
 }
 
-/// What a rank that waits does next, as far as foreign load matters.
+/// The next action of a waiting rank, as far as foreign load matters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Choice {
     /// It yields, as without foreign load.
     Yield,
     /// It yields for `AWAKE_BESIDE` at most: foreign threads run on other cores.
     YieldBriefly,
-    /// It goes to that core, where none is known to run.
+    /// It migrates to that core, on which no foreign thread is known.
     Go(usize),
     Sleep,
 }
@@ -137,14 +137,14 @@ struct Rank {
     stage: Stage,
     inbox: Vec<u32>,
     waits_for: Option<usize>,
-    /// Whether a message has come since it last began to stay awake.
+    /// Whether a message has arrived since the rank last began to stay awake.
     is_news: bool,
     phase: Phase,
     /// When this phase began.
     since: Nanos,
     patience: Patience,
     granularity: Granularity,
-    /// What others know of where it is, and yields until it looks around.
+    /// The core that the rank has recorded, and yields until its next check.
     noted: usize,
     rest: u32,
 }
@@ -205,7 +205,7 @@ impl World {
         self.scheduler.now
     }
 
-    /// Lets time pass.
+    /// Advances the time.
     pub(super) fn run_until(&mut self, end: Nanos) {
         loop {
             let (at, task) = self.scheduler.next();
@@ -228,7 +228,7 @@ impl World {
         }
     }
 
-    /// Steps that all ranks have done, on average.
+    /// Steps that all ranks have completed, on average.
     pub(super) fn steps(&self) -> f64 {
         let ranks = self.ranks[self.first_rank()..].iter();
         let steps = ranks.map(|rank| rank.steps as f64 + rank.at as f64 / rank.ops.len() as f64);
@@ -245,7 +245,7 @@ impl World {
         Census { ready: self.scheduler.runnable(), awake }
     }
 
-    /// What a thread does next, whose action has ended.
+    /// The next action of a thread whose action has ended.
     fn advance(&mut self, id: usize) {
         match self.ranks[id].stage {
             Stage::Foreign(Disturber::Loop) => {
@@ -322,7 +322,7 @@ impl World {
         self.scheduler.act(id, Action::Compute(takes));
     }
 
-    /// Takes the message that it has waited for.
+    /// Takes the message for which the rank has waited.
     fn take(&mut self, id: usize) {
         let (now, census) = (self.now(), self.census());
         let rank = &mut self.ranks[id];
@@ -336,7 +336,7 @@ impl World {
         self.scheduler.act(id, Action::Compute(self.costs.message));
     }
 
-    /// A message has come. Says whether a sleeper has been woken.
+    /// Delivers a message. Returns whether a sleeping rank has been woken.
     fn deliver(&mut self, from: usize, to: usize) -> bool {
         let first_rank = self.first_rank();
         let from = from - first_rank;
@@ -365,7 +365,7 @@ impl World {
         self.scheduler.act(id, Action::Look(self.now() + time));
     }
 
-    /// Looks, and goes on waiting if there is nothing.
+    /// Checks, and continues to wait if there is no message.
     fn look_again(&mut self, id: usize) {
         if self.scheduler.tasks[id].found { self.take(id) } else { self.wait_on(id) }
     }
@@ -380,7 +380,7 @@ impl World {
         self.wait_on(id);
     }
 
-    /// What is best as far as the rank knows of foreign load.
+    /// The best action, as far as the rank knows of foreign load.
     fn choose(&mut self, id: usize) -> Choice {
         let (now, census) = (self.now(), self.census());
         let core = self.scheduler.tasks[id].core;
@@ -399,7 +399,7 @@ impl World {
         free.map_or(Choice::Sleep, Choice::Go)
     }
 
-    /// Begins to stay awake, as things are.
+    /// Begins to stay awake, under the present conditions.
     fn settle(&mut self, id: usize, choice: Choice) {
         let mut patience = self.scene.policy.patience(self.scene.ranks, self.scene.cores);
         match choice {
@@ -417,7 +417,7 @@ impl World {
         };
     }
 
-    /// What a rank does that has looked and found nothing.
+    /// The next action of a rank that has checked and found nothing.
     fn wait_on(&mut self, id: usize) {
         let now = self.now();
         loop {
@@ -471,7 +471,7 @@ impl World {
         }
     }
 
-    /// What to do after a yield, by a rank that has waited for so long.
+    /// The action after a yield of a rank that has waited for `waited`.
     fn look_up(&mut self, id: usize, waited: Nanos) -> Choice {
         if !self.ranks[id].patience.minds_others {
             return Choice::Yield;
@@ -485,14 +485,15 @@ impl World {
         }
     }
 
-    /// Goes to another core, which the others know then.
+    /// Migrates to another core, and records it for the other ranks.
     fn go(&mut self, id: usize, core: usize) {
         (self.ranks[id].noted, self.ranks[id].stage) = (core, Stage::Looking);
         self.scheduler.act(id, Action::Compute(MOVE));
         self.scheduler.go_to(id, core);
     }
 
-    /// Yields. Where all that could run here would yield, too, it looks for all of them until then.
+    /// Yields. Where all runnable threads of the core would yield, too, the rank spins for all of
+    /// them until then.
     fn yield_core(&mut self, id: usize, until: Nanos) {
         let now = self.now();
         let is_idle = |other: usize| {
@@ -514,8 +515,8 @@ impl World {
         self.scheduler.give_way(id);
     }
 
-    /// A yield of a core is over. The system may have moved the rank meanwhile. Says whether it
-    /// goes to its own core now, since there are too many ranks on this one.
+    /// Ends a yield of a core. The system may have moved the rank meanwhile. Returns whether the
+    /// rank migrates to its home core now, since too many ranks are on this one.
     fn parts_after_yield(&mut self, id: usize, core: usize, at: Nanos) -> bool {
         let (now, census) = (self.now(), self.census());
         if now - at < OTHERS_TURN {

@@ -1,29 +1,29 @@
 //! The modelled scheduler: cores, groups of threads, virtual run time and slices.
 //!
-//! Each core has a queue of groups, and each group a queue of its threads on that core. On both
+//! Each core has a queue of groups, and each group has a queue of its threads on that core. On both
 //! levels the entity with the earliest deadline runs among those that have had no more than their
 //! share (`v` at most the average). It is protected until the shortest slice in its queue is used
-//! up. Only ticks, wake-ups and yields look whether another one is to run.
+//! up. Only ticks, wake-ups and yields check whether another entity should run.
 
 use super::costs::{Costs, MS, Nanos, US};
 
-/// Ticks of all cores come at the same time.
+/// Ticks of all cores happen at the same time.
 const TICK: Nanos = 4 * MS;
-/// A core that is busy compares its load with others every so many ticks.
+/// A busy core compares its load with other cores once per this number of ticks.
 const TICKS_PER_BALANCE: u64 = 8;
-/// What a thread that sleeps keeps of its load after one tick: half of it after 32 ms.
+/// The share of its load that a sleeping thread keeps after one tick: half of it after 32 ms.
 const KEPT_PER_TICK: f64 = 0.917;
 /// A thread that has run within this time is not moved to a core that becomes idle.
 const HOT: Nanos = 500 * US;
-/// Nor by a balance before so many have failed.
+/// A balance does not move it either, before this number of balances have failed.
 const TRIES_IF_HOT: i32 = 1;
-/// Loads that differ by less are equal.
+/// Loads whose ratio is below this are equal.
 const IMBALANCE: f64 = 1.17;
 const WAKE_IMBALANCE: f64 = 1.08;
-/// A group weighs at least so much on a core.
+/// The least weight of a group on a core.
 const LEAST_WEIGHT: f64 = 0.002;
 
-/// What a queue orders: a thread in its group, or a group on its core. Times are nanoseconds.
+/// An entry of a queue: a thread in its group, or a group on its core. Times are nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 struct Entity {
     v: f64,
@@ -31,8 +31,8 @@ struct Entity {
     slice: f64,
     weight: f64,
     protected: f64,
-    /// How much it had too little when it left its queue, the average then, and in which period
-    /// between two idle times that was.
+    /// How much it had too little when it left its queue, the average at that time, and the number
+    /// of the period between two idle times.
     lag: f64,
     average: f64,
     period: u64,
@@ -44,7 +44,7 @@ impl Entity {
         Entity { deadline: slice, slice, weight: 1.0, ..Entity::default() }
     }
 
-    /// It has run. Says whether it has a new deadline.
+    /// Charges run time. Returns whether the entity has a new deadline.
     fn charge(&mut self, ran: Nanos) -> bool {
         self.v += ran as f64 / self.weight;
         let is_over = self.v >= self.deadline;
@@ -60,8 +60,8 @@ impl Entity {
         (self.average, self.period) = (average, period);
     }
 
-    /// Enters a queue of such an average and weight. One that had too much stays in the queue of
-    /// the kernel until others have had as much, so that it loses nothing more.
+    /// Enters a queue with this average and weight. An entity that had too much stays in the queue
+    /// of the kernel until others have had as much, so that it loses nothing more.
     fn enter(&mut self, average: f64, weight: f64, period: u64) {
         if self.lag < 0.0 {
             let passed = (average - self.average).max(0.0);
@@ -73,12 +73,12 @@ impl Entity {
     }
 }
 
-/// What a thread does while it runs.
+/// The action of a thread while it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Action {
-    /// It computes for so long.
+    /// It computes for this time.
     Compute(Nanos),
-    /// It looks for something until then.
+    /// It spins until this time.
     Look(Nanos),
 }
 
@@ -97,9 +97,9 @@ pub(super) struct Task {
     pub(super) action: Action,
     /// When its action ends, if it runs until then.
     pub(super) end: Nanos,
-    /// Whether what it looks for is there.
+    /// Whether its condition holds.
     pub(super) found: bool,
-    /// Whether it looks in place of all threads of its core, which would yield to each other.
+    /// Whether it spins in place of all threads of its core, which would yield to each other.
     pub(super) for_all: bool,
     /// How long it has run.
     pub(super) ran: Nanos,
@@ -116,7 +116,7 @@ pub(super) struct Task {
 struct Core {
     current: Option<usize>,
     since: Nanos,
-    /// Groups with threads here, and those threads.
+    /// Groups with threads on this core, and those threads.
     present: Vec<usize>,
     members: Vec<Vec<usize>>,
     groups: Vec<Entity>,
@@ -126,7 +126,7 @@ struct Core {
     /// How often it has been idle.
     period: u64,
     failed_balances: i32,
-    /// The shares of its threads.
+    /// The sum of the shares of its threads.
     load: f64,
     idle: Nanos,
 }
@@ -148,7 +148,7 @@ fn average<'a>(entities: impl Iterator<Item = &'a Entity>) -> (f64, f64) {
     (sums.0 / sums.1, sums.1)
 }
 
-/// Which one of a queue is to run.
+/// The entity of a queue that should run.
 fn pick<'a>(
     ids: &[usize],
     entity: impl Fn(usize) -> &'a Entity,
@@ -202,7 +202,7 @@ impl Scheduler {
         Scheduler { now: 0, tasks: Vec::new(), cores, next_tick: TICK, ticks: 0, costs }
     }
 
-    /// A thread that begins on a core.
+    /// Starts a thread on a core.
     pub(super) fn spawn(
         &mut self,
         group: usize,
@@ -243,18 +243,18 @@ impl Scheduler {
         self.cores.iter().map(idle).sum()
     }
 
-    /// For how long current threads have run since that was last charged to them.
+    /// How long current threads have run since their last charge.
     pub(super) fn unaccounted(&self) -> Nanos {
         let busy = self.cores.iter().filter(|core| core.current.is_some());
         busy.map(|core| self.now - core.since).sum()
     }
 
-    /// Threads that run or could.
+    /// Runnable threads.
     pub(super) fn runnable(&self) -> usize {
         self.cores.iter().map(Core::ready).sum()
     }
 
-    /// When the next thing happens, and of which thread an action ends then, if it is no tick.
+    /// When the next event happens, and the thread whose action ends then, if the event is no tick.
     pub(super) fn next(&self) -> (Nanos, Option<usize>) {
         let current = self.cores.iter().filter_map(|core| core.current);
         let ends = current.map(|task| (self.tasks[task].end, Some(task)));
@@ -267,8 +267,8 @@ impl Scheduler {
         self.set_end(task, 0);
     }
 
-    /// A thread that looks while those of its group on its core would do nothing but yield to it.
-    /// So far as other groups let it.
+    /// A thread spins while the others of its group on its core would only yield to it, as far as
+    /// other groups permit that.
     pub(super) fn look_for_all(&mut self, task: usize, until: Nanos) {
         let (core, group) = (self.tasks[task].core, self.tasks[task].group);
         self.account(core);
@@ -277,14 +277,14 @@ impl Scheduler {
         self.tasks[task].for_all = true;
     }
 
-    /// The others of the group of a thread on its core.
+    /// The other threads of the group of a thread on its core.
     pub(super) fn beside(&self, task: usize) -> impl Iterator<Item = usize> {
         let members = &self.cores[self.tasks[task].core].members[self.tasks[task].group];
         members.iter().copied().filter(move |&other| other != task)
     }
 
-    /// For how long the group of the thread that runs on a core keeps it, whatever its threads do
-    /// that yield: until it has had its share, or its slice is over.
+    /// How long the group of the running thread keeps a core, whichever of its threads yield: until
+    /// the group has had its share, or its slice is over.
     fn left_to_group(&self, at: usize, group: usize) -> Nanos {
         let core = &self.cores[at];
         if core.present.len() == 1 {
@@ -296,13 +296,13 @@ impl Scheduler {
         ((entity.protected.min(average) - entity.v) * entity.weight).max(0.0) as Nanos
     }
 
-    /// Whether the group of a thread that runs has its core to itself, or for longer.
+    /// Whether the group of a running thread has its core to itself, or for longer.
     pub(super) fn group_keeps_core(&self, task: usize) -> bool {
         let (core, group) = (self.tasks[task].core, self.tasks[task].group);
         self.left_to_group(core, group) > self.now - self.cores[core].since + US
     }
 
-    /// What a thread looks for is there, or somebody wants its core.
+    /// The condition of a thread holds, or another thread needs its core.
     pub(super) fn end_look(&mut self, task: usize, after: Nanos) {
         let (now, task) = (self.now, &mut self.tasks[task]);
         if task.state == State::Running && matches!(task.action, Action::Look(_)) {
@@ -310,7 +310,7 @@ impl Scheduler {
         }
     }
 
-    /// Ends the look of a thread that looks for all on this core.
+    /// Ends the spinning of a thread that spins for all on this core.
     pub(super) fn disturb(&mut self, core: usize) {
         if let Some(current) = self.cores[core].current
             && self.tasks[current].for_all
@@ -329,7 +329,7 @@ impl Scheduler {
         };
     }
 
-    /// Charges what has run since the last time. Says whether another one may be to run.
+    /// Charges the run time since the last charge. Returns whether another thread may have to run.
     fn account(&mut self, at: usize) -> bool {
         let core = &mut self.cores[at];
         let ran = self.now - core.since;
@@ -340,7 +340,7 @@ impl Scheduler {
         };
         let task = &mut self.tasks[current];
         (task.ran, task.last_ran) = (task.ran + ran, self.now);
-        // Threads that yield to each other all go on alike.
+        // Threads that yield to each other all advance alike.
         let is_over = !task.for_all && task.entity.charge(ran);
         let is_alone = core.members[task.group].len() == 1;
         let entity = &task.entity;
@@ -363,7 +363,7 @@ impl Scheduler {
         Some(pick(members, |one| &self.tasks[one].entity, current, Protection::Kept))
     }
 
-    /// Lets the thread run that is to run. What ran has been charged.
+    /// Lets the next thread run. The run time of the last one has been charged.
     fn schedule(&mut self, at: usize) {
         let next = self.pick_task(at);
         let current = self.cores[at].current;
@@ -426,7 +426,7 @@ impl Scheduler {
         self.schedule(at);
     }
 
-    /// The thread leaves its core until it is woken.
+    /// The thread leaves its core until another thread wakes it.
     pub(super) fn sleep(&mut self, task: usize) {
         let at = self.tasks[task].core;
         self.account(at);
@@ -454,8 +454,8 @@ impl Scheduler {
         self.weigh(self.tasks[id].core, group);
     }
 
-    /// Wakes a thread: on a core that is idle if there is one, else on that of the thread that
-    /// wakes it or where it was, whichever has less load.
+    /// Wakes a thread: on an idle core if there is one, else on the core of the waking thread or on
+    /// its former core, the one with less load.
     pub(super) fn wake(&mut self, task: usize, by: Option<usize>) {
         let before = self.tasks[task].core;
         let is_idle = |core: &usize| self.cores[*core].current.is_none();
@@ -516,7 +516,7 @@ impl Scheduler {
         let shortest = slices.fold(f64::MAX, f64::min);
         let entity = &mut self.cores[at].groups[group];
         let weight = (here / (here + loads[1]).max(1e-9)).max(LEAST_WEIGHT);
-        // What is left of its slice stays the same.
+        // The rest of its slice stays the same.
         let ratio = entity.weight / weight;
         entity.deadline = entity.v + (entity.deadline - entity.v) * ratio;
         entity.protected = entity.v + (entity.protected - entity.v) * ratio;
@@ -543,7 +543,7 @@ impl Scheduler {
         pick(&core.members[mine], entity, Some(current), protection) == woken
     }
 
-    /// All that a tick does.
+    /// The actions of a tick.
     pub(super) fn tick(&mut self) {
         (self.next_tick, self.ticks) = (self.next_tick + TICK, self.ticks + 1);
         let now = self.now;
@@ -572,7 +572,7 @@ impl Scheduler {
         }
     }
 
-    /// A core without work takes a thread that waits elsewhere and has not run for so long.
+    /// A core without work takes a thread that waits on another core and has not run for `cold`.
     fn pull(&mut self, to: usize, cold: Nanos) {
         let from = (0..self.cores()).max_by_key(|&core| self.cores[core].ready());
         let Some(from) = from.filter(|&core| self.cores[core].ready() > 1) else { return };
@@ -584,7 +584,7 @@ impl Scheduler {
         }
     }
 
-    /// Moves a thread that is ready, or runs, to another core.
+    /// Moves a runnable thread, or a running one, to another core.
     pub(super) fn go_to(&mut self, task: usize, to: usize) {
         let from = self.tasks[task].core;
         let is_running = self.cores[from].current == Some(task);
@@ -601,7 +601,8 @@ impl Scheduler {
         self.wake_on(task, to);
     }
 
-    /// What each thread adds to the load of its core: its part of the weight of its group.
+    /// The contribution of each thread to the load of its core: its part of the weight of its
+    /// group.
     fn share_out(&mut self) {
         for group in 0..self.cores[0].groups.len() {
             let members = || self.tasks.iter().filter(|one| one.group == group);
@@ -614,8 +615,8 @@ impl Scheduler {
         }
     }
 
-    /// A core takes threads that wait on the one with the most load, until both are alike. The
-    /// longer that fails, the larger they may be.
+    /// A core takes waiting threads from the core with the most load, until both loads are equal.
+    /// The more balances fail, the larger the threads may be.
     fn balance(&mut self, to: usize) {
         let loads: Vec<f64> = self.cores.iter().map(|core| core.load).collect();
         let from = (0..self.cores()).max_by(|&a, &b| loads[a].total_cmp(&loads[b]));
