@@ -52,45 +52,45 @@ use motet_fabric::{Completion, Label, Peer, Posted, Region, RegionMut, Selector,
 
 use super::{Engine, Execution, NOTHING, OpExtras, OpKey, Operation, State, Work};
 
-/// In place of a step of the barrier: a message of this rank has been received.
+/// The step of a token, in place of one of the barrier: a message of this rank has been received.
 const SENT: u32 = u32::MAX;
-/// In place of a step of the barrier: a message to this rank has been received.
+/// The step of a token, in place of one of the barrier: a message to this rank has been received.
 const LANDED: u32 = u32::MAX - 1;
 
-/// Where the messages of an exchange go.
+/// Supplies the memory for the incoming messages of an exchange.
 pub(crate) trait Arrivals: Send + Sync {
-    /// Makes room for the next message, which has so many bytes. It stays where it is, and nobody
-    /// touches it, until the exchange is over. If the bytes do not make whole elements there is
-    /// less room.
+    /// Makes room for the next message of so many bytes. The room stays where it is and unused by
+    /// others until the exchange has ended. It is smaller if the bytes are no whole number of
+    /// elements.
     fn make_room(&self, from: Peer, bytes: usize) -> RegionMut;
 }
 
-/// Where an exchange is.
+/// The phase of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// Some of its own messages have not been received yet.
+    /// Some messages of this rank have not been received yet.
     Sending,
-    /// The run, which is the barrier, has begun.
+    /// The barrier has started.
     Barrier,
-    /// The barrier is over.
+    /// The barrier has ended.
     Over,
 }
 
-/// What an exchange is besides the run of its barrier.
+/// The state of an exchange beside the execution of its barrier.
 pub(crate) struct Dynamic {
-    /// What its messages have in common.
+    /// The label of its messages.
     label: Label,
     element: TypeCode,
     arrivals: Arc<dyn Arrivals>,
     phase: Phase,
-    /// Own messages that have not been received.
+    /// The number of messages of this rank that have not been received.
     unsent: usize,
-    /// Messages that have been taken and are on their way.
+    /// The number of messages that have matched and are still being received.
     landing: usize,
 }
 
 impl Dynamic {
-    /// An exchange of messages of this type.
+    /// Creates an exchange of messages of this datatype.
     pub(crate) fn new(
         OpKey { context, tag }: OpKey,
         element: TypeCode,
@@ -100,7 +100,7 @@ impl Dynamic {
         Dynamic { label, element, arrivals, phase: Phase::Sending, unsent: 0, landing: 0 }
     }
 
-    /// Any message of the exchange, from anybody.
+    /// A selector for any message of the exchange, from any rank.
     fn selector(&self) -> Selector {
         let Label { context, tag, ordinal } = self.label;
         Selector { context, source: None, tag: Some(tag), ordinal }
@@ -108,7 +108,7 @@ impl Dynamic {
 }
 
 impl OpExtras {
-    /// The barrier of an exchange is over. Says whether messages are still on their way.
+    /// Records the end of the barrier. Returns whether messages are still being received.
     pub(super) fn outlasts_barrier(&mut self) -> bool {
         self.dynamic.as_mut().is_some_and(|dynamic| {
             dynamic.phase = Phase::Over;
@@ -117,14 +117,14 @@ impl OpExtras {
     }
 }
 
-/// Whether a completion with this token is of a message of an exchange.
+/// Whether a completion with this token belongs to a message of an exchange.
 #[inline]
 pub(super) fn is_message(token: Token) -> bool {
     token.step >= LANDED
 }
 
 impl Engine {
-    /// Begins an exchange, whose barrier is this run.
+    /// Starts an exchange whose barrier is this execution.
     ///
     /// # Safety
     /// What is sent stays valid until the operation is complete or abandoned.
@@ -161,7 +161,7 @@ impl Engine {
         id
     }
 
-    /// Takes what has come for the exchanges that are under way.
+    /// Receives the messages that have arrived for all active exchanges.
     pub(super) fn gather(&mut self, done: &mut Vec<Completion>) {
         let mut next = 0;
         while next < self.gathering.len() {
@@ -173,7 +173,7 @@ impl Engine {
         }
     }
 
-    /// Takes what has come for an exchange. Says whether it is under way.
+    /// Receives the messages that have arrived for an exchange. Returns whether it is active.
     fn gather_for(&mut self, id: Id, done: &mut Vec<Completion>) -> bool {
         let Some(operation) = self.operations.get_mut(id) else { return false };
         let Some((_, dynamic)) = under_way(operation) else { return false };
@@ -189,7 +189,7 @@ impl Engine {
         true
     }
 
-    /// A message of an exchange, to this rank or from it, has been received, or never will be.
+    /// Handles the end of a message of an exchange, to this rank or from it, received or failed.
     #[cold]
     pub(super) fn message_is_over(
         &mut self,
@@ -212,7 +212,7 @@ impl Engine {
         self.begin_barrier(id, done);
     }
 
-    /// Begins the barrier of an exchange if it is time.
+    /// Starts the barrier of an exchange when all its sends are complete.
     fn begin_barrier(&mut self, id: Id, done: &mut Vec<Completion>) {
         let Some(operation) = self.operations.get_mut(id) else { return };
         let Some((_, dynamic)) = under_way(operation) else { return };
@@ -222,8 +222,8 @@ impl Engine {
         }
     }
 
-    /// Takes back the messages of exchanges that a rank has left; see the module's documentation.
-    /// Says whether there were any.
+    /// Withdraws the messages of exchanges that a rank has left; see the module's documentation.
+    /// Returns whether there were any.
     pub(super) fn give_up_exchanges(&mut self) -> bool {
         let mut moved = false;
         for at in 0..self.gathering.len() {
@@ -248,7 +248,7 @@ impl Engine {
     }
 }
 
-/// The barrier of an exchange that is not complete, and the rest of it.
+/// The barrier of an active exchange, and the rest of it.
 fn under_way(operation: &mut Operation) -> Option<(&mut Execution, &mut Dynamic)> {
     if operation.state != State::Active {
         return None;

@@ -7,10 +7,10 @@
 //! point at most one step waits.
 //!
 //! **No rank waits for ever for room.** A channel carries one message in each round. The rank that
-//! is furthest behind, in round `n`, finds room in each channel through which it sends: the
-//! receiver is in round `n` at least, and so has read all messages of earlier rounds. The verifier
-//! has shown of the plan that steps taken one after the other, with room for all sends, lead to the
-//! end of a round.
+//! is furthest behind, in round `n`, finds room in each channel that it sends through: the receiver
+//! is in round `n` at least, and so has read all that was sent in rounds before. And that taking
+//! one step after the other, with room for all that is sent, leads to the end of a round is what
+//! the verifier has shown of the plan.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
