@@ -1,4 +1,4 @@
-//! Hints. (MPI 4.1 §10)
+//! Info objects: hints as keys with values. (MPI 4.1 §10)
 
 use std::collections::BTreeMap;
 use std::env;
@@ -103,17 +103,15 @@ impl Info {
         Info::default()
     }
 
-    /// What a hint says that has the values `true` and `false`; with any other value it says
-    /// nothing.
+    /// The value of a hint that is `true` or `false`; `None` for any other value.
     pub(crate) fn says(&self, key: &str) -> Option<bool> {
         self.get(key)?.parse().ok()
     }
 
-    /// What is known about how this process was started: its `command`, its arguments (`argv`),
-    /// the processor architecture (`arch`) and the working directory (`wdir`). What is not known,
-    /// or too long, is left out, and so is what nobody has asked for when it was started, as a
-    /// level of thread support. It is the same whenever it is asked for. (`MPI_INFO_ENV`,
-    /// MPI 5.0 §11.2.1)
+    /// How this process was started: its `command`, its arguments (`argv`), the processor
+    /// architecture (`arch`) and the working directory (`wdir`). An unknown or too long value is
+    /// left out, and so is one that was not requested at the start, as a level of thread support.
+    /// All calls return the same. (`MPI_INFO_ENV`, MPI 5.0 §11.2.1)
     pub fn environment() -> Info {
         static AT_START: OnceLock<Info> = OnceLock::new();
         AT_START.get_or_init(Info::of_start).clone()
@@ -133,13 +131,13 @@ impl Info {
             ("wdir", directory),
         ];
         for (key, value) in known {
-            // One that is too long is refused, and so left out.
+            // A value that is too long is refused, and so left out.
             let _ = value.map(|value| info.set(key, value));
         }
         info
     }
 
-    /// The same hints and one more; a key that is there already takes the new value.
+    /// The same hints and one more; an existing key gets the new value.
     ///
     /// # Panics
     /// If [`set`](Info::set) refuses the key or the value.
@@ -172,10 +170,10 @@ impl Info {
         self.0.get(key).map(String::as_str)
     }
 
-    /// Takes a key away. (`MPI_Info_delete`)
+    /// Deletes a key. (`MPI_Info_delete`)
     ///
     /// # Errors
-    /// That there is no such key.
+    /// There is no such key.
     pub fn delete(&mut self, key: &str) -> Result<()> {
         match self.0.remove(key) {
             Some(_) => Ok(()),
@@ -201,7 +199,7 @@ impl Info {
     /// The key with this number, below [`len`](Info::len). (`MPI_Info_get_nthkey`)
     ///
     /// # Errors
-    /// That there are not so many.
+    /// There are not so many keys.
     pub fn nth_key(&self, number: usize) -> Result<&str> {
         self.keys().nth(number).ok_or_else(|| {
             let problem = format!("is {number}, but there are {} keys", self.len());
@@ -209,7 +207,7 @@ impl Info {
         })
     }
 
-    /// Takes over all hints of another one.
+    /// Sets all hints of another object.
     pub(crate) fn update(&mut self, other: &Info) {
         self.0.extend(other.0.clone());
     }
