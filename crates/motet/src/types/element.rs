@@ -1,4 +1,4 @@
-//! The types that may travel.
+//! The types whose values may be sent.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -54,7 +54,7 @@ pub unsafe trait Element: Copy + Send + Sync + 'static {
     unsafe fn clear_padding(_element: *mut u8) {}
 }
 
-/// Zeroes the bytes of these elements that are no data.
+/// Zeroes the padding of these elements.
 pub(crate) fn clear_padding<T: Element>(elements: &mut [T]) {
     if T::HAS_PADDING {
         for element in elements {
@@ -81,24 +81,24 @@ pub unsafe fn clear_between(element: *mut u8, bytes: usize, fields: &[(usize, us
     }
 }
 
-/// The type of an element, as the two sides compare it. That of an array is the type of what it
-/// consists of.
+/// The type of an element, as sender and receiver compare it. That of an array is the type of its
+/// elements.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub enum ElementType {
-    /// One that all programs know.
+    /// A basic type that all programs know.
     Basic(TypeCode),
-    /// Any other one.
+    /// A structure.
     Structure(&'static Structure),
 }
 
-/// What a structure consists of.
+/// The size and the fields of a structure.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Structure {
     /// Its size.
     pub bytes: usize,
-    /// In any order.
+    /// The fields, in any order.
     pub fields: &'static [Field],
 }
 
@@ -106,11 +106,11 @@ pub struct Structure {
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Field {
-    /// Where it begins.
+    /// Its offset in bytes.
     pub offset: usize,
     /// Its size.
     pub bytes: usize,
-    /// The type of what it consists of, which it may have several of.
+    /// The type of its elements, of which it may have several.
     pub element: ElementType,
 }
 
@@ -123,7 +123,7 @@ pub(crate) fn code_for<T: Element>() -> TypeCode {
     }
 }
 
-/// The code of a basic element of so many bytes; data without a meaning has none.
+/// The code of a basic element of so many bytes; raw data has none.
 pub(crate) const fn code_of(kind: Kind, size: usize) -> TypeCode {
     match kind {
         Kind::Raw => TypeCode::BYTES,
@@ -132,7 +132,7 @@ pub(crate) const fn code_of(kind: Kind, size: usize) -> TypeCode {
 }
 
 impl ElementType {
-    /// Whether some bytes are no value of it.
+    /// Whether some byte patterns are no value of it.
     pub(crate) fn is_strict(self) -> bool {
         match self {
             ElementType::Basic(code) => code.is_strict(),
@@ -184,8 +184,7 @@ impl ElementType {
 }
 
 impl Structure {
-    /// The code. A process looks it up once; after that it costs a read of an address that it is
-    /// found by.
+    /// The code. A process looks it up once; after that it costs a read in a table of addresses.
     #[inline]
     fn code(&'static self) -> TypeCode {
         let address = (&raw const *self).addr() as u64;
@@ -206,7 +205,7 @@ impl Structure {
         code
     }
 
-    /// The fields by their places, and the size. What has no size is left out.
+    /// The fields by their offsets, and the size. Fields without a size are left out.
     fn signature(&self) -> String {
         let mut fields: Vec<&Field> = self.fields.iter().filter(|field| field.bytes > 0).collect();
         sort_by_number(&mut fields, |field| field.offset as u64);
@@ -220,8 +219,8 @@ impl Structure {
     }
 }
 
-/// Addresses of structures with their codes: an address in the upper 48 bits, and its code. Several
-/// structures may take turns with one place, each of which is found anew then.
+/// A table of structures: an address in the upper 48 bits, and the code. Several structures may
+/// compete for one place, and are then looked up again.
 static SEEN: [AtomicU64; 256] = [const { AtomicU64::new(0) }; 256];
 
 /// The size of a basic element.
@@ -251,7 +250,7 @@ pub(crate) fn name_of(code: TypeCode) -> String {
 }
 
 /// A number for a type that is equal for the same types in all programs, and mostly different for
-/// others; a `bool` has that of raw truth values. 0 for bytes.
+/// others; a `bool` has the number of raw truth values. 0 for bytes.
 pub(crate) fn number_of(code: TypeCode) -> u64 {
     let signature = structures::signature_of(code).unwrap_or_default();
     let hash = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);

@@ -46,9 +46,9 @@ impl Sequence {
         }
     }
 
-    /// This one, and then the other.
+    /// The concatenation of this one and the other.
     ///
-    /// Counts wrap; whoever makes a datatype has checked that its size fits.
+    /// Counts wrap; the constructors have checked that the size fits.
     pub(super) fn then(self, next: Sequence) -> Sequence {
         Sequence {
             value: add(multiply(self.value, next.scale), next.value),
@@ -59,7 +59,7 @@ impl Sequence {
         }
     }
 
-    /// This one so many times.
+    /// This one repeated so many times.
     pub(super) fn repeat(self, mut times: u64) -> Sequence {
         let (mut result, mut power) = (Sequence::EMPTY, self);
         while times > 0 {

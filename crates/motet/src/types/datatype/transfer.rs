@@ -1,4 +1,4 @@
-//! Moving bytes between memory and the stream of a layout.
+//! Copies bytes between memory and the stream of a layout.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -21,7 +21,7 @@ impl Layout {
         unsafe { self.pack_raw(base, count, position, out.as_mut_ptr(), out.len()) }
     }
 
-    /// [`Layout::pack`] to memory that others may look at, as that of a segment.
+    /// [`Layout::pack`] to memory that other threads may read, as that of a segment.
     ///
     /// # Safety
     /// As [`Layout::pack`]; and `len` bytes at `out` can be written, and are none of the data.
@@ -49,7 +49,7 @@ impl Layout {
         unsafe { self.unpack_raw(base, count, position, input.as_ptr(), input.len()) }
     }
 
-    /// [`Layout::unpack`] from memory that others may look at, as that of a segment.
+    /// [`Layout::unpack`] from memory that other threads may read, as that of a segment.
     ///
     /// # Safety
     /// As [`Layout::unpack`]; and `len` bytes at `input` can be read, and are none of the data.
@@ -224,8 +224,8 @@ fn way(bytes: i64) -> isize {
     bytes as isize
 }
 
-/// Bytes of memory and stream that one run is copied from or to before it is the next one's turn:
-/// few enough to stay in the nearest cache.
+/// Bytes of memory and stream for which one run is copied before the next run's turn: few enough to
+/// stay in the first-level cache.
 const TILE: u64 = 8 << 10;
 
 /// Cuts rows into tiles: the first row of each, and how many it has.
