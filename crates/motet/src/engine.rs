@@ -502,7 +502,7 @@ fn collected(mut staging: Option<Box<PackedBuffers>>) -> Option<Box<PackedBuffer
 mod tests {
     use super::*;
 
-    /// So much stays of every operation under way, beside what it does and its buffers.
+    /// Bytes that every pending operation needs beside its work and its buffers.
     #[test]
     fn operations_are_small() {
         assert_eq!((size_of::<Outcome>(), size_of::<Operation>()), (24, 56));

@@ -10,7 +10,7 @@
 //! parked: `sleepers` changes under its lock, and a thread polls once more, under the lock, after
 //! it has raised the count.
 //!
-//! **Futures.** The first pending future starts a helper thread, which wakes the wakers.
+//! **Futures.** The first pending future starts the progress thread, which wakes the wakers.
 
 mod finalize;
 mod flush_thread;
@@ -59,7 +59,7 @@ pub(crate) struct RankContext {
     shared: Arc<Shared>,
     /// The number of ids that this rank has given to communicators.
     ids: AtomicU64,
-    /// The helper thread, or why it could not be started.
+    /// The progress thread, or why it could not be started.
     helper: OnceLock<io::Result<JoinHandle<()>>>,
     /// The flush thread, if there are ranks on other hosts.
     courier: Option<FlushThread>,
@@ -78,7 +78,7 @@ pub(crate) struct RankContext {
     has_left: AtomicBool,
 }
 
-/// The state that the threads of the rank and its helper thread share.
+/// The state that the threads of the rank and its progress thread share.
 struct Shared {
     engine: BiasedLock<Guarded>,
     segment: Arc<SharedSegment>,
@@ -479,10 +479,10 @@ impl Drop for RankContext {
         self.shared.aid.end();
         self.shared.segment.doorbell(self.me()).ring();
         if let Some(Ok(helper)) = self.helper.take()
-            // A waker may drop the last handle of a rank on the helper itself.
+            // A waker may drop the last handle of a rank on the progress thread itself.
             && helper.thread().id() != thread::current().id()
         {
-            // The helper does not panic; if a waker did, that is not worth a second panic.
+            // The thread does not panic; if a waker did, that is not worth a second panic.
             let _ = helper.join();
         }
     }

@@ -14,7 +14,7 @@ pub const MAX_INFO_KEY: usize = 256;
 pub const MAX_INFO_VALUE: usize = 1024;
 
 /// The hint that the reductions of a communicator, or a persistent one, have the same bits wherever
-/// and however they run, as its value `true` says and `false` does not; see
+/// and however they run, with the value `true`, or need not, with `false`; see
 /// [`Communicator::set_info`](crate::Communicator::set_info).
 pub const DETERMINISTIC: &str = "deterministic";
 
@@ -36,23 +36,23 @@ pub const DETERMINISTIC: &str = "deterministic";
 /// # Ok::<(), motet::Error>(())
 /// ```
 pub const ENFORCE: &str = "enforce";
-/// The hint that the ranks compute while the operation goes on: an algorithm with fewer rounds is
-/// preferred, since in each round a rank must come to the library. Together with [`BLOCKING`] it
-/// says nothing. (2008 proposal §2.3)
+/// The hint that the ranks compute while the operation is pending: the library prefers an algorithm
+/// with fewer rounds, since in each round a rank must call the library. Together with [`BLOCKING`]
+/// it has no effect. (2008 proposal §2.3)
 pub const NONBLOCKING: &str = "nonblocking";
-/// The hint that the ranks wait for the operation and do nothing else: there is no preference for
-/// overlap, as without hints. (2008 proposal §2.3)
+/// The hint that the ranks wait for the operation and do nothing else: no preference for overlap,
+/// as without hints. (2008 proposal §2.3)
 pub const BLOCKING: &str = "blocking";
-/// The hint that a later init will be like this one: what this one plans and, with [`ENFORCE`],
-/// measures is kept before others. (2008 proposal §2.3)
+/// The hint that a later init will be like this one: the cache keeps the plan and, with
+/// [`ENFORCE`], the measurement of this one in preference to others. (2008 proposal §2.3)
 pub const REUSE: &str = "reuse";
-/// The hint that an earlier init with [`REUSE`] was like this one: what that one has planned and
-/// measured is used again, also if it was for other buffers, or before the communicator was
-/// duplicated. Nothing is wrong if there is none. The channels of an operation that finds its plan
-/// are opened by its first start, not by its init. (2008 proposal §2.3)
+/// The hint that an earlier init with [`REUSE`] was like this one: this one reuses its plan and its
+/// measurement, also if it was for other buffers, or before the communicator was duplicated. If
+/// there is none, that is no error. The channels of an operation that finds its plan are opened by
+/// its first start, not by its init. (2008 proposal §2.3)
 pub const PREVIOUS: &str = "previous";
 
-/// What is wrong with a hint.
+/// Why a hint is invalid or missing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InfoError {

@@ -1,4 +1,5 @@
-//! The engine's part in a sparse dynamic exchange, in which only senders know who sends to whom.
+//! Runs sparse dynamic exchanges in the engine: only senders know which rank sends to which
+//! (nonblocking consensus).
 //!
 //! # The protocol
 //!
@@ -7,13 +8,13 @@
 //! that ends it has the context of collectives and the same number. Each rank does this:
 //!
 //! 1. *Sending.* It sends all its messages synchronously: such a send is complete only when a
-//!    receive has taken the message.
-//! 2. All the time, also later, it takes whatever comes with the number of the exchange: it makes
-//!    room for each message, whose length it learns from the message itself, and receives it.
-//! 3. *Barrier.* When all its sends are complete it begins the barrier, which waits for nobody
-//!    when it begins.
-//! 4. *Over.* When the barrier is over and nothing that was taken is still on its way, so is the
-//!    exchange.
+//!    receive has matched the message.
+//! 2. All the time, also later, it receives every message with the number of the exchange: it makes
+//!    room for each message, whose length it learns from the message itself.
+//! 3. *Barrier.* When all its sends are complete it starts the barrier, whose start waits for no
+//!    rank.
+//! 4. *Over.* When the barrier has ended and no matched message is still being received, the
+//!    exchange has ended.
 //!
 //! **Nobody leaves too early, and nothing is lost.** Let the barrier be over at rank `a`, and let
 //! `m` be a message to `a`. Then all ranks have begun the barrier, so the sender of `m` has, so its
@@ -29,18 +30,17 @@
 //! long as anybody moves its engine. So, once all ranks have begun, every send completes, then
 //! every barrier is begun, then is over.
 //!
-//! **If something goes wrong** at a rank (a message of another type, say), it goes on with the
-//! steps, so that nobody waits for it; what it still has to say in the barrier tells others that
-//! there was an error. A rank that has left before its part was done would be waited for in vain:
-//! by those in the barrier, who are told by the fabric; and by those whose messages somebody does
-//! not take any more who was told so. But a rank leaves only when its exchange is over, and if all
-//! goes well that is after all sends of all ranks. So whoever still sends and sees that any rank of
-//! the communicator has left knows that something is wrong, takes its messages back and goes on to
-//! the barrier.
+//! **If an error occurs** on a rank (a message of another type, say), it goes on with the steps, so
+//! that no rank waits for it; its messages of the barrier tell other ranks that there was an error.
+//! A rank that left before its part was done would leave others waiting: those in the barrier, whom
+//! the fabric tells; and those whose messages are no longer received by a rank that was told so.
+//! But a rank leaves only when its exchange has ended, and if all goes well that is after all sends
+//! of all ranks. So a rank that still sends and sees that any rank of the communicator has left
+//! knows that something is wrong, withdraws its messages and goes on to the barrier.
 //!
-//! **What it needs.** A rank sends the messages of the pattern and as many as there are rounds in
-//! the barrier (`⌈log2 p⌉`, whatever algorithm is preferred for barriers). It has no list of ranks:
-//! its memory grows with its own messages and with those to it.
+//! **Cost.** A rank sends the messages of the pattern and as many as there are rounds in the
+//! barrier (`⌈log2 p⌉`, whatever algorithm is preferred for barriers). It has no list of ranks: its
+//! memory grows with its own messages and with those to it.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 

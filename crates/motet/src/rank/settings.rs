@@ -290,13 +290,13 @@ impl Settings {
     }
 
     /// Gives each rank a progress thread, which advances its operations while the rank computes and
-    /// does not call the library; it sleeps while none is pending or the rank waits itself.
+    /// does not call the library; it is parked while none is pending or the rank waits itself.
     /// Messages and collectives then go on during a computation, if there is a core for that
     /// thread. It runs operators, too.
     ///
     /// If there are two cores for each rank, the thread also performs the first steps of
     /// operations, unless they are short, so that a start takes no time; and it polls for messages
-    /// and for starts for a while before it sleeps. Otherwise each start of a nonblocking or
+    /// and for starts for a while before it parks. Otherwise each start of a nonblocking or
     /// persistent operation wakes it, which takes some microseconds. In any case calls may find it
     /// at work on the same operations, for as long as it takes to copy a large message. Blocking
     /// operations cost what they did.

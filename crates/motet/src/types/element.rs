@@ -260,12 +260,12 @@ pub(crate) fn number_of(code: TypeCode) -> u64 {
     }
 }
 
-/// The one place where bytes become elements for a program. In a build with debug assertions it
-/// makes sure of what is asked of whatever has been received: so many elements lie at an address
-/// that elements of this type may have, and are values of it.
+/// Checks received data, in a build with debug assertions: `len` elements lie at an address that
+/// elements of this type may have, and are values of it. This is the one place where bytes become
+/// elements for a program.
 ///
 /// # Panics
-/// If they are not: then the library, or somebody who has told it the wrong type, is wrong.
+/// If they are not: then the library is wrong, or the caller has named the wrong type.
 ///
 /// # Safety
 /// The elements can be read.

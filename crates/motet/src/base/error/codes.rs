@@ -52,7 +52,7 @@ impl fmt::Display for ErrorCode {
 
 /// The classes, codes and texts that a program has added to those of the standard.
 ///
-/// There is no such list for the whole process: who wants one keeps it.
+/// The process has no such list by itself: a program that needs one keeps it.
 ///
 /// ```
 /// let mut codes = motet::ErrorCodes::new();

@@ -17,7 +17,7 @@ pub(super) const EXTERNAL_MAX_BYTES: usize = 32;
 const EXTENDED: bool = cfg!(any(target_arch = "x86", target_arch = "x86_64"));
 
 impl Datatype {
-    /// Bytes that so many items take in `external32` (`MPI_Pack_external_size`).
+    /// Bytes that `count` items take in `external32` (`MPI_Pack_external_size`).
     pub fn pack_external_size(&self, count: u64) -> Result<u64, DatatypeError> {
         let bytes = self.facts().external.checked_mul(count);
         let bytes = bytes.filter(|&bytes| i64::try_from(bytes).is_ok());

@@ -324,8 +324,8 @@ fn repeat(
     }
 }
 
-/// Up to so many runs are taken as a row of a loop, and copied run by run for many rows at once:
-/// a long loop with one kernel instead of many short ones.
+/// Up to this many runs are a row of a loop, and are copied run by run for many rows at once: a
+/// long loop with one kernel instead of many short ones.
 const SHORT: usize = 16;
 
 /// The runs of a part, if they are few.

@@ -39,8 +39,8 @@ impl Layout {
     }
 
     /// Copies `input` to the places of the stream of `count` items from byte `position` on, until
-    /// the input or the stream ends; returns the bytes copied. No other byte is written. Data
-    /// must not overlap: nobody knows which of two elements in one place stays.
+    /// the input or the stream ends; returns the bytes copied. No other byte is written. Data must
+    /// not overlap: it is undefined which of two elements in one place stays.
     ///
     /// # Safety
     /// All data of `count` items at `base` can be written, and nobody else uses it meanwhile.
@@ -96,7 +96,7 @@ impl Layout {
         Ok(unsafe { self.unpack(base, count, position, input) })
     }
 
-    /// Whether all data of `count` items lies within so many bytes.
+    /// Checks that all data of `count` items lies within `len` bytes.
     fn check_within(&self, len: usize, origin: usize, count: u64) -> Result<(), DatatypeError> {
         let (low, high) = self.reach(count);
         let (low, high) = (low + origin as i128, high + origin as i128);
@@ -201,9 +201,9 @@ impl Datatype {
     }
 }
 
-/// From memory to the stream.
+/// Copies from memory to the stream.
 ///
-/// Whoever makes one promises that all data of the layout that it is led through can be read at
+/// The creator promises that all data of the layout through which it is led can be read at
 /// `memory`, and `room` bytes be written at `stream`. So every block that the walk hands over can
 /// be copied: it is data of the layout, and fits into the room.
 struct Gather {
@@ -212,7 +212,7 @@ struct Gather {
     room: u64,
 }
 
-/// From the stream to memory: as [`Gather`], with reading and writing exchanged.
+/// Copies from the stream to memory: like [`Gather`], with reading and writing exchanged.
 struct Scatter {
     memory: *mut u8,
     stream: *const u8,
