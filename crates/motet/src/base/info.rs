@@ -18,11 +18,11 @@ pub const MAX_INFO_VALUE: usize = 1024;
 /// [`Communicator::set_info`](crate::Communicator::set_info).
 pub const DETERMINISTIC: &str = "deterministic";
 
-/// The hint that an init is collective, as its value `true` says: no rank leaves it before all have
-/// entered. The ranks compare their calls, and those that do not fit together are errors that name
-/// two ranks; then they measure the algorithms that can carry out the call, on memory of their own,
-/// and agree on the fastest. The default stays unless another one is better by more than 5 %.
-/// Without the hint an init waits for nobody. (2008 proposal §2.3)
+/// The hint that an init is collective, with the value `true`: no rank leaves it before all have
+/// entered. The ranks compare their calls, and a mismatch is an error that names two ranks; then
+/// they measure the algorithms that can carry out the call, on memory of their own, and agree on
+/// the fastest. The default stays unless another one is better by more than 5 %. Without the hint
+/// an init is local: it waits for no rank. (2008 proposal §2.3)
 ///
 /// ```
 /// use motet::{ENFORCE, Info, Sum};

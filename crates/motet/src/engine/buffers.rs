@@ -118,7 +118,8 @@ impl Memory {
         unsafe { self.reduce_at(kernel, operands, into) }
     }
 
-    /// The same, where one operand lies elsewhere: it is what would have been received there.
+    /// Like [`Memory::reduce`], but the operand at `place` is the received message, wherever that
+    /// is.
     ///
     /// # Safety
     /// As [`Memory::reduce`]; what is received is as long as the result, and aligned.

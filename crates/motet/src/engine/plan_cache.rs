@@ -46,7 +46,7 @@ impl Selection {
     const ALL: usize = 6;
 }
 
-/// What decides on the algorithm of one call.
+/// The rule for the algorithm of one call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Rule {
     By(Selection),

@@ -51,10 +51,10 @@ pub const RANKS_PER_NODE: &str = "MOTET_RANKS_PER_NODE";
 /// The variable that says how many ranks share memory: see [`Settings::ranks_per_segment`].
 pub const RANKS_PER_SEGMENT: &str = bootstrap::RANKS_PER_SEGMENT;
 
-/// How a world behaves where that is not left to the library. Must be the same on all its ranks.
+/// The settings of a world. They must be the same on all its ranks.
 ///
-/// Results do not depend on it (but for what is asked of [nodes](Settings::ranks_per_node)); it is
-/// for measurements and tests, and for what was learned from them.
+/// Results do not depend on them (except the answers about [nodes](Settings::ranks_per_node)); they
+/// are for measurements and tests, and to apply what those have shown.
 ///
 /// ```
 /// use motet::{Info, Settings, Sum};
@@ -208,11 +208,11 @@ impl Settings {
     }
 
     /// Checks that all ranks of each communicator call the same collectives in the same order, with
-    /// arguments that fit together. If not, that is an error on all of them,
-    /// [`ErrorKind::Mismatch`], which names two calls with their ranks and source lines, instead of
-    /// a hang or a wrong result. Each collective call then costs a small message to each other
-    /// rank. A mistake in the arguments on one rank is an error on the others too: a call that is
-    /// refused counts as made, and cannot be made good by another.
+    /// matching arguments. A mismatch is an error on all of them, [`ErrorKind::Mismatch`], which
+    /// names two calls with their ranks and source lines, instead of a hang or a wrong result. Each
+    /// collective call then costs a small message to each other rank. A mistake in the arguments on
+    /// one rank is an error on the others, too: a refused call counts as made, and no later call
+    /// can replace it.
     ///
     /// ```
     /// let settings = motet::Settings::new().check();

@@ -41,8 +41,9 @@ pub(super) const SLEEP_MAX: Duration = Duration::from_secs(1);
 /// waited: the network rings no doorbell.
 const REMOTE_SLEEP_MIN: Duration = Duration::from_micros(50);
 const REMOTE_SLEEP_MAX: Duration = Duration::from_millis(1);
-/// The same for a rank that waits for ranks on other hosts, which polls all the time and yields
-/// between polls. If one of them parks, the others wait for it, too, and park in turn.
+/// Like [`OVERSUBSCRIBED_AWAKE_MIN`] for a rank that waits for ranks on other hosts, which polls
+/// all the time and yields between polls. If one of them parks, the others wait for it, too, and
+/// park in turn.
 const REMOTE_OVERSUBSCRIBED_SPIN: Duration = OVERSUBSCRIBED_AWAKE_MIN;
 /// How often a rank that does not park checks for operations that can never complete.
 const THOROUGH_PERIOD: Duration = Duration::from_millis(1);
@@ -145,12 +146,12 @@ impl WaitPolicy {
         }
     }
 
-    /// The same for ranks of one scheduling group, or of several.
+    /// The policy for ranks of one scheduling group, or of several.
     pub(super) fn in_groups(self, spans_groups: bool) -> WaitPolicy {
         WaitPolicy { spans_groups, ..self }
     }
 
-    /// The same for a rank that may wait for ranks on other hosts: each poll costs a system call,
+    /// The policy for a rank that may wait for ranks on other hosts: each poll costs a system call,
     /// and parking is a matter of time only.
     pub(super) fn wired(self) -> WaitPolicy {
         if self.spin.is_zero() && self.yields == 0 {

@@ -179,8 +179,8 @@ impl Datatype {
     }
 
     /// The signature of as many items, and elements of a further item, as make up so many bytes;
-    /// `None` if the last element is not complete. This is what a message must have that is
-    /// shorter than the buffer it is received into.
+    /// `None` if the last element is not complete. A message shorter than its receive buffer must
+    /// have this signature.
     pub fn signature_of_bytes(&self, bytes: u64) -> Option<Signature> {
         self.prefix(bytes).map(Sequence::signature)
     }

@@ -9,24 +9,23 @@ use motet_plan::order::sort_by_number;
 
 use crate::types::datatype::Kind;
 
-/// A type that may be sent, received and reduced as it is: all primitive integers and floats,
-/// `bool`, (feature `complex`) complex numbers, arrays of these, and structures that
+/// A type whose values may be sent, received and reduced without conversion: all primitive integers
+/// and floats, `bool`, (feature `complex`) complex numbers, arrays of these, and structures that
 /// [`struct_datatype!`](crate::struct_datatype) has been written for.
 ///
-/// The other side must use the same type; if it does not, the operation ends with
+/// The peer must use the same type; if it does not, the operation ends with
 /// [`ErrorKind::TypeMismatch`](crate::ErrorKind::TypeMismatch) and nothing is written. Structures
-/// are the same if all fields have the same types and places, whatever the structures and the
-/// fields are called and whichever programs they are from. A structure travels as it lies in
-/// memory, but for its padding: where it goes out, zeroes lie there, so that nothing leaves the
-/// process that is no data.
+/// are the same if all fields have the same types and offsets, whatever the names of the structures
+/// and fields, and in whichever programs. A structure is sent as its bytes in memory, except for
+/// its padding, which is sent as zeroes, so that no other bytes of the process leave it.
 ///
-/// Bytes without a type, as untyped calls and programs in other languages send them, are received
-/// as any type of which all bytes are a value. A `bool`, and a structure with a `bool` in it, comes
-/// from the same type of a Rust program only.
+/// Bytes without a type, as untyped calls and programs in other languages send them, can be
+/// received as any type of which all bytes are a value. A `bool`, and a structure with a `bool` in
+/// it, can be received only from the same type of a Rust program.
 ///
 /// # Safety
-/// The type has no pointers and no destructor, and stays valid when its bytes are replaced by
-/// those of another value of the same [`ElementType`].
+/// The type has no pointers and no destructor, and stays valid when its bytes are replaced by those
+/// of another value of the same [`ElementType`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no element: its values cannot travel from rank to rank as they are",
     label = "not an element",
@@ -42,7 +41,7 @@ pub unsafe trait Element: Copy + Send + Sync + 'static {
     #[doc(hidden)]
     const TYPE: ElementType;
 
-    /// Whether it has bytes that are no data: what lies there is not for other ranks.
+    /// Whether it has padding, whose bytes must not reach other ranks.
     #[doc(hidden)]
     const HAS_PADDING: bool = false;
 

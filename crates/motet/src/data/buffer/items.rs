@@ -13,10 +13,10 @@ use crate::types::element::{ElementType, code_of};
 
 /// Items of a datatype in a buffer: a column of a matrix, a face of a grid, every other element.
 ///
-/// It is a buffer of every nonblocking and persistent operation. What an operation sees are the
-/// elements of the items in the order of the datatype, one after the other: they are what its
-/// counts and blocks count. Where the items are no single run of elements they are collected
-/// when the operation starts, and spread when it has ended; what lies between them is not touched.
+/// It is a buffer of every nonblocking and persistent operation. An operation sees the elements of
+/// the items in the order of the datatype, one after the other: its counts and blocks count these
+/// elements. If the items are not one run of elements, they are packed when the operation starts,
+/// and unpacked when it has ended; memory between them is not touched.
 ///
 /// ```
 /// use motet::buffer::Items;
@@ -115,12 +115,12 @@ impl<B: SendBuffer> Items<B> {
         Ok(Items { buffer, origin, count: count as u64, layout })
     }
 
-    /// The buffer that they lie in.
+    /// The buffer of the items.
     pub fn into_buffer(self) -> B {
         self.buffer
     }
 
-    /// The buffer that they lie in.
+    /// The buffer of the items.
     pub fn buffer(&self) -> &B {
         &self.buffer
     }

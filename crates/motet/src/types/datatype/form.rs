@@ -21,14 +21,14 @@ pub(super) enum Form {
     Fields { fields: Arc<[Field]> },
 }
 
-/// So many items in a row.
+/// `len` consecutive items.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Block {
     pub(super) at: i64,
     pub(super) len: u64,
 }
 
-/// So many items of some datatype in a row.
+/// `len` consecutive items of a datatype.
 #[derive(Clone, Debug)]
 pub(super) struct Field {
     pub(super) at: i64,
@@ -86,7 +86,7 @@ impl Facts {
     }
 }
 
-/// The facts of a datatype that is being made, from those of its parts.
+/// Sums up the facts of a new datatype from those of its parts.
 pub(super) struct Sum {
     size: u64,
     external: u64,

@@ -13,7 +13,7 @@ pub(super) struct Known {
     pub(super) layout: OnceLock<Layout>,
 }
 
-/// The codes of the standard, and those of ours.
+/// The codes of the standard, and those of Motet.
 const CODES: [std::ops::Range<u16>; 2] = [0x200..0x300, 0x1000..0x1010];
 const PLACES: usize = 0x110;
 

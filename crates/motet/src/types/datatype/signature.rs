@@ -93,7 +93,7 @@ fn mix(mut x: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-/// The signature of a number of items of a datatype: what must agree between the two sides.
+/// The signature of a number of items of a datatype, which must agree between sender and receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Signature {
     /// Equal for equal sequences of basic elements; differs for others but with a probability
@@ -111,7 +111,7 @@ impl Signature {
     /// Whether data of the one may be received as the other (MPI 4.1, 3.3.1).
     ///
     /// `MPI_PACKED` matches everything of the same size. So does `MPI_BYTE` here: the standard
-    /// asks for it on both sides, but many a program has it on one.
+    /// requires it on both sides, but many programs have it on one.
     pub fn matches(self, other: Signature) -> bool {
         if self.raw || other.raw { self.bytes == other.bytes } else { self == other }
     }
