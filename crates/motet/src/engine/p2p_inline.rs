@@ -1,7 +1,7 @@
 //! Inline sends and receives: one short message of a waiting caller, without an operation.
 //!
 //! A receive takes this path only while no other receive is posted, which would match first, and
-//! while no unexpected message is queued, which may be the awaited one, and no long one. If the
+//! while no unexpected message is queued, which may be the awaited one, and may be long. If the
 //! message does not arrive within so many polls, or is not short, the receive is posted like any
 //! other.
 
