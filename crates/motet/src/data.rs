@@ -1,4 +1,4 @@
-//! What operations work on: buffers, operators, and the loops that apply them.
+//! The data of operations: buffers, operators, and the loops that apply operators.
 
 pub mod buffer;
 pub(crate) mod kernel;

@@ -1,13 +1,12 @@
-//! The engine of one rank: the place where plans meet the fabric.
+//! The engine of one rank runs all its operations: here plans meet the fabric.
 //!
-//! It holds every operation that this rank has begun and not finished, moves all of them whenever
-//! somebody calls [`Engine::progress`], and never waits itself (see [`crate::rank`]).
+//! It holds every operation that the rank has begun and not finished, moves all of them whenever a
+//! thread calls [`Engine::progress`], and never waits itself; the rank waits (see [`crate::rank`]).
 //!
-//! **The promise behind the transfers.** The engine posts addresses of user memory to the
-//! endpoint. They stay valid because an operation owns the parts of its buffers (see
-//! [`crate::buffer`]) from before the first transfer is posted until either all its transfers have
-//! completed, or [`Engine::abandon`] has cancelled them: after that call no rank touches the
-//! memory. Nothing else ever hands buffers back.
+//! **Why posted addresses stay valid.** The engine posts addresses of user memory to the endpoint.
+//! An operation owns the parts of its buffers (see [`crate::buffer`]) from before its first
+//! transfer is posted until all its transfers have completed, or until [`Engine::abandon`] has
+//! cancelled them: after that call no rank touches the memory. Nothing else hands buffers back.
 
 mod admission;
 mod bsend;
@@ -65,66 +64,66 @@ pub(crate) use plan_cache::{CacheHit, CachedPlan, PlanCache, Rule, Selection};
 pub(crate) use replay::{CallSignature, HasLists, Lists, Replay, ReplayKey};
 pub(crate) use wakers::Postponed;
 
-/// Of so many looks one is thorough.
+/// One progress call in so many also detects operations that can never complete.
 const THOROUGH_EVERY: u32 = 256;
 
-/// What an operation ends with.
+/// The result of an operation.
 pub(crate) type Outcome = Result<Received, TransferError>;
 
-/// What a transfer of a collective says it received: nothing that anybody looks at.
+/// The placeholder of a collective's transfers, whose source, tag and length nobody reads.
 pub(crate) const NOTHING: Received = Received { source: motet_fabric::Peer(0), tag: 0, bytes: 0 };
 
-/// So many completions have room from the beginning, so that the first one asks for no memory.
+/// Completions for which the engine allocates room at the start, so that the first one does not.
 const DONE_AT_ONCE: usize = 8;
 
-/// Where an operation is in its life.
+/// The state of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// Persistent, and not started.
+    /// Persistent and not started.
     Inactive,
     Active,
-    /// A collective has ended well. To tell what that came to would take longer than to run it.
+    /// A collective has succeeded. Building its outcome would take longer than the collective.
     Succeeded,
     Complete(Outcome),
 }
 
-/// What an operation does.
+/// The work of an operation.
 pub(crate) enum Work {
     Run(Box<Execution>),
-    /// One message that is sent.
+    /// Sends one message.
     Send,
-    /// One message that is received, perhaps still to come.
+    /// Receives one message, which may not have arrived yet.
     Receive(Ticket),
-    /// One message that is sent and another that is received.
+    /// Sends one message and receives another.
     Pair(Box<Pair>),
-    /// One message for each start.
+    /// A persistent message: one message for each start.
     Stored(Box<Stored>),
-    /// Something outside the library, of whose end it is told.
+    /// Work outside the library (a generalized request): the program tells the engine when it ends.
     Generalized,
 }
 
-/// An operation. A million of them may be under way, so what few of them need lies apart.
+/// An operation. A million may be pending, so rarely used fields are boxed in [`OpExtras`].
 struct Operation {
     work: Work,
     state: State,
     rare: Option<Box<OpExtras>>,
-    /// Whether a scope will ask for the outcome if the request does not.
+    /// Whether a scope takes the outcome if the request does not.
     held: bool,
-    /// Whether the request is gone.
+    /// Whether the request has been dropped.
     dropped: bool,
 }
 
-/// What few operations need.
+/// The fields that few operations need.
 #[derive(Default)]
 struct OpExtras {
-    /// Data that is not in memory as the work needs it.
+    /// Packed copies of data with gaps.
     staging: Option<Box<PackedBuffers>>,
     waker: Option<Waker>,
-    /// Set when its request is gone: its buffers, to be freed when it is complete.
+    /// The buffers of a dropped request, freed when the operation completes.
     detached: Option<BufferGuard>,
-    /// Why it has its algorithm, if its plan does not know.
+    /// Why the algorithm was chosen, if the plan does not know.
     reason: Option<Arc<str>>,
-    /// Of a sparse dynamic exchange: all but its barrier.
+    /// The part of a sparse dynamic exchange beside its barrier.
     dynamic: Option<Box<Dynamic>>,
 }
 
@@ -146,42 +145,43 @@ impl Operation {
 pub(crate) struct Engine {
     endpoint: Endpoint,
     operations: Slab<Operation>,
-    /// Active operations with steps that wait for channels.
+    /// Active operations that the engine polls: steps of theirs wait for channels or eager rings.
     polled: Vec<Id>,
-    /// Whether another thread moves what this rank has begun, and so begins what takes long.
+    /// Whether a progress thread runs, which then starts the long collectives.
     has_helper: bool,
-    /// Operations that are left to it.
+    /// Operations that the progress thread is to start.
     left: Vec<Id>,
-    /// Sparse dynamic exchanges that take what comes.
+    /// Sparse dynamic exchanges that receive from any rank.
     gathering: Vec<Id>,
-    /// Completions being handed out; kept for its memory.
+    /// Completions being handed out; kept to reuse the allocation.
     done: Vec<Completion>,
     cache: PlanCache,
     calls: replay::ReplayCache,
-    /// Operations that have been started and are not complete, but for generalized ones.
+    /// Started operations that are not complete, without generalized ones.
     active: usize,
-    /// Counts the operations that have ended.
+    /// Number of operations that have ended.
     ended: u64,
     moves: u64,
-    /// Counts those who looked without waiting.
+    /// Number of progress calls by threads that poll and never park.
     looks: u32,
-    /// Threads of this rank that sleep, or are about to.
+    /// Threads of this rank that are parked or about to park.
     pub(crate) sleepers: usize,
-    /// Operations that have a waker.
+    /// Number of operations that have a waker.
     wakers: usize,
-    /// What is to be done once the engine is unlocked.
+    /// Work to do after the engine has been unlocked.
     postponed: Vec<Postponed>,
     /// Operations that wait until a buffer of buffered sends is empty.
     flushes: Vec<(Id, Arc<Room>)>,
     /// The calls of all ranks, in check mode.
     books: Option<Box<CheckState>>,
-    /// Persistent collectives that are no more.
+    /// Persistent collectives that have been freed.
     freed: disagreeing::Freed,
     stall: disagreeing::Stall,
-    /// Operations that there may be before more are asked for, and at all.
+    /// Pending operations allowed before the engine checks its limit (`room`), and the limit
+    /// (`most`).
     room: usize,
     most: usize,
-    /// Whether a death is known, so that nothing is repeated.
+    /// Whether this rank has been told of a death; after that no call is replayed.
     has_mourned: bool,
     /// Whether the rank has left its world.
     has_left: bool,
@@ -221,14 +221,14 @@ impl Engine {
         &mut self.endpoint
     }
 
-    /// From now on another thread moves what this rank begins, as soon as it can: it is left
-    /// collectives that are not short, so that to start one takes no time. Whoever waits or asks
-    /// for one begins it, too, if it is earlier.
+    /// From now on a progress thread moves the operations of this rank and also starts collectives
+    /// that are not short, so that the caller spends no time on the start. A thread that waits or
+    /// tests starts them if it comes first.
     pub(crate) fn leave_to_helper(&mut self) {
         self.has_helper = true;
     }
 
-    /// A run for this call, not bound yet, and where its plan was found.
+    /// Takes an unbound execution for this call, and says where its plan was found.
     pub(crate) fn run_for(
         &mut self,
         call: &Call,
@@ -240,7 +240,7 @@ impl Engine {
         self.cache.take(call, rule, keep, closing)
     }
 
-    /// Begins a collective that runs once.
+    /// Starts a nonpersistent collective.
     pub(crate) fn start_run(
         &mut self,
         mut run: Box<Execution>,
@@ -257,7 +257,7 @@ impl Engine {
         id
     }
 
-    /// Takes in a persistent collective and links it, now or when it is first started.
+    /// Adds a persistent collective and links it, now or at its first start.
     pub(crate) fn add_persistent(
         &mut self,
         mut run: Box<Execution>,
@@ -269,8 +269,8 @@ impl Engine {
             LinkTime::AtStart => run.link_at_start(),
         }
         let id = self.insert(Work::Run(run), staging, State::Inactive);
-        // No start makes room, even if it is the first that has to wait: there is some for all
-        // operations, and for the few at a sprint that have ended and are still listed.
+        // Allocate here, so that no start does: room for all operations, and for the few inline
+        // collectives that have ended and are still in the list.
         let polled = self.operations.len() + inline_run::POLLED_OPS_MAX;
         self.polled.reserve(polled.saturating_sub(self.polled.len()));
         if self.has_helper {
@@ -286,15 +286,15 @@ impl Engine {
         self.operations.insert(Operation { work, state, rare, held: false, dropped: false })
     }
 
-    /// Moves everything that can move. Says whether anything did.
+    /// Advances all operations as far as possible. Returns whether any moved.
     pub(crate) fn progress(&mut self) -> bool {
         let moved = self.move_on();
         self.moves += u64::from(moved);
         moved
     }
 
-    /// As [`Engine::progress`] and, once in many times, as [`Engine::progress_thoroughly`]. For
-    /// those who look again and again and never sleep.
+    /// Like [`Engine::progress`] and, once in [`THOROUGH_EVERY`] calls,
+    /// [`Engine::progress_thoroughly`]. For threads that poll and never park.
     pub(crate) fn progress_now_and_then_thoroughly(&mut self) {
         self.looks = self.looks.wrapping_add(1);
         if self.looks.is_multiple_of(THOROUGH_EVERY) {
@@ -304,12 +304,12 @@ impl Engine {
         }
     }
 
-    /// Counts the operations that have ended: while it stays the same, none has.
+    /// Number of operations that have ended. While it is unchanged, none has ended.
     pub(crate) fn ended(&self) -> u64 {
         self.ended
     }
 
-    /// Counts the times that something moved.
+    /// Number of progress calls that moved something.
     pub(crate) fn moves(&self) -> u64 {
         self.moves
     }
@@ -323,7 +323,7 @@ impl Engine {
     fn move_messages(&mut self) -> bool {
         let mut done = mem::take(&mut self.done);
         let begun = !self.left.is_empty() && self.begin_left(&mut done);
-        // Operations at a sprint look into the lanes themselves, before the endpoint does.
+        // Inline collectives read the eager rings themselves, before the endpoint does.
         let fetched = self.endpoint.poll_network(&mut done);
         let mut moved = self.poll_channels(&mut done) || begun;
         let came = self.endpoint.take_in(&mut done) || fetched;
@@ -338,7 +338,7 @@ impl Engine {
         moved
     }
 
-    /// Begins what was left to whoever is here first.
+    /// Starts the collectives that were left to the first thread that makes progress.
     #[cold]
     fn begin_left(&mut self, done: &mut Vec<Completion>) -> bool {
         for at in 0..self.left.len() {
@@ -348,8 +348,8 @@ impl Engine {
         true
     }
 
-    /// Moves what can move and gives up what never will, because the other side has left or did
-    /// not keep to what was agreed. For those who are about to sleep.
+    /// Advances all operations, then fails those that can never complete because a peer has left or
+    /// the ranks disagree. Called before a thread parks.
     pub(crate) fn progress_thoroughly(&mut self) -> bool {
         let mut moved = self.progress();
         let mut done = mem::take(&mut self.done);
@@ -361,7 +361,7 @@ impl Engine {
         moved || self.end_disagreeing()
     }
 
-    /// Lets a run do what it can, and settles what follows from that.
+    /// Advances one execution and handles the completions that result.
     fn advance(&mut self, id: Id) {
         let mut done = mem::take(&mut self.done);
         self.advance_into(id, &mut done);
@@ -381,8 +381,8 @@ impl Engine {
         }
     }
 
-    /// Hands completions to their operations, and those that follow from that. Says whether there
-    /// were any.
+    /// Hands completions to their operations, with all completions that result. Returns whether
+    /// there were any.
     fn settle(&mut self, mut done: Vec<Completion>) -> bool {
         let mut next = 0;
         while next < done.len() {
@@ -419,7 +419,7 @@ impl Engine {
         next > 0
     }
 
-    /// A collective is complete.
+    /// Ends a collective whose steps are all complete.
     fn finish_run(&mut self, id: Id) {
         let Some(operation) = self.operations.get_mut(id) else { return };
         let Work::Run(run) = &operation.work else { return };
@@ -431,7 +431,7 @@ impl Engine {
         self.end(id, Some(usize::MAX));
     }
 
-    /// An operation is complete, with this outcome.
+    /// Ends an operation with this outcome.
     fn finish(&mut self, id: Id, outcome: Outcome) {
         if let Some(operation) = self.operations.get_mut(id) {
             operation.state = State::Complete(outcome);
@@ -439,8 +439,8 @@ impl Engine {
         self.end(id, outcome.ok().map(|received| received.bytes));
     }
 
-    /// An operation has ended and, unless that went wrong, has received so much: tell whoever
-    /// waits, or free what nobody waits for.
+    /// Ends an operation that received so many bytes (`None` after an error): wakes its waiter, or
+    /// frees it if its request was dropped.
     fn end(&mut self, id: Id, received: Option<usize>) {
         let operation = self.operations.get_mut(id).expect("finished while alive");
         let (transfers, is_rare) = (operation.work.transfers(), operation.rare.is_some());
@@ -450,7 +450,7 @@ impl Engine {
         }
     }
 
-    /// The same, of what few operations need.
+    /// The part of [`Engine::end`] for operations with [`OpExtras`].
     #[cold]
     fn end_rare(&mut self, id: Id, received: Option<usize>) {
         let operation = self.operations.get_mut(id).expect("finished while alive");
@@ -468,8 +468,8 @@ impl Engine {
         }
     }
 
-    /// One more operation has ended, for which another thread of this rank may sleep. It counts as
-    /// so many of the active ones.
+    /// Counts an ended operation, which had so many active transfers, and wakes parked threads of
+    /// the rank.
     #[inline]
     fn has_ended(&mut self, transfers: usize) {
         self.active -= transfers;
@@ -479,7 +479,7 @@ impl Engine {
         }
     }
 
-    /// Whether an operation is complete (or gone).
+    /// Whether an operation is complete or has been removed.
     pub(crate) fn is_complete(&mut self, id: Id) -> bool {
         self.operations.get_mut(id).is_none_or(|operation| operation.state != State::Active)
     }
@@ -489,7 +489,7 @@ fn staging_of(rare: &mut Option<Box<OpExtras>>) -> Option<&mut PackedBuffers> {
     rare.as_mut()?.staging.as_deref_mut()
 }
 
-/// Staging for an operation that starts now.
+/// Packs the staged data of an operation that starts now.
 #[inline]
 fn collected(mut staging: Option<Box<PackedBuffers>>) -> Option<Box<PackedBuffers>> {
     if let Some(staging) = &mut staging {
@@ -502,7 +502,7 @@ fn collected(mut staging: Option<Box<PackedBuffers>>) -> Option<Box<PackedBuffer
 mod tests {
     use super::*;
 
-    /// So much stays of every operation under way, beside what it does and its buffers.
+    /// Bytes that every pending operation needs beside its work and its buffers.
     #[test]
     fn operations_are_small() {
         assert_eq!((size_of::<Outcome>(), size_of::<Operation>()), (24, 56));

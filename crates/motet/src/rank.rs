@@ -1,15 +1,16 @@
-//! One rank as a whole: its engine behind a lock, waiting, and leaving.
+//! A rank context holds one rank as a whole: its engine behind a lock, how it waits, how it leaves.
 //!
-//! **Waiting.** A thread that waits moves the engine: in a loop for a bounded time, then it yields
-//! the processor for a while, then it sleeps at the doorbell of its rank, which each peer rings
-//! after it has sent something. With more ranks than cores the loop is short, and where a foreign
-//! thread computes on the core it sleeps at once: see [`wait`] and `motet_fabric::contention`.
+//! **Waiting.** A waiting thread advances the engine: it spins for a bounded time, then yields the
+//! core for a while, then parks at the doorbell of its rank, which each peer rings after it has
+//! sent something. With more ranks than cores the thread spins briefly, and where a foreign thread
+//! computes on the core it parks at once: see [`wait`] and `motet_fabric::contention`.
 //!
-//! **Several threads of one rank** share the engine. One of them may complete what another sleeps
-//! for; the engine then rings its own doorbell (it knows that somebody sleeps: `sleepers` is
-//! changed under its lock, and a sleeper looks once more, under the lock, after saying so).
+//! **Several threads of one rank** share the engine. One of them may complete an operation for
+//! which another is parked; the engine then rings its own doorbell. It knows that a thread is
+//! parked: `sleepers` changes under its lock, and a thread polls once more, under the lock, after
+//! it has raised the count.
 //!
-//! **Futures.** The first pending future starts a helper thread, which wakes their wakers.
+//! **Futures.** The first pending future starts the progress thread, which wakes the wakers.
 
 mod finalize;
 mod flush_thread;
@@ -56,56 +57,56 @@ use wait::{Behaviour, WaitPolicy};
 /// One rank.
 pub(crate) struct RankContext {
     shared: Arc<Shared>,
-    /// Counts the ids that this rank has given to communicators.
+    /// The number of ids that this rank has given to communicators.
     ids: AtomicU64,
-    /// Or why it could not be started.
+    /// The progress thread, or why it could not be started.
     helper: OnceLock<io::Result<JoinHandle<()>>>,
-    /// If there are ranks on other hosts.
+    /// The flush thread, if there are ranks on other hosts.
     courier: Option<FlushThread>,
-    /// Where a buffer for buffered sends may be attached.
+    /// The slot to which the program may attach a buffer for buffered sends.
     slot: Slot,
     watch: CheckConfig,
     lessons: Mutex<WisdomLog>,
     nodes: Nodes,
-    /// Whether this process is the rank, and no other one.
+    /// Whether this process is exactly one rank.
     is_process: bool,
-    /// The launcher of another library, if one has started this rank.
+    /// The launcher of another library, if that has started this rank.
     launched: Option<Arc<ForeignLauncher>>,
-    /// Of the process that has made this: not that of a child.
+    /// The fork generation of the process that has made this; a forked child has another.
     generation: u32,
-    /// Whether the rank has left its world, although it is still held.
+    /// Whether the rank has left its world, although handles to it remain.
     has_left: AtomicBool,
 }
 
-/// What the rank's threads and its helper share.
+/// The state that the threads of the rank and its progress thread share.
 struct Shared {
     engine: BiasedLock<Guarded>,
     segment: Arc<SharedSegment>,
-    /// The memory that the program of this rank may ask for.
+    /// The shared memory from which the program of this rank may allocate.
     heap: Arc<SharedHeap>,
     me: Peer,
     placement: CoreAffinity,
-    /// Whether there are ranks on other hosts, of whose news no doorbell tells.
+    /// Whether there are ranks on other hosts, for whose messages no doorbell rings.
     is_wired: bool,
     patience: WaitPolicy,
     behaviour: Behaviour,
     aid: Arc<ProgressThread>,
 }
 
-/// The engine, for one thread alone.
+/// Exclusive access to the engine.
 ///
-/// Wakers run foreign code, which may come back to the engine: they are woken when the lock has
-/// been given up, and what operators hold is dropped then. Operators are foreign too, but run under
-/// the lock: if one panics, the rank dies here, before the unwinding frees buffers that its
-/// operations use. If one calls the library, its thread is kept out: what returns a result says so
-/// ([`RankContext::free_engine`]), and nothing waits.
+/// Wakers run foreign code, which may call the engine: they are woken after the lock has been
+/// released, and what operators hold is dropped then. Operators are foreign code, too, but run
+/// under the lock. If one panics, the rank dies here, before unwinding frees buffers that its
+/// operations use. If one calls the library, its thread does not get the lock: calls with a result
+/// return an error ([`RankContext::free_engine`]), and none waits.
 pub(crate) type EngineGuard<'a> = BiasedGuard<'a, Guarded>;
 
-/// What the lock of a rank is for.
+/// What the lock of a rank protects.
 pub(crate) struct Guarded {
     engine: Engine,
-    /// Whether there is a helper for all operations, so that each who gives the engine back looks
-    /// whether it must be called.
+    /// Whether a progress thread runs, so that each thread that unlocks the engine checks whether
+    /// it must call it.
     has_helper: bool,
     aid: Arc<ProgressThread>,
 }
@@ -127,7 +128,7 @@ impl DerefMut for Guarded {
 }
 
 impl Settle for Guarded {
-    /// What is postponed, and who is to be called.
+    /// The postponed work, and the progress thread if it must be called.
     type Rest = (Vec<Postponed>, Option<Arc<ProgressThread>>);
 
     #[inline]
@@ -151,7 +152,7 @@ impl Settle for Guarded {
     }
 }
 
-/// A panic (of a foreign waker, say) must not leave an operation behind that uses borrowed buffers.
+/// Abandons an operation on a panic (of a foreign waker, say), because it uses borrowed buffers.
 struct AbandonOnUnwind<'a> {
     core: &'a RankContext,
     id: Id,
@@ -166,7 +167,7 @@ impl Drop for AbandonOnUnwind<'_> {
 }
 
 impl RankContext {
-    /// Joins the world on this seat, with a tuning of its own.
+    /// Joins the world on this seat, with its own tuning.
     pub(crate) fn new(
         seat: JoinedRank,
         settings: &Settings,
@@ -225,7 +226,7 @@ impl RankContext {
         Ok(core)
     }
 
-    /// What this rank has learned.
+    /// The measured choices of this rank.
     pub(crate) fn lessons(&self) -> MutexGuard<'_, WisdomLog> {
         self.lessons.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -235,12 +236,12 @@ impl RankContext {
         &self.nodes
     }
 
-    /// Where the rank's buffer for buffered sends may be attached.
+    /// The slot to which the program may attach a buffer for buffered sends.
     pub(crate) fn slot(&self) -> &Slot {
         &self.slot
     }
 
-    /// How closely the ranks are watched.
+    /// The configuration of check mode and hang reports.
     pub(crate) fn watch(&self) -> CheckConfig {
         self.watch
     }
@@ -255,39 +256,39 @@ impl RankContext {
         &self.shared.segment
     }
 
-    /// Ranks in the world.
+    /// The number of ranks in the world.
     pub(crate) fn ranks(&self) -> usize {
         self.shared.segment.ranks()
     }
 
-    /// So many bytes of the memory that all ranks of the host map, if there is room.
+    /// Allocates memory that all ranks of the host map, if there is room.
     pub(crate) fn common_memory(&self, bytes: usize, alignment: usize) -> Option<SharedHeapBlock> {
         self.shared.heap.allocate(bytes, alignment)
     }
 
-    /// The rank dies, and all who wait in it are woken to find out.
+    /// Lets the rank die, and wakes all its waiting threads so that they find out.
     pub(crate) fn die(&self) {
         self.shared.die();
     }
 
-    /// An id for a communicator that no rank of the world has given before: the high bits name
-    /// this rank, the low 44 bits count.
+    /// A communicator id that no rank of the world has given before: the high bits name this rank,
+    /// the low 44 bits count.
     pub(crate) fn fresh_id(&self) -> u64 {
         let count = self.ids.fetch_add(1, Ordering::Relaxed);
         u64::from(self.me().0 + 1) << 44 | count
     }
 
-    /// The engine, for this thread alone.
+    /// Locks the engine.
     ///
     /// # Panics
-    /// In an operator, which has it already: what may be called there asks for
-    /// [`free_engine`](RankContext::free_engine).
+    /// In an operator, whose thread holds the lock already: a function that may be called there
+    /// uses [`free_engine`](RankContext::free_engine).
     #[inline]
     pub(crate) fn engine(&self) -> EngineGuard<'_> {
         self.shared.engine()
     }
 
-    /// The same; `None` in an operator.
+    /// Locks the engine; `None` in an operator.
     #[inline]
     pub(crate) fn free_engine(&self) -> Option<EngineGuard<'_>> {
         self.shared.free_engine()
@@ -305,7 +306,7 @@ impl RankContext {
         self.finish_short(engine, begun)
     }
 
-    /// Looks for the end of a collective that has begun.
+    /// Waits for the end of a collective that has started.
     #[inline]
     fn finish_short<'a>(
         &'a self,
@@ -324,8 +325,8 @@ impl RankContext {
         }
     }
 
-    /// Goes on looking for the end of a short collective that has come so far, and makes it an
-    /// operation if that takes too long.
+    /// Continues an inline run that has come so far, and promotes it to an operation if it takes
+    /// too long.
     #[inline]
     fn finish_sprint<'a>(
         &'a self,
@@ -351,7 +352,7 @@ impl RankContext {
         self.wait(id, false).map(drop)
     }
 
-    /// Runs a collective that is the same as one before to its end; nothing if there was none.
+    /// Replays an identical collective and waits for its end; `None` if the cache has none.
     #[inline]
     pub(crate) fn run_again(
         &self,
@@ -368,7 +369,7 @@ impl RankContext {
         }
     }
 
-    /// Goes on with a collective that is the same as one before and has come so far.
+    /// Continues a replayed collective that has come so far.
     #[inline(never)] // that the others need none of its memory is what makes them fast
     fn finish_dash(&self, dash: Replay) -> Result<(), TransferError> {
         let mut engine = self.engine();
@@ -387,13 +388,12 @@ impl RankContext {
         }
     }
 
-    /// How often to look for what may come at once.
+    /// The number of polls for a message that may arrive at once.
     pub(crate) fn looks(&self) -> u32 {
         self.shared.patience.looks
     }
 
-    /// Looks for the end of an operation as long as a message may take, and takes it if it is
-    /// there.
+    /// Polls an operation for as long as a message may take, and takes its outcome if it has ended.
     #[inline]
     pub(crate) fn ends(&self, id: Id, persistent: bool) -> End {
         let _here = self.shared.stay();
@@ -406,7 +406,7 @@ impl RankContext {
     }
 
     /// Waits until an operation is complete and takes its outcome. If a death ends it meanwhile,
-    /// that is the outcome.
+    /// the outcome is that error.
     pub(crate) fn wait(&self, id: Id, persistent: bool) -> Outcome {
         let _here = self.shared.stay();
         let panicked = AbandonOnUnwind { core: self, id };
@@ -428,7 +428,7 @@ impl RankContext {
         outcome
     }
 
-    /// Whether waits that take too long are reported, so that they should name what they wait for.
+    /// Whether long waits are reported, so that callers should name the operations they wait for.
     pub(crate) fn reports_waits(&self) -> bool {
         self.watch.hang.is_some()
     }
@@ -440,10 +440,11 @@ impl Shared {
         self.free_engine().unwrap_or_else(|| called_from_operator())
     }
 
-    /// The engine, unless this thread runs an operator.
+    /// Locks the engine, unless this thread runs an operator.
     #[inline]
     fn free_engine(&self) -> Option<EngineGuard<'_>> {
-        // A panic under the lock has ended this rank for the others; it may still look around.
+        // After a panic under the lock the rank is dead for others; this thread may still read the
+        // engine.
         self.engine.lock()
     }
 
@@ -478,10 +479,10 @@ impl Drop for RankContext {
         self.shared.aid.end();
         self.shared.segment.doorbell(self.me()).ring();
         if let Some(Ok(helper)) = self.helper.take()
-            // A waker may drop the last handle of a rank on the helper itself.
+            // A waker may drop the last handle of a rank on the progress thread itself.
             && helper.thread().id() != thread::current().id()
         {
-            // The helper does not panic; if a waker did, that is not worth a second panic.
+            // The thread does not panic; if a waker did, that is not worth a second panic.
             let _ = helper.join();
         }
     }

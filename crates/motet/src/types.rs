@@ -1,4 +1,4 @@
-//! What travels: elements, and datatypes that say where they lie.
+//! The types of messages: elements, and datatypes that describe where their data lies.
 
 pub mod datatype;
 pub(crate) mod element;

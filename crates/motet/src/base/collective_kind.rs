@@ -1,6 +1,6 @@
-//! Which collective a call is of, and what it is called in each of its forms.
+//! The kinds of collectives, and the name of each in every form.
 
-/// The calls of which a name is made.
+/// The forms of a collective call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     Blocking,
@@ -10,7 +10,7 @@ pub(crate) enum Form {
     End,
 }
 
-/// Hands the rows of all collectives to a macro: each with the names of its blocking, nonblocking
+/// Passes the rows of all collectives to a macro: each with the names of its blocking, nonblocking
 /// and persistent form.
 macro_rules! collective_kinds {
     ($take:ident) => {
@@ -58,7 +58,7 @@ pub(crate) use collective_kinds;
 
 macro_rules! call_names {
     ($($variant:ident = $blocking:literal $nonblocking:literal $persistent:literal;)*) => {
-        /// Which collective it is, without its arguments.
+        /// The kind of a collective, without its arguments.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum CollectiveKind {
             $(

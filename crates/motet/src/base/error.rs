@@ -1,8 +1,8 @@
-//! What can go wrong, and its class in the standard. (MPI 4.1 §9.3 to §9.5)
+//! Errors, and their classes in the standard. (MPI 4.1 §9.3 to §9.5)
 //!
-//! An [`Error`] says what happened ([`ErrorKind`]), in which call and on which rank. Its
-//! [`ErrorClass`] follows from what happened. Programs that want classes and codes of their own
-//! keep them in an [`ErrorCodes`].
+//! An [`Error`] holds what happened ([`ErrorKind`]), in which call and on which rank. Its
+//! [`ErrorClass`] follows from what happened. Programs that want their own classes and codes keep
+//! them in an [`ErrorCodes`].
 
 mod class;
 mod codes;
@@ -26,12 +26,12 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// An error: what happened, in which call, on which rank.
 ///
-/// Each call documents the errors of its own. Beside them, any call of a communicator may return
-/// that an operator has called it ([`ErrorKind::WithinOperator`]), that this rank has left the
-/// world ([`ErrorKind::PeerLeft`], after [`World::leave`](crate::World::leave)), that a rank has
-/// died ([`ErrorKind::PeerFailed`]) and, if it begins an operation, that there is no room for
-/// another one ([`ErrorKind::TooManyOperations`], [`ErrorKind::NoMemory`]); and any collective one,
-/// in check mode, that the calls of the ranks do not fit together ([`ErrorKind::Mismatch`]).
+/// Each call documents its own errors. Beside them, any call of a communicator may return that an
+/// operator has called it ([`ErrorKind::WithinOperator`]), that this rank has left the world
+/// ([`ErrorKind::PeerLeft`], after [`World::leave`](crate::World::leave)), that a rank has died
+/// ([`ErrorKind::PeerFailed`]) and, if it starts an operation, that there is no room for another
+/// one ([`ErrorKind::TooManyOperations`], [`ErrorKind::NoMemory`]); and any collective one, in
+/// check mode, that the calls of the ranks do not match ([`ErrorKind::Mismatch`]).
 pub struct Error(Box<Inner>);
 
 struct Inner {
@@ -53,12 +53,12 @@ impl Error {
         &self.0.kind
     }
 
-    /// The class of the standard that it belongs to. (`MPI_Error_class`)
+    /// Its class in the standard. (`MPI_Error_class`)
     pub fn class(&self) -> ErrorClass {
         self.kind().class()
     }
 
-    /// The code: of an error that the program has made itself its own one, else that of the class.
+    /// The code: the program's own for an error that the program has made, else that of the class.
     pub fn code(&self) -> ErrorCode {
         match self.kind() {
             ErrorKind::User { code, .. } => *code,
@@ -66,9 +66,9 @@ impl Error {
         }
     }
 
-    /// The code, for callers that are given a number only: that of the program, or one of the
-    /// class that keeps the text ([`ErrorCode::with_text`]). What the standard returns as a code
-    /// and not as a class, `MPI_ERR_PENDING` and `MPI_ERR_IN_STATUS`, is that number itself.
+    /// The code for callers that get a number only: that of the program, or one of the class that
+    /// keeps the text ([`ErrorCode::with_text`]). `MPI_ERR_PENDING` and `MPI_ERR_IN_STATUS`, which
+    /// the standard returns as codes and not as classes, keep their numbers.
     pub fn code_with_text(&self) -> ErrorCode {
         match self.kind() {
             ErrorKind::User { .. } | ErrorKind::Pending | ErrorKind::InStatus { .. } => self.code(),
@@ -86,24 +86,24 @@ impl Error {
         self.0.place.map(|place| place.rank)
     }
 
-    /// The message that a receive has met and refused, if that is what happened: who sent it and
-    /// as what. Nothing of it was received, so its length is 0.
+    /// The source and tag of the message that a receive has matched and refused, if that is what
+    /// happened. Nothing of it was received, so its length is 0.
     pub fn refused(&self) -> Option<Status> {
         self.0.refused
     }
 
-    /// It is about this message.
+    /// Sets the refused message.
     pub(crate) fn about(mut self, refused: Option<Status>) -> Error {
         self.0.refused = refused;
         self
     }
 
-    /// What happened, without where.
+    /// What happened, without the call and the rank.
     pub(crate) fn into_kind(self) -> ErrorKind {
         self.0.kind
     }
 
-    /// Says in which call of which rank it happened, unless that is known already.
+    /// Sets the call and the rank, unless they are known already.
     pub(crate) fn at(mut self, call: &'static str, rank: usize) -> Error {
         self.0.place.get_or_insert(CallLocation { call, rank });
         self
@@ -127,7 +127,7 @@ impl fmt::Display for Error {
     }
 }
 
-/// For people: this is what they read if `main` returns an error.
+/// For people: `main` prints this if it returns an error.
 impl fmt::Debug for Error {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{self} ({})", self.class().name())

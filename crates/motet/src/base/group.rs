@@ -1,12 +1,11 @@
-//! Ordered sets of ranks, and how to make them of others. (MPI 4.1 §7.3)
+//! A group is an ordered set of ranks. (MPI 4.1 §7.3)
 //!
-//! A group is a value: all operations on it are local and leave it as it is.
+//! A group is a value: all operations on it are local and do not change it.
 //!
-//! What it takes does not depend on its size if its members are ranks of the world in a row, as
-//! those of the world are; otherwise they are listed, once for all copies. A place is looked up
-//! directly, and the place of a rank is computed or searched in order, never one by one in a
-//! long list: a list that is not in the order of the world gets an index of its places when
-//! somebody first asks.
+//! A group of consecutive ranks of the world, as that of the world is, takes constant memory; any
+//! other group is a list that all copies share. A member is looked up by its place directly. The
+//! place of a rank is computed or found by binary search, never by a linear search of a long list:
+//! a list that is not in the order of the world gets an index of its places at the first query.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -34,22 +33,22 @@ pub struct Group {
     roster: Roster,
 }
 
-/// The members in order. There is one form for each order, so that equal groups compare equal.
+/// The members in order. Each order has one representation, so that equal groups compare equal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Roster {
-    /// So many ranks of the world in a row; from 0 if there are none.
+    /// `count` consecutive ranks of the world from `first` on; from 0 if there are none.
     Row { first: u32, count: u32 },
-    /// Any others.
+    /// Any other members.
     List(Arc<List>),
 }
 
-/// Members that are not in a row.
+/// Members that are not consecutive.
 #[derive(Debug)]
 struct List {
     peers: Box<[Peer]>,
-    /// Whether they are in the order of the world, so that they are their own index.
+    /// Whether they are in the order of the world, and so are their own index.
     ascends: bool,
-    /// The places in the order of the members in the world, once somebody has asked for one.
+    /// The places in the order of the members in the world, once a place has been asked for.
     index: OnceLock<Box<[u32]>>,
 }
 
@@ -62,7 +61,7 @@ impl PartialEq for List {
 impl Eq for List {}
 
 impl List {
-    /// So few are searched one by one.
+    /// Up to this many members are searched linearly.
     const FEW: usize = 16;
 
     fn new(peers: Vec<Peer>) -> List {
@@ -88,7 +87,7 @@ impl List {
     }
 }
 
-/// How two groups, or two communicators, are alike. (MPI 4.1 §7.3.1, §7.4.1)
+/// How two groups, or two communicators, compare. (MPI 4.1 §7.3.1, §7.4.1)
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Comparison {
     /// Groups: the same members in the same order. Communicators: the same context as well.
@@ -103,8 +102,7 @@ pub enum Comparison {
     Unequal,
 }
 
-/// The ranks `first`, `first + stride`, and so on, as far as `last` and not beyond it.
-/// (MPI 4.1 §7.3.2)
+/// The ranks `first`, `first + stride`, and so on, up to `last` at most. (MPI 4.1 §7.3.2)
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RankRange {
     /// The first rank.
@@ -112,11 +110,11 @@ pub struct RankRange {
     /// The limit, itself in the range only if the strides meet it. Below `first` if the stride is
     /// negative.
     pub last: usize,
-    /// From one rank to the next; not zero.
+    /// The distance from one rank to the next; not zero.
     pub stride: isize,
 }
 
-/// What is wrong with a group, or with the ranks that should make one.
+/// Why a group is invalid, or cannot be made of these ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GroupError {
@@ -137,13 +135,13 @@ pub enum GroupError {
     /// A range whose stride is zero or leads away from its end.
     #[error("the range {0} does not lead to its end")]
     Range(RankRange),
-    /// A member of the group is not in the communicator of which it should make another.
+    /// A member of the group is not in the communicator from which another is made.
     #[error("the group holds rank {rank} of the world, which is not in the communicator")]
     Outsider {
         /// Its rank in the world.
         rank: usize,
     },
-    /// The caller creates a communicator of a group that it is not in.
+    /// The caller creates a communicator of a group of which it is no member.
     #[error("the caller is not in the group of which it creates a communicator")]
     CallerOutside,
     /// The two groups of an intercommunicator have a member in common.
@@ -266,8 +264,8 @@ impl Group {
         self.peers().map(|peer| peer.index())
     }
 
-    /// The place in this group of a rank of the world, if it is a member. The caller's own place
-    /// is told by [`Communicator::place_in`](crate::Communicator::place_in).
+    /// The place in this group of a rank of the world, if it is a member. For the caller's own
+    /// place see [`Communicator::place_in`](crate::Communicator::place_in).
     pub fn rank_of(&self, world_rank: usize) -> Option<usize> {
         self.rank_of_peer(Peer(u32::try_from(world_rank).ok()?))
     }
@@ -278,13 +276,13 @@ impl Group {
         other.rank_of_peer((rank < self.size()).then(|| self.peer(rank))?)
     }
 
-    /// Whether the two have the same members, and in the same order; never
+    /// Compares the members of two groups and their order; the result is never
     /// [`Congruent`](Comparison::Congruent). (`MPI_Group_compare`)
     pub fn compare(&self, other: &Group) -> Comparison {
         if self == other {
             return Comparison::Identical;
         }
-        // Groups of the same size are the same set if one has nothing that the other has not.
+        // Groups of the same size are the same set if one has no member that the other has not.
         if self.size() == other.size() && self.difference(other).is_empty() {
             return Comparison::Similar;
         }
@@ -373,7 +371,7 @@ impl Group {
         Ok(ranks)
     }
 
-    /// The named ranks in ascending order. Takes memory for those, not for the whole group.
+    /// The named ranks in ascending order. Needs memory for those, not for the whole group.
     fn named(&self, ranks: &[usize]) -> Result<Vec<usize>, GroupError> {
         let size = self.size();
         let mut named: Vec<_> = ranks.iter().copied().zip(0..).collect();
@@ -390,8 +388,8 @@ impl Group {
         Ok(named.into_iter().map(|(rank, _)| rank).collect())
     }
 
-    /// A number that differs, as good as always, if the members or their order do (FNV-1a). The
-    /// same in all programs, since ranks compare it.
+    /// A fingerprint of the members and their order (FNV-1a): other groups almost always differ.
+    /// The same in all programs, since ranks compare it.
     pub(crate) fn fingerprint(&self) -> u64 {
         self.world_ranks().fold(0xcbf2_9ce4_8422_2325, |hash, rank| {
             (hash ^ rank as u64).wrapping_mul(0x0000_0100_0000_01b3)

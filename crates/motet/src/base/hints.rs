@@ -1,9 +1,9 @@
-//! What the hints of a persistent operation say. (2008 proposal §2.3)
+//! Reads the hints of a persistent operation. (2008 proposal §2.3)
 //!
-//! Hints steer how an operation is made, never what comes out. Each has the value `true` or
-//! `false`; any other value says nothing, and so does a hint that is not there. They are read once,
-//! when the operation is made, so the [`Info`] may be freed right after. The standard lets ranks
-//! give different hints; ours must be equal on all ranks of the call, as all ranks must choose the
+//! Hints steer how an operation is planned, never its result. Each has the value `true` or `false`;
+//! any other value has no effect, and neither has a missing hint. They are read once, when the
+//! operation is created, so the [`Info`] may be freed right after. The standard lets ranks give
+//! different hints; ours must be equal on all ranks of the call, because all ranks must choose the
 //! same algorithm, and check mode reports ranks that differ.
 
 use crate::base::info::{BLOCKING, DETERMINISTIC, ENFORCE, Info, NONBLOCKING, PREVIOUS, REUSE};
@@ -11,47 +11,47 @@ use crate::base::info::{BLOCKING, DETERMINISTIC, ENFORCE, Info, NONBLOCKING, PRE
 /// The hints of one persistent operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Hints {
-    /// Whether the bits of the result are fixed, if anything is said of that.
+    /// Whether the bits of the result are fixed, if a hint says so.
     pub(crate) deterministic: Option<bool>,
     pub(crate) overlap: Overlap,
     pub(crate) init: Init,
-    /// Whether what the init learns and plans is kept.
+    /// Whether the cache keeps the plan and the measured choice of the init.
     pub(crate) keep: Keep,
-    /// Whether it looks for what was kept before.
+    /// Whether the init uses what an earlier one has kept.
     pub(crate) look: Look,
 }
 
-/// Whether the rank computes while the operation goes on.
+/// Whether the rank computes while the operation is pending.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) enum Overlap {
-    /// It waits, or nothing is known.
+    /// It waits, or no hint is given.
     #[default]
     Unknown,
-    /// It computes, and rarely comes to the library.
+    /// It computes, and rarely calls the library.
     Wanted,
 }
 
-/// How an init goes about it.
+/// How an init chooses the algorithm.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Init {
-    /// It waits for nobody.
+    /// Locally, without communication.
     #[default]
     Local,
-    /// All ranks together compare their calls and measure what is fastest.
+    /// All ranks together compare their calls and measure the fastest algorithm.
     Enforced,
 }
 
-/// What is kept for later inits.
+/// How long the cache keeps a plan for later inits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Keep {
     /// As long as there is room.
     #[default]
     AsLong,
-    /// Before others.
+    /// In preference to others.
     Before,
 }
 
-/// Whether an init looks for what an earlier one has kept.
+/// Whether an init uses what an earlier one has kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Look {
     #[default]
@@ -60,10 +60,10 @@ pub(crate) enum Look {
 }
 
 impl Hints {
-    /// What these hints say.
+    /// Reads these hints.
     pub(crate) fn of(info: &Info) -> Hints {
         let is = |key| info.says(key) == Some(true);
-        // Both together say that nothing is preferred.
+        // Both hints together express no preference.
         let overlap = is(NONBLOCKING) && !is(BLOCKING);
         Hints {
             deterministic: info.says(DETERMINISTIC),
@@ -78,13 +78,13 @@ impl Hints {
         self.init == Init::Enforced
     }
 
-    /// Those that must be equal on all ranks, in a word; `deterministic` is compared as what
-    /// follows from it.
+    /// The hints that must be equal on all ranks, in a word; `deterministic` is compared by its
+    /// effect instead.
     pub(crate) fn word(&self) -> u64 {
         self.names().map(|(_, bit)| bit).sum()
     }
 
-    /// Those that say something, for people.
+    /// The names of the hints that are set, for people.
     pub(crate) fn text(&self) -> Option<String> {
         let names: Vec<_> = self.names().map(|(name, _)| name).collect();
         (!names.is_empty()).then(|| names.join(", "))

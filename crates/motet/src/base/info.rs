@@ -1,4 +1,4 @@
-//! Hints. (MPI 4.1 §10)
+//! Info objects: hints as keys with values. (MPI 4.1 §10)
 
 use std::collections::BTreeMap;
 use std::env;
@@ -14,15 +14,15 @@ pub const MAX_INFO_KEY: usize = 256;
 pub const MAX_INFO_VALUE: usize = 1024;
 
 /// The hint that the reductions of a communicator, or a persistent one, have the same bits wherever
-/// and however they run, as its value `true` says and `false` does not; see
+/// and however they run, with the value `true`, or need not, with `false`; see
 /// [`Communicator::set_info`](crate::Communicator::set_info).
 pub const DETERMINISTIC: &str = "deterministic";
 
-/// The hint that an init is collective, as its value `true` says: no rank leaves it before all have
-/// entered. The ranks compare their calls, and those that do not fit together are errors that name
-/// two ranks; then they measure the algorithms that can carry out the call, on memory of their own,
-/// and agree on the fastest. The default stays unless another one is better by more than 5 %.
-/// Without the hint an init waits for nobody. (2008 proposal §2.3)
+/// The hint that an init is collective, with the value `true`: no rank leaves it before all have
+/// entered. The ranks compare their calls, and a mismatch is an error that names two ranks; then
+/// they measure the algorithms that can carry out the call, on memory of their own, and agree on
+/// the fastest. The default stays unless another one is better by more than 5 %. Without the hint
+/// an init is local: it waits for no rank. (2008 proposal §2.3)
 ///
 /// ```
 /// use motet::{ENFORCE, Info, Sum};
@@ -36,23 +36,23 @@ pub const DETERMINISTIC: &str = "deterministic";
 /// # Ok::<(), motet::Error>(())
 /// ```
 pub const ENFORCE: &str = "enforce";
-/// The hint that the ranks compute while the operation goes on: an algorithm with fewer rounds is
-/// preferred, since in each round a rank must come to the library. Together with [`BLOCKING`] it
-/// says nothing. (2008 proposal §2.3)
+/// The hint that the ranks compute while the operation is pending: the library prefers an algorithm
+/// with fewer rounds, since in each round a rank must call the library. Together with [`BLOCKING`]
+/// it has no effect. (2008 proposal §2.3)
 pub const NONBLOCKING: &str = "nonblocking";
-/// The hint that the ranks wait for the operation and do nothing else: there is no preference for
-/// overlap, as without hints. (2008 proposal §2.3)
+/// The hint that the ranks wait for the operation and do nothing else: no preference for overlap,
+/// as without hints. (2008 proposal §2.3)
 pub const BLOCKING: &str = "blocking";
-/// The hint that a later init will be like this one: what this one plans and, with [`ENFORCE`],
-/// measures is kept before others. (2008 proposal §2.3)
+/// The hint that a later init will be like this one: the cache keeps the plan and, with
+/// [`ENFORCE`], the measurement of this one in preference to others. (2008 proposal §2.3)
 pub const REUSE: &str = "reuse";
-/// The hint that an earlier init with [`REUSE`] was like this one: what that one has planned and
-/// measured is used again, also if it was for other buffers, or before the communicator was
-/// duplicated. Nothing is wrong if there is none. The channels of an operation that finds its plan
-/// are opened by its first start, not by its init. (2008 proposal §2.3)
+/// The hint that an earlier init with [`REUSE`] was like this one: this one reuses its plan and its
+/// measurement, also if it was for other buffers, or before the communicator was duplicated. If
+/// there is none, that is no error. The channels of an operation that finds its plan are opened by
+/// its first start, not by its init. (2008 proposal §2.3)
 pub const PREVIOUS: &str = "previous";
 
-/// What is wrong with a hint.
+/// Why a hint is invalid or missing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InfoError {
@@ -103,17 +103,15 @@ impl Info {
         Info::default()
     }
 
-    /// What a hint says that has the values `true` and `false`; with any other value it says
-    /// nothing.
+    /// The value of a hint that is `true` or `false`; `None` for any other value.
     pub(crate) fn says(&self, key: &str) -> Option<bool> {
         self.get(key)?.parse().ok()
     }
 
-    /// What is known about how this process was started: its `command`, its arguments (`argv`),
-    /// the processor architecture (`arch`) and the working directory (`wdir`). What is not known,
-    /// or too long, is left out, and so is what nobody has asked for when it was started, as a
-    /// level of thread support. It is the same whenever it is asked for. (`MPI_INFO_ENV`,
-    /// MPI 5.0 §11.2.1)
+    /// How this process was started: its `command`, its arguments (`argv`), the processor
+    /// architecture (`arch`) and the working directory (`wdir`). An unknown or too long value is
+    /// left out, and so is one that was not requested at the start, as a level of thread support.
+    /// All calls return the same. (`MPI_INFO_ENV`, MPI 5.0 §11.2.1)
     pub fn environment() -> Info {
         static AT_START: OnceLock<Info> = OnceLock::new();
         AT_START.get_or_init(Info::of_start).clone()
@@ -133,13 +131,13 @@ impl Info {
             ("wdir", directory),
         ];
         for (key, value) in known {
-            // One that is too long is refused, and so left out.
+            // A value that is too long is refused, and so left out.
             let _ = value.map(|value| info.set(key, value));
         }
         info
     }
 
-    /// The same hints and one more; a key that is there already takes the new value.
+    /// The same hints and one more; an existing key gets the new value.
     ///
     /// # Panics
     /// If [`set`](Info::set) refuses the key or the value.
@@ -172,10 +170,10 @@ impl Info {
         self.0.get(key).map(String::as_str)
     }
 
-    /// Takes a key away. (`MPI_Info_delete`)
+    /// Deletes a key. (`MPI_Info_delete`)
     ///
     /// # Errors
-    /// That there is no such key.
+    /// There is no such key.
     pub fn delete(&mut self, key: &str) -> Result<()> {
         match self.0.remove(key) {
             Some(_) => Ok(()),
@@ -201,7 +199,7 @@ impl Info {
     /// The key with this number, below [`len`](Info::len). (`MPI_Info_get_nthkey`)
     ///
     /// # Errors
-    /// That there are not so many.
+    /// There are not so many keys.
     pub fn nth_key(&self, number: usize) -> Result<&str> {
         self.keys().nth(number).ok_or_else(|| {
             let problem = format!("is {number}, but there are {} keys", self.len());
@@ -209,7 +207,7 @@ impl Info {
         })
     }
 
-    /// Takes over all hints of another one.
+    /// Sets all hints of another object.
     pub(crate) fn update(&mut self, other: &Info) {
         self.0.extend(other.0.clone());
     }

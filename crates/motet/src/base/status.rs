@@ -1,4 +1,4 @@
-//! What a receive got, what it may ask for, and the constants of messages.
+//! Statuses of receives, their filters for source and tag, and the constants of messages.
 
 use crate::Element;
 
@@ -9,28 +9,28 @@ pub struct Tag(pub u32);
 /// The greatest tag that a message may have. (`MPI_TAG_UB`)
 pub const TAG_UB: u32 = i32::MAX as u32;
 
-/// Room that a buffered message needs beyond its length. (`MPI_BSEND_OVERHEAD`)
+/// Bytes that a buffered message needs beyond its length. (`MPI_BSEND_OVERHEAD`)
 pub const BSEND_OVERHEAD: usize = 64;
 
-/// Nobody, as a destination, a source, and the source that a status tells of what was received from
-/// nobody. (`MPI_PROC_NULL`)
+/// The null process: a destination or a source without a message, and the source in the status of a
+/// receive from it. (`MPI_PROC_NULL`)
 pub const PROC_NULL: usize = usize::MAX;
 
 impl Tag {
-    /// What a status tells where there was no message; no message may have it.
+    /// The tag in a status without a message; no message may have it.
     pub const ANY: Tag = Tag(u32::MAX);
 }
 
-/// From whom to receive.
+/// The source of a receive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// From this rank of the communicator.
+    /// This rank of the communicator.
     Rank(usize),
-    /// From whoever has sent.
+    /// Any rank.
     Any,
 }
 
-/// Receive from whoever has sent.
+/// Receive from any rank.
 pub const ANY_SOURCE: Source = Source::Any;
 
 impl From<usize> for Source {
@@ -39,23 +39,23 @@ impl From<usize> for Source {
     }
 }
 
-/// From nobody if there is none, as of a neighbour beyond the border of a grid.
+/// `None` is [`PROC_NULL`], as a neighbour beyond the border of a grid.
 impl From<Option<usize>> for Source {
     fn from(rank: Option<usize>) -> Source {
         Source::Rank(rank.unwrap_or(PROC_NULL))
     }
 }
 
-/// Which tag to receive.
+/// The tag of a receive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TagFilter {
-    /// This one.
+    /// This tag.
     Tag(Tag),
-    /// Any.
+    /// Any tag.
     Any,
 }
 
-/// Receive whatever the tag.
+/// Receive a message with any tag.
 pub const ANY_TAG: TagFilter = TagFilter::Any;
 
 impl From<Tag> for TagFilter {
@@ -64,7 +64,7 @@ impl From<Tag> for TagFilter {
     }
 }
 
-/// What was received. (MPI 4.1 §3.2.5)
+/// The status of a receive. (MPI 4.1 §3.2.5)
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status {
     /// The sender's rank in the communicator, or [`PROC_NULL`].
@@ -78,7 +78,7 @@ pub struct Status {
 }
 
 impl Status {
-    /// What is told where there was no message.
+    /// The status without a message.
     pub(crate) const NOBODY: Status =
         Status { source: PROC_NULL, tag: Tag::ANY, bytes: 0, cancelled: false };
 

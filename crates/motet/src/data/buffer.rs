@@ -1,9 +1,10 @@
-//! Buffers that an operation may keep while it runs.
+//! Buffers that an operation holds while it runs.
 //!
-//! The promise behind every trait here: once a buffer has become parts, its memory stays where it
-//! is, valid and untouched by anybody else, until the parts are made into the buffer again or
-//! leaked. In flight a buffer is held as parts (an address and lengths), never as a box or a
-//! reference: moving those would claim sole access to memory that peers are using.
+//! All traits here make one promise: once a buffer has been turned into raw parts, its memory stays
+//! where it is, valid and untouched by any other code, until the parts are turned into the buffer
+//! again or leaked. A pending operation holds a buffer as raw parts (an address and lengths), never
+//! as a box or a reference: moving those would claim exclusive access to memory that peers are
+//! using.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -20,7 +21,7 @@ use crate::types::element::assert_valid;
 pub(crate) use give_back::GiveBack;
 pub use items::{Items, ItemsParts, StreamOf};
 
-/// Something kept alive until its operation is complete.
+/// An owner of buffers that is kept alive until its operation is complete.
 pub(crate) type BufferGuard = Box<dyn Send>;
 
 /// Elements at an address.
@@ -34,11 +35,11 @@ impl RawSlice {
     pub(crate) const EMPTY: RawSlice = RawSlice { start: std::ptr::null_mut(), len: 0 };
 }
 
-/// Something that an operation can keep while it runs and give back afterwards.
+/// A buffer that an operation can hold while it runs and give back afterwards.
 ///
 /// # Safety
-/// Between `into_raw` and `from_raw` all memory that belongs to it stays where it is, valid,
-/// and untouched by anybody else.
+/// Between `into_raw` and `from_raw` all memory that belongs to it stays where it is, valid, and
+/// untouched by anybody else.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be held by an operation that goes on after the call",
     label = "no buffer",
@@ -49,13 +50,13 @@ impl RawSlice {
             `scope.irecv(&mut all[..], ..)`"
 )]
 pub unsafe trait StableBuffer: Sized {
-    /// It, taken apart.
+    /// Its raw parts.
     type Parts: Send;
 
-    /// Takes it apart.
+    /// Turns it into raw parts.
     fn into_raw(self) -> Self::Parts;
 
-    /// Puts it together again.
+    /// Turns the raw parts into the buffer again.
     ///
     /// # Safety
     /// The parts come from `into_raw`, are used once, and no operation uses the memory.
@@ -79,15 +80,15 @@ pub unsafe trait SendBuffer: StableBuffer {
     /// Type of its elements.
     type Element: Element;
 
-    /// Where its elements lie, as an operation sees them.
+    /// The memory of its elements, as an operation sees them.
     fn span(parts: &Self::Parts) -> RawSlice;
 
-    /// Where its elements lie, as the user sees them.
+    /// The memory of its elements, as the user sees them.
     fn memory(parts: &Self::Parts) -> RawSlice {
         Self::span(parts)
     }
 
-    /// Where data lies that must be brought to the span, or from there; see [`Items`].
+    /// The data that must be packed into the span, or unpacked from it; see [`Items`].
     #[doc(hidden)]
     fn items(_: &Self::Parts) -> Option<StreamOf> {
         None
@@ -131,30 +132,30 @@ pub unsafe trait Buffers: StableBuffer {
     /// Type of the elements.
     type Element: Element;
 
-    /// Where the input lies; `None` if it is in the output.
+    /// The memory of the input; `None` if it is in the output.
     fn input(parts: &Self::Parts) -> Option<RawSlice>;
 
-    /// Where the output lies.
+    /// The memory of the output.
     fn output(parts: &Self::Parts) -> RawSlice;
 
-    /// As [`Buffers::input`], as the user sees it.
+    /// Like [`Buffers::input`], as the user sees it.
     fn input_memory(parts: &Self::Parts) -> Option<RawSlice> {
         Self::input(parts)
     }
 
-    /// As [`Buffers::output`], as the user sees it.
+    /// Like [`Buffers::output`], as the user sees it.
     fn output_memory(parts: &Self::Parts) -> RawSlice {
         Self::output(parts)
     }
 
-    /// As [`SendBuffer::items`], of the input and of the output.
+    /// Like [`SendBuffer::items`], for the input and for the output.
     #[doc(hidden)]
     fn items(_: &Self::Parts) -> [Option<StreamOf>; 2] {
         [None, None]
     }
 }
 
-/// A `Vec`, taken apart.
+/// The raw parts of a `Vec`.
 #[derive(Debug)]
 pub struct VecParts<T> {
     start: NonNull<T>,
@@ -266,7 +267,7 @@ unsafe impl<'a, T: Element> SendBuffer for &'a [T] {
     }
 }
 
-/// A mutable borrow, taken apart so that moving the parts claims nothing.
+/// The raw parts of a mutable borrow, whose moves claim no access.
 #[derive(Debug)]
 pub struct BorrowParts<'a, T> {
     start: *mut T,
@@ -332,7 +333,7 @@ unsafe impl StableBuffer for () {
     unsafe fn from_raw((): ()) {}
 }
 
-/// Buffers whose input may be changed between two runs: an input that others share may not.
+/// Buffers whose input may be changed between two starts: a shared input may not.
 ///
 /// # Safety
 /// As [`RecvBuffer`] for the input.

@@ -1,18 +1,18 @@
-//! Reductions over memory whose type the engine does not know.
+//! A kernel applies an operator to memory whose type the engine does not know.
 //!
 //! A kernel is one loop, made for one operator and one type of elements; the engine calls it for
-//! each step that reduces. There are three of them: [`Loop`] for elements that are values of a
-//! Rust type, [`pairs`] for values with an index, and [`user`] for functions of the user on items
-//! of any datatype.
+//! each step that reduces. There are three of them: [`Loop`] for elements that are values of a Rust
+//! type, [`pairs`] for values with an index, and [`user`] for functions of the user on items of any
+//! datatype.
 //!
-//! Loops are compiled twice where the processor may have AVX2, and the better one is taken when
-//! the program runs. The compiler vectorises all three places of the result, `f64::min` with its
-//! rules for what is no number included; whether it does can be seen in what `cargo rustc --release
-//! -p motet --lib -- --emit asm -C codegen-units=1` writes, and in what is measured by
-//! `cargo test --release -p motet --lib -- --ignored --nocapture kernel::tests::speed`. On a Xeon
-//! of 2023, operands of 8 KiB, in 10⁹ bytes of the result per second, with SSE2 and with AVX2, on a
-//! machine that had other work: sums of `f64` 33 and 50, least of `f64` 18 and 33, least of `i64` 9
-//! and 36, sums of `u8` 33 and 60, products of `i32` 11 and 60.
+//! Loops are compiled twice where the processor may have AVX2, and the better version is chosen at
+//! run time. The compiler vectorises the loops for all three places of the result, `f64::min` with
+//! its rules for NaN included. To check that, read the output of `cargo rustc --release -p motet
+//! --lib -- --emit asm -C codegen-units=1`, or measure with `cargo test --release -p motet --lib --
+//! --ignored --nocapture kernel::tests::speed`. On a Xeon of 2023, operands of 8 KiB, in 10⁹ bytes
+//! of the result per second, with SSE2 and with AVX2, on a machine that had other work: sums of
+//! `f64` 33 and 50, least of `f64` 18 and 33, least of `i64` 9 and 36, sums of `u8` 33 and 60,
+//! products of `i32` 11 and 60.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -38,11 +38,12 @@ use crate::{Element, ErrorKind, ExceptionId};
 pub(crate) use stand_in::stand_in;
 pub(crate) use temporary::Temporary;
 
-/// Long results are written from the beginning of a line on, so that no vector lies in two. What
-/// comes from the heap begins 16 bytes after that of a page if it is long, operands and result
-/// alike, so then no vector of the operands does either.
+/// The length of a cache line in bytes. Long results are written from the beginning of a line on,
+/// so that no vector crosses a line. Long allocations of the heap begin 16 bytes after the
+/// beginning of a page, operands and result alike, so then no vector of the operands crosses a line
+/// either.
 const LINE: usize = 64;
-/// In bytes. Less is reduced as it lies.
+/// The least length in bytes of a result that is aligned to lines.
 const SHORTEST_IN_LINES: usize = 16 << 10;
 
 /// An operator together with its element type.
@@ -52,14 +53,14 @@ pub(crate) trait Kernel: Send + Sync {
         std::any::type_name::<Self>()
     }
 
-    /// What the addresses of operands must be a multiple of, if operands may lie in memory that
-    /// other ranks share: no more than a line of the cache, which is where messages begin there. A
-    /// function of the user may not have that: it might write there.
+    /// The alignment that operands need in bytes, if they may lie in memory that other ranks share:
+    /// at most a cache line, where messages begin there. `None` for a function of the user, which
+    /// might write there.
     fn alignment(&self) -> Option<usize> {
         None
     }
 
-    /// Whether foreign code may run when it is dropped.
+    /// Whether foreign code may run when the kernel is dropped.
     fn is_dropped_by_user(&self) -> bool {
         false
     }
@@ -77,8 +78,8 @@ pub(crate) trait Kernel: Send + Sync {
         false
     }
 
-    /// The same, of a kernel that may fail by an exception of the user's function. What is at
-    /// `into` means nothing then.
+    /// Like [`reduce`](Kernel::reduce), for a kernel that may fail by an exception of the user's
+    /// function. The contents of `into` are undefined then.
     ///
     /// # Safety
     /// As [`Kernel::reduce`].
@@ -95,13 +96,12 @@ pub(crate) trait Kernel: Send + Sync {
     }
 }
 
-/// What a kernel takes for one element of the stream of a datatype. An item is a whole number of
-/// them.
+/// The element of a kernel in the stream of a datatype. An item is a whole number of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Unit {
     /// Bytes of an element; never 0.
     pub(crate) bytes: usize,
-    /// The multiple that the address of an element must be of.
+    /// The alignment of an element in bytes.
     pub(crate) alignment: usize,
 }
 
@@ -114,7 +114,7 @@ pub(crate) fn kernel_for(
     op: &Op,
     datatype: &Datatype,
 ) -> Result<(Box<dyn Kernel>, Unit), ErrorKind> {
-    // What nearly all reductions are.
+    // The common case.
     if let (Some(predefined), Some((named, basic))) = (op.as_predefined(), datatype.single())
         && predefined.is_defined_for(named, basic)
     {
@@ -157,7 +157,7 @@ pub(crate) fn kernel<T: Element, O: Operator<T>>(operator: O) -> Box<dyn Kernel>
     }
 }
 
-/// A kernel for elements with padding, in which it leaves nothing: its results may be sent.
+/// A kernel for elements with padding, which it zeroes: its results may be sent.
 struct Clearing<T, K> {
     kernel: K,
     element: PhantomData<fn() -> T>,
@@ -186,8 +186,8 @@ impl<T: Element, K: Kernel> Kernel for Clearing<T, K> {
     }
 }
 
-/// The kernel of an operator of the user, which may not call the library: it runs under the lock of
-/// the engine. Takes no memory of its own.
+/// The kernel of an operator of the user, which must not call the library because it runs under the
+/// lock of the engine. Needs no memory of its own.
 struct Foreign<K>(K);
 
 impl<K: Kernel> Kernel for Foreign<K> {
@@ -210,7 +210,7 @@ impl<K: Kernel> Kernel for Foreign<K> {
     }
 }
 
-/// The kernel of a function of two values. All that a run of the engine may hold for a `T` is a
+/// The kernel of a function of two values. All memory that an execution may hold for a `T` is a
 /// valid value of it.
 fn looped<T: Copy + 'static, F>(combine: F) -> Box<dyn Kernel>
 where
@@ -242,7 +242,8 @@ impl<T: Copy, F: Fn(T, T) -> T + Send + Sync, O> Kernel for Loop<T, F, O> {
     }
 }
 
-/// Elements of the result before the first one that begins a line, if it is long; else none.
+/// The elements of the result before the first one that begins a cache line, if the result is long;
+/// else 0.
 fn before_line<T>(into: *mut u8, count: usize) -> usize {
     if count * size_of::<T>() < SHORTEST_IN_LINES {
         return 0;

@@ -1,18 +1,17 @@
 //! Operators for reductions.
 //!
-//! Operators are associative as far as the library is concerned. Whatever the algorithm, one
-//! allreduce gives the same bits on all ranks; for an operator that does not commute operands are
-//! combined in rank order.
+//! The library takes operators to be associative. With any algorithm, one allreduce gives the same
+//! bits on all ranks; the operands of an operator that does not commute are combined in rank order.
 //!
 //! An [`Operator`] is chosen when the program is compiled, for elements of a Rust type; an [`Op`]
 //! when it runs, for items of a [`Datatype`](crate::Datatype). The two agree: the predefined
 //! operators do the same to the last bit.
 //!
-//! What the predefined [`Op`]s are defined for is the table of the standard (see
-//! [`Op::applies_to`]), for every predefined datatype of this library. Logical values are true
-//! unless they are 0, and results are 0 or 1, which is what C and GNU Fortran mean by them. Floats
-//! that Rust has no type for (`REAL2`, `REAL16`, `LONG_DOUBLE`, and complex numbers of them) are
-//! computed in software, exactly as IEEE says: much slower than others.
+//! The predefined [`Op`]s are defined for the datatypes in the table of the standard (see
+//! [`Op::applies_to`]), for every predefined datatype of this library. A logical value is true
+//! unless it is 0, and results are 0 or 1, as in C and GNU Fortran. Floats without a Rust type
+//! (`REAL2`, `REAL16`, `LONG_DOUBLE`, and complex numbers of them) are computed in software,
+//! exactly as IEEE 754 says: much slower than others.
 
 mod defined;
 mod dynamic;
@@ -25,7 +24,7 @@ pub(crate) use dynamic::{Domain, Extreme, Take};
 pub use dynamic::{Op, Predefined, ThrowingFunction, UserFunction};
 pub use located::Located;
 
-/// What the names of the types in here begin with.
+/// The prefix of the names of the types in this module.
 pub(crate) const PATH: &str = concat!(module_path!(), "::");
 
 /// Combines two elements into one.
@@ -34,9 +33,10 @@ pub(crate) const PATH: &str = concat!(module_path!(), "::");
 /// [`Lxor`] and the bitwise [`Band`], [`Bor`], [`Bxor`]; closures become operators by
 /// [`commutative`] and [`ordered`].
 ///
-/// An operator runs inside the library: it must not call the library. A call that it makes all the
-/// same changes nothing and returns [`ErrorKind::WithinOperator`](crate::ErrorKind), and panics
-/// where no error can be returned; a request that it drops goes on, and keeps its buffers for ever.
+/// An operator runs inside the library and must not call the library. A call that it makes
+/// nevertheless changes nothing and returns [`ErrorKind::WithinOperator`](crate::ErrorKind), and
+/// panics where no error can be returned; a request that it drops goes on, and keeps its buffers
+/// for ever.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no operator that combines elements of type `{T}`",
     label = "does not combine `{T}`",
@@ -47,7 +47,7 @@ pub(crate) const PATH: &str = concat!(module_path!(), "::");
     note = "in a generic function, add a bound, as `where motet::Sum: motet::Operator<T>`"
 )]
 pub trait Operator<T: Element>: Send + Sync + 'static {
-    /// Whether it is one of this library, which calls nothing.
+    /// Whether it is an operator of this library, which calls no foreign code.
     #[doc(hidden)]
     const IS_BUILT_IN: bool = false;
 

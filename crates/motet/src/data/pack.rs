@@ -1,14 +1,15 @@
-//! Data that does not lie in memory as a plan needs it.
+//! Packs data with gaps into a contiguous stream, and unpacks it.
 //!
-//! A plan works on elements in a row. Where a datatype has gaps, or its items lie in another order,
+//! A plan works on contiguous elements. If a datatype has gaps, or its items lie in another order,
 //! the plan works on the *stream* of the data (its bytes in the order of the typemap) in memory of
-//! the operation itself: the stream is collected from the user's memory when the operation starts,
-//! and spread to the user's memory when it has ended well. So user memory is read between start
-//! and completion, as the standard has it, and no byte outside the layout is ever written.
+//! the operation itself: the engine packs the stream from the user's memory when the operation
+//! starts, and unpacks it into the user's memory when the operation has succeeded. So user memory
+//! is read between start and completion, as the standard requires, and no byte outside the layout
+//! is ever written.
 //!
-//! Elements in a row whose type has padding are copied, too, if they go out: what lies in the
-//! padding is what some other value has left there, and not for other ranks. In memory that the
-//! operation may write it is zeroed in place.
+//! Contiguous elements whose type has padding are copied, too, if they are sent: the padding holds
+//! leftovers of other values, which must not reach other ranks. In memory that the operation may
+//! write, the padding is zeroed in place.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -17,25 +18,25 @@ use crate::data::buffer::RawSlice;
 use crate::data::scratch::Scratch;
 use crate::types::datatype::Layout;
 
-/// Which way the data of a block goes.
+/// The direction of a block's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PackDirection {
-    /// From the user when the operation starts.
+    /// Packed from user memory when the operation starts.
     In,
-    /// To the user when it has ended.
+    /// Unpacked into user memory when it has ended.
     Out,
-    /// Both: data that the operation changes in part, or at some ranks only.
+    /// Both: data that the operation changes in part, or on some ranks only.
     Both,
 }
 
-/// Items of a datatype in the memory of the user, and their place in the stream.
+/// Items of a datatype in user memory, and their place in the stream.
 #[derive(Debug)]
 pub(crate) struct PackedBlock {
     pub(crate) address: *mut u8,
     pub(crate) layout: Layout,
     pub(crate) count: u64,
     pub(crate) way: PackDirection,
-    /// Where the stream of the items lies.
+    /// The address of the stream of the items.
     pub(crate) stream: *mut u8,
 }
 
@@ -45,10 +46,10 @@ impl PackedBlock {
     }
 }
 
-/// Elements with padding that go out.
+/// Elements with padding that are sent.
 struct Padded {
     from: *const u8,
-    /// Where they go out from: there, or somewhere else.
+    /// The address from which they are sent: the same, or another.
     place: *mut u8,
     count: usize,
     element_bytes: usize,
@@ -66,7 +67,8 @@ pub(crate) struct PackedBuffers {
 unsafe impl Send for PackedBuffers {}
 
 impl Padded {
-    /// Copies the elements to where they go out from, if they are not there, without their padding.
+    /// Copies the elements to the address from which they are sent, if that is another, and zeroes
+    /// their padding there.
     ///
     /// # Safety
     /// The elements are there, and so is their place.
@@ -84,12 +86,12 @@ impl Padded {
 }
 
 impl PackedBuffers {
-    /// Without memory or blocks.
+    /// Creates it without memory and blocks.
     pub(crate) fn new() -> PackedBuffers {
         PackedBuffers { memory: Vec::new(), blocks: Vec::new(), padded: Vec::new() }
     }
 
-    /// Memory of its own for a stream of so many elements, aligned for them.
+    /// Allocates memory for a stream of so many elements, aligned for them.
     pub(crate) fn room(&mut self, elements: usize, element_bytes: usize) -> *mut u8 {
         let mut memory = Scratch::new(elements, element_bytes);
         memory.want();
@@ -98,17 +100,17 @@ impl PackedBuffers {
         address
     }
 
-    /// Takes in a block.
+    /// Adds a block.
     ///
     /// # Safety
     /// The operation that the staging is given to holds the memory of the block and its stream
-    /// (which may be memory of the staging): from its start to its end that stays valid, and
-    /// nobody writes it, or uses it at all if the data goes out.
+    /// (which may be memory of the staging): from its start to its end that stays valid, and nobody
+    /// writes it, or uses it at all if the data goes out.
     pub(crate) unsafe fn add(&mut self, block: PackedBlock) {
         self.blocks.push(block);
     }
 
-    /// Takes in elements with padding that are only read. Says where they go out from.
+    /// Adds elements with padding that are only read. Returns the copy that is sent.
     ///
     /// # Safety
     /// As [`PackedBuffers::add`].
@@ -118,7 +120,7 @@ impl PackedBuffers {
         RawSlice { start: place, ..data }
     }
 
-    /// Takes in elements with padding that go out from where they are, or are written over.
+    /// Adds elements with padding that are sent from where they are, or are overwritten.
     ///
     /// # Safety
     /// As [`PackedBuffers::add`], and the elements may be written.
@@ -132,13 +134,13 @@ impl PackedBuffers {
         self.padded.push(Padded { from, place, count, element_bytes, clear: T::clear_padding });
     }
 
-    /// For an operation, unless there is nothing to move.
+    /// Boxes it for an operation; `None` if there is nothing to move.
     pub(crate) fn boxed(self) -> Option<Box<PackedBuffers>> {
         let is_needed = !self.blocks.is_empty() || !self.padded.is_empty();
         is_needed.then(|| Box::new(self))
     }
 
-    /// Brings the user's data in. Only while the operation is active.
+    /// Packs the user's data. Only while the operation is active.
     pub(crate) fn collect(&mut self) {
         for padded in &self.padded {
             // SAFETY: elements by the promise of `cover`, and their place, which is ours or theirs.
@@ -151,7 +153,7 @@ impl PackedBuffers {
         }
     }
 
-    /// Hands the data out: of each stream at most so many bytes. Only while the operation is
+    /// Unpacks at most `most` bytes of each stream into user memory. Only while the operation is
     /// active.
     pub(crate) fn unpack(&mut self, most: usize) {
         for block in self.blocks.iter().filter(|block| block.way != PackDirection::In) {

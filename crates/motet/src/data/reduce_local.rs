@@ -1,4 +1,4 @@
-//! Reductions of what is here already (MPI 4.1, 6.9.7).
+//! Local reductions (MPI 4.1, 6.9.7).
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -37,7 +37,7 @@ pub fn reduce_local<T: Element>(
     Ok(())
 }
 
-/// Bytes of the stream that are combined at once where items have gaps.
+/// Bytes of the stream that are combined at once if items have gaps.
 const CHUNK: usize = 8 << 10;
 
 impl Op {
@@ -90,7 +90,7 @@ fn at(memory: *const u8, displacement: i64) -> *const u8 {
     memory.wrapping_offset(displacement as isize)
 }
 
-/// Combines the streams of so many items, a chunk at a time.
+/// Combines the streams of `count` items, one chunk at a time.
 ///
 /// # Safety
 /// As [`Op::reduce_local`]; the kernel is for the stream of the layout.

@@ -1,4 +1,4 @@
-//! Memory of an operation itself: scratch memory of a plan, and streams of packed data.
+//! Memory that an operation owns: scratch memory of a plan, and streams of packed data.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -13,29 +13,29 @@ fn alignment_of(element_bytes: usize) -> usize {
     if element_bytes == 0 { 1 } else { 1 << element_bytes.trailing_zeros() }
 }
 
-/// Memory of so many bytes is a multiple of this, and begins at one.
+/// The size and the start of memory of so many bytes are multiples of this.
 fn unit_of(bytes: usize) -> usize {
     if bytes <= Scratch::LITTLE { Scratch::ALIGNMENT } else { LINE }
 }
 
-/// Memory that a run owns, or the streams of an operation. It is held as an address, not as a box:
-/// transfers use it while its owner is moved and borrowed.
+/// Memory that an execution owns, or the streams of an operation. It is held as an address, not as
+/// a box: transfers use it while its owner is moved and borrowed.
 ///
 /// It is aligned for its elements, whatever their type: the size of a type is a multiple of its
-/// alignment. Much of it comes in whole lines and shares none with anybody; a little of it, of
-/// which there may be a million pieces, takes no more than it needs. It is there when it is wanted,
-/// not before: an init that opens no channels yet need not touch its pages.
+/// alignment. A large block consists of whole cache lines and shares none with other data; a small
+/// one, of which there may be a million, takes no more than it needs. It is allocated at first use:
+/// an init that opens no channels yet need not touch its pages.
 pub(crate) struct Scratch {
-    /// Nowhere until it is wanted.
+    /// `None` until it is allocated.
     pub(crate) start: Option<NonNull<u8>>,
     pub(crate) bytes: usize,
     pub(crate) element_bytes: usize,
 }
 
 impl Scratch {
-    /// Bytes that take less than a line.
+    /// The greatest size in bytes that is not rounded up to cache lines.
     const LITTLE: usize = 32;
-    /// What every basic element is aligned to.
+    /// The alignment in bytes that every basic element accepts.
     const ALIGNMENT: usize = 16;
 
     pub(crate) fn new(elements: usize, element_bytes: usize) -> Scratch {
@@ -43,7 +43,7 @@ impl Scratch {
         Scratch { start: None, bytes: bytes.next_multiple_of(unit_of(bytes)), element_bytes }
     }
 
-    /// It is wanted from now on.
+    /// Allocates it, if it is not there yet.
     pub(crate) fn want(&mut self) {
         if self.bytes == 0 || self.start.is_some() {
             return;

@@ -1,8 +1,7 @@
-//! Buffers of buffered sends: room that is counted, and the messages that are copied into it.
-//! (MPI 4.1 §3.6)
+//! A buffer for buffered sends counts bytes and holds copies of messages. (MPI 4.1 §3.6)
 //!
-//! So many bytes may wait to be sent. The memory comes from the allocator, message by message, so
-//! nothing is fragmented and nothing is taken that is not used.
+//! It limits the bytes that may wait to be sent. The allocator supplies the memory message by
+//! message, so there is no fragmentation, and unused room takes no memory.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -14,16 +13,16 @@ use motet_fabric::Region;
 use crate::base::error::ErrorKind;
 use crate::base::status::BSEND_OVERHEAD;
 
-/// How much a buffer for buffered sends holds.
+/// The capacity of a buffer for buffered sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BufferRoom {
     /// So many bytes; each message needs [`BSEND_OVERHEAD`] more than its length.
     Bytes(usize),
-    /// As many as there are messages. (`MPI_BUFFER_AUTOMATIC`)
+    /// As many bytes as the messages need. (`MPI_BUFFER_AUTOMATIC`)
     Automatic,
 }
 
-/// Room for messages that wait to be sent.
+/// A buffer for messages that wait to be sent.
 #[derive(Debug)]
 pub(crate) struct Room {
     pub(crate) limit: BufferRoom,
@@ -31,7 +30,7 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    /// Sets bytes aside, if there is room for them.
+    /// Reserves bytes, if there is room for them.
     fn reserve(&self, bytes: usize) -> bool {
         let limit = match self.limit {
             BufferRoom::Bytes(limit) => limit,
@@ -46,7 +45,7 @@ impl Room {
     }
 }
 
-/// A place where a buffer may be attached.
+/// A slot to which the program may attach a buffer.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Slot(Arc<Mutex<Option<Arc<Room>>>>);
 
@@ -65,14 +64,14 @@ impl Slot {
     }
 }
 
-/// The buffers that a send may use: that of its communicator, else that of its rank.
+/// The buffers for a send: that of its communicator, else that of its rank.
 #[derive(Clone, Debug)]
 pub(crate) struct Rooms {
     pub(crate) of_communicator: Slot,
     pub(crate) of_rank: Slot,
 }
 
-/// A message that has been copied; its room is free again when it is dropped.
+/// A copied message; dropping it frees its room.
 pub(crate) struct Copied {
     data: Box<[u8]>,
     room: Arc<Room>,

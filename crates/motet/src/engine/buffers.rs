@@ -1,4 +1,4 @@
-//! The memory of a run: where the buffers that a plan names really lie.
+//! The memory of an execution maps the buffers that a plan names to addresses.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -10,10 +10,10 @@ use crate::data::buffer::RawSlice;
 use crate::data::kernel::Kernel;
 use crate::data::scratch::Scratch;
 
-/// The three buffers of a run.
+/// The input, output and scratch buffers of an execution.
 ///
-/// The regions it makes are valid as long as the user's buffers are held by the operation; that
-/// is the one promise behind all transfers of the engine (see [`super`]).
+/// The regions it makes are valid as long as the operation holds the user's buffers; all transfers
+/// of the engine rely on this one promise (see [`super`]).
 pub(crate) struct Memory {
     input: *mut u8,
     output: *mut u8,
@@ -24,7 +24,7 @@ pub(crate) struct Memory {
 unsafe impl Send for Memory {}
 
 impl Memory {
-    /// Memory with scratch for this many elements, and no buffers yet.
+    /// Memory with scratch for this many elements, without input and output.
     pub(crate) fn new(scratch: usize, element_bytes: usize) -> Memory {
         Memory {
             input: std::ptr::null_mut(),
@@ -33,12 +33,12 @@ impl Memory {
         }
     }
 
-    /// Gets the scratch memory, if it is not there yet: before anything runs.
+    /// Allocates the scratch memory, if it is not there yet; called before the execution starts.
     pub(crate) fn want_scratch(&mut self) {
         self.scratch.want();
     }
 
-    /// Puts zeros into the scratch memory, if it is there: they are values of every type.
+    /// Zeroes the scratch memory, if it is allocated: zeros are values of every type.
     pub(crate) fn clear_scratch(&mut self) {
         if let Some(start) = self.scratch.start {
             // SAFETY: our own memory of this length; nothing of the run is under way.
@@ -46,23 +46,23 @@ impl Memory {
         }
     }
 
-    /// Takes these buffers from now on.
+    /// Sets the input and output buffers.
     pub(crate) fn bind(&mut self, input: RawSlice, output: RawSlice) {
         self.bind_at(input.start, output.start);
     }
 
-    /// The same, of buffers that are as long as those before.
+    /// Sets new addresses of buffers as long as those before.
     pub(crate) fn bind_at(&mut self, input: *mut u8, output: *mut u8) {
         self.input = input;
         self.output = output;
     }
 
-    /// Bytes of this many elements.
+    /// The length in bytes of this many elements.
     pub(crate) fn bytes(&self, elements: usize) -> usize {
         elements * self.scratch.element_bytes
     }
 
-    /// Where the buffers begin, in the order of [`Buffer`].
+    /// The base addresses of the buffers, in the order of [`Buffer`].
     #[inline]
     pub(crate) fn bases(&self) -> [*mut u8; 3] {
         [self.input, self.output, self.scratch.address()]
@@ -118,7 +118,8 @@ impl Memory {
         unsafe { self.reduce_at(kernel, operands, into) }
     }
 
-    /// The same, where one operand lies elsewhere: it is what would have been received there.
+    /// Like [`Memory::reduce`], but the operand at `place` is the received message, wherever that
+    /// is.
     ///
     /// # Safety
     /// As [`Memory::reduce`]; what is received is as long as the result, and aligned.

@@ -1,4 +1,4 @@
-//! How operations end that do not complete: taken back, or by the death of a rank.
+//! Ends operations that do not complete: abandoned ones, and those that a death or leaving ends.
 
 use motet_fabric::slab::Id;
 use motet_fabric::{Endpoint, Failure, How, Received, TransferError};
@@ -7,7 +7,7 @@ use super::{Engine, Postponed, State, Work};
 use crate::engine::context::{ContextKind, split_context};
 
 impl Engine {
-    /// Ends an operation that will never complete. On return nobody uses its memory.
+    /// Abandons an operation. After the return no rank uses its memory.
     pub(crate) fn abandon(&mut self, id: Id) {
         let Some(operation) = self.operations.get_mut(id) else { return };
         if operation.state == State::Active {
@@ -17,17 +17,17 @@ impl Engine {
         self.remove(id);
     }
 
-    /// Frees an operation that has no transfers any more.
+    /// Frees an operation without pending transfers.
     pub(super) fn remove(&mut self, id: Id) {
         let Some(mut operation) = self.operations.remove(id) else { return };
         if let Some(waker) = operation.take_waker() {
-            // To wake it does no harm; to drop it here might run foreign code under the lock.
+            // Waking it does no harm; dropping it here might run foreign code under the lock.
             self.wakers -= 1;
             self.postponed.push(Postponed::Wake(waker));
         }
         if let Work::Run(mut run) = operation.work {
             if run.disagreement().is_some() {
-                // Others may not know yet, and go on with their starts.
+                // Other ranks may not know of the disagreement yet, and go on with their starts.
                 run.cut_off(&mut self.endpoint);
             } else {
                 run.unlink(&mut self.endpoint);
@@ -42,8 +42,8 @@ impl Engine {
         }
     }
 
-    /// The outcome of a transfer. Who takes its message back since another rank has died is not to
-    /// blame.
+    /// The outcome of a transfer. If a sender has revoked its message because another rank has
+    /// died, the outcome names that death.
     #[inline]
     pub(super) fn after_a_death(
         &self,
@@ -53,34 +53,34 @@ impl Engine {
         self.endpoint.failure().map_or(outcome, |failure| Err(TransferError::Failed(failure)))
     }
 
-    /// Whether nothing that this rank began is under way.
+    /// Whether no operation of this rank is pending.
     pub(crate) fn is_quiet(&self) -> bool {
         self.active == 0 && self.endpoint.all_sent()
     }
 
-    /// The rank begins nothing more, and all are told.
+    /// Announces to all ranks that this rank starts nothing more.
     pub(crate) fn begin_leaving(&mut self) {
         self.endpoint.begin_leaving();
     }
 
-    /// Whether no rank begins anything more.
+    /// Whether all ranks have announced that they start nothing more.
     pub(crate) fn all_leaving(&self) -> bool {
         self.endpoint.all_leaving()
     }
 
-    /// The rank leaves in good order, and all are told.
+    /// Announces to all ranks that this rank has left in good order.
     pub(crate) fn leave(&mut self) {
         self.endpoint.leave();
     }
 
-    /// What is told of all that is not over when the rank leaves.
+    /// The error of every operation that is not complete when the rank leaves.
     pub(crate) fn has_left_itself(&self) -> TransferError {
         TransferError::Left(self.endpoint.me())
     }
 
-    /// Ends all that is under way, since the rank leaves, and begins nothing any more: as after a
-    /// death, without room each operation that begins has to ask for it. Handles may still be
-    /// there; they are told so.
+    /// Ends all pending operations, because the rank leaves, and refuses new ones: as after a
+    /// death, there is no room, so each new operation must ask for it. Remaining handles get this
+    /// error.
     pub(crate) fn close(&mut self) {
         self.has_left = true;
         self.room = 0;
@@ -107,7 +107,8 @@ impl Engine {
                 }
                 self.finish(id, gone);
             }
-            // It would become inactive when its end is taken, and could be started again.
+            // Otherwise it would become inactive when its outcome is taken, and could be started
+            // again.
             State::Succeeded | State::Complete(_) if is_persistent => {
                 operation.state = State::Complete(gone);
             }
@@ -120,12 +121,13 @@ impl Engine {
         self.has_left
     }
 
-    /// Whether all who must know that the rank has left do.
+    /// Whether all ranks that must know that this rank has left do.
     pub(crate) fn is_gone(&self) -> bool {
         self.endpoint.is_gone()
     }
 
-    /// The rank dies: everybody is told, and on return nobody uses memory of its operations.
+    /// Lets the rank die: announces it to all ranks. After the return no rank uses memory of its
+    /// operations.
     #[cold]
     pub(crate) fn die(&mut self) {
         let failure = Failure { rank: self.endpoint.me(), how: How::Panic };
@@ -133,7 +135,7 @@ impl Engine {
         self.endpoint.cancel(|_| true);
     }
 
-    /// Ends all transfers that are still under way, for good.
+    /// Cancels all pending transfers for good.
     pub(crate) fn abandon_all(&mut self) {
         self.left.clear();
         self.endpoint.cancel(|_| true);
@@ -141,8 +143,8 @@ impl Engine {
     }
 }
 
-/// What a transfer of a collective has come to. Who has taken its message back and is still there
-/// has ended the collective with an error.
+/// The outcome of a transfer of a collective. A peer that has revoked its message and is still
+/// alive has ended the collective with an error.
 #[inline]
 pub(super) fn of_collective(
     outcome: Result<Received, TransferError>,

@@ -1,42 +1,45 @@
-//! Check mode: do all ranks of a communicator call the same collectives in the same order?
+//! Check mode verifies that all ranks of a communicator call the same collectives in the same
+//! order.
 //!
 //! **Records.** Every collective of a communicator has a number, counted by one counter for
 //! blocking calls, nonblocking calls and persistent inits together. When a rank makes a call it
-//! sends a [`Record`] of it to each other rank of the communicator: the number, a
-//! fingerprint of what must be equal on all ranks (see [`account`]), a fingerprint of what it will
-//! send to just that rank and expects from it, and a text for people. Records are ordinary small
-//! messages in a context of their own, one for the whole world. They are sent before anything
-//! else of the call, so they overtake its data on no lane.
+//! sends a [`Record`] of it to each other rank of the communicator: the number, a fingerprint of
+//! the arguments that must be equal on all ranks (see [`account`]), a fingerprint of the data that
+//! it sends to this one rank and expects from it, and a text for people. Records are ordinary small
+//! messages in a context of their own, one for the whole world. A rank sends them before anything
+//! else of the call, so a receiver never gets data of a call before its record.
 //!
-//! **Comparing.** Nobody waits for a record. Each rank keeps one receive posted for them, and
-//! whoever moves the engine enters what has come into the [`CallLog`] of its
-//! communicator, also if that is not there yet on this rank. Under each number the records of all
-//! ranks must agree; when all have come, they are forgotten. A ledger therefore holds as many
-//! records as the ranks are apart, and no limit is set to that.
+//! **Comparing.** No rank waits for a record. Each rank keeps one receive posted for them, and a
+//! thread that advances the engine enters arrived records into the [`CallLog`] of their
+//! communicator, even if this rank has not created that yet. Under each number the records of all
+//! ranks must agree; when all have arrived, they are discarded. A log therefore holds as many
+//! records as the ranks are apart, without a limit.
 //!
-//! **A mismatch.** All ranks get the same records, so each of them finds out by itself. What only
-//! two can find (one sends the other what that one does not expect) they tell the others. The
-//! communicator is broken from that number on: what was begun later, and every persistent
-//! operation, is ended with the same error, its transfers are cancelled, and each later call is
-//! refused. What has a lower number was begun by all and goes on, unless it is persistent. An
-//! operation that was complete before the record came (a root of a broadcast need not wait) stays
-//! complete: then the next call on the communicator says what was wrong, or, if there is none, who
-//! leaves the world: it first hears of all calls of the others, as far as they have been made.
+//! **A mismatch.** All ranks get the same records, so each of them detects it by itself. A mismatch
+//! that only two ranks can detect (one sends data that the other does not expect) they report to
+//! the others. The communicator is broken from that number on: calls that started later, and every
+//! persistent operation, end with the same error, their transfers are cancelled, and each later
+//! call is refused. Calls with a lower number were started by all ranks and go on, unless
+//! persistent. An operation that was complete before the record arrived (the root of a broadcast
+//! need not wait) stays complete. Then the next call on the communicator returns the mismatch or,
+//! if there is none, the rank reports it when it leaves the world: it first receives the records of
+//! all calls of the others, as far as they have been made.
 //!
-//! **The exit code.** Where the environment has switched check mode on, a process that has found a
-//! mismatch does not end with exit code 0, even if the program ignores the error that a call
-//! returns, or no call was left to return it: who runs a check looks at the code.
+//! **The exit code.** If the environment has switched check mode on, a process that has found a
+//! mismatch does not end with exit code 0, even if the program ignores the error of a call or makes
+//! no call that could return it: a script that runs a check looks at the code.
 //!
-//! **Groups.** A call that takes a group is compared by all ranks as far as its name and its group
-//! go, and by the members in all that remains. So not everybody may see a mismatch, and whoever
-//! does tells the others.
+//! **Groups.** All ranks compare the name and the group of a call that takes a group; the members
+//! compare the rest. So not every rank may see a mismatch, and a rank that does reports it to the
+//! others.
 //!
 //! A call that is refused for its arguments has a number too, and its record says so: the other
-//! ranks would wait for it in vain. A rank that frees its communicator says that as well, so that
-//! a call which others make later is a mismatch; when all have freed it the ledger goes.
+//! ranks would wait for it for ever. A rank that frees its communicator sends a record of that as
+//! well, so that a call which others make later is a mismatch; when all have freed it the log is
+//! removed.
 //!
 //! **Not checked**: persistent starts (they cost nothing), point-to-point messages, the agreement
-//! among the members in `create_group`, and operators that are closures, of which two that do the
+//! among the members in `create_group`, and operators that are closures, because two that do the
 //! same have different types.
 
 mod account;
@@ -58,34 +61,34 @@ pub(crate) use ledger::{CallLog, Own, Tell, Verdict};
 pub(crate) use record::{Kind, Record};
 pub(crate) use report::{Awaited, report};
 
-/// How a world watches its ranks, and what it allows them.
+/// The configuration of check mode, hang reports and limits.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct CheckConfig {
-    /// Whether calls that do not fit together are errors.
+    /// Whether a mismatch of calls is an error.
     pub(crate) check: bool,
-    /// Whether a process that has found such calls must not end with exit code 0: check mode was
+    /// Whether a process that has found a mismatch must not end with exit code 0: check mode was
     /// asked for by the environment, which makes the whole run a check.
     pub(crate) fails_run: bool,
-    /// After how long a wait is reported.
+    /// The time after which a wait is reported.
     pub(crate) hang: Option<Duration>,
     /// The number of the first operation of each communicator; not 0 in tests only.
     pub(crate) first: u64,
     /// The most operations that a rank may have.
     pub(crate) most: Option<usize>,
-    /// Tells where in the program the call was made, if that is not written in Rust.
+    /// Returns the source line of the caller, if that is not written in Rust.
     pub(crate) caller: Option<Caller>,
 }
 
-/// How much of what the standard forbids is refused.
+/// How strictly calls that the standard forbids are refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Strictness {
-    /// Only what could do harm.
+    /// Only calls that could do harm.
     Lenient,
-    /// All of it, as far as the library can see: check mode.
+    /// All of them, as far as the library can see: check mode.
     Strict,
 }
 
-/// Says where in the program the call was made in which it is asked, if that can be found out.
+/// Returns the source line of the current call of the program, if it can be found out.
 pub type Caller = fn() -> Option<String>;
 
 impl CheckConfig {
@@ -98,33 +101,33 @@ impl CheckConfig {
         self.check || self.hang.is_some()
     }
 
-    /// Where in the program the call was made that came to the library at this place.
+    /// The source line of a call that entered the library at this location.
     pub(crate) fn place(&self, at: &Location<'_>) -> String {
         let called = self.caller.and_then(|caller| caller());
         called.unwrap_or_else(|| format!("{}:{}", at.file(), at.line()))
     }
 }
 
-/// A collective of this rank that is not over (or, if persistent, not freed).
+/// A collective of this rank that has not ended (or, if persistent, has not been freed).
 #[derive(Clone, Debug)]
 pub(crate) struct PendingCall {
-    /// Whether it is persistent or not.
+    /// Whether it is persistent.
     pub(crate) traffic: ContextKind,
     pub(crate) number: u64,
     pub(crate) text: String,
 }
 
-/// What one rank knows of the calls of all.
+/// What one rank knows of the calls of all ranks.
 pub(crate) struct CheckState {
     watch: CheckConfig,
     pub(crate) ledgers: HashMap<u64, CallLog>,
-    /// Where the next record is received.
+    /// The buffer for the next record.
     page: Box<[u8; record::RECORD_MAX_BYTES]>,
-    /// Persistent operations that have been ended, and why.
+    /// Persistent operations that a mismatch has ended, with the reason.
     ended: HashMap<Id, &'static str>,
     live: HashMap<OpKey, PendingCall>,
-    /// Reasons of mismatches that no call of this rank has returned: one for each communicator at
-    /// most.
+    /// Reasons of mismatches that no call of this rank has returned: at most one for each
+    /// communicator.
     pub(crate) untold: Vec<&'static str>,
 }
 
@@ -140,23 +143,23 @@ impl CheckState {
         }
     }
 
-    /// Whether there is nothing more to hear of a communicator that this rank has freed.
+    /// Whether no more records can matter for a communicator that this rank has freed.
     pub(crate) fn is_over(&self, communicator: u64) -> bool {
         self.ledgers.get(&communicator).is_none_or(CallLog::is_pointless)
     }
 
-    /// The ledger of a communicator, opened by whatever comes first: a record or a call.
+    /// The log of a communicator, created by the first record or call.
     pub(crate) fn ledger(&mut self, communicator: u64) -> &mut CallLog {
         let first = self.watch.first;
         self.ledgers.entry(communicator).or_insert_with(|| CallLog::new(communicator, first))
     }
 
-    /// Where a record is to be received.
+    /// The buffer for the next record.
     pub(crate) fn page(&mut self) -> RegionMut {
         RegionMut::of(&mut self.page[..])
     }
 
-    /// The record that has been received.
+    /// Decodes the record that has been received.
     pub(crate) fn read(&self, bytes: usize) -> Option<Record> {
         Record::read(&self.page[..bytes])
     }
@@ -173,7 +176,7 @@ impl CheckState {
         verdict
     }
 
-    /// Calls have been found that do not fit together.
+    /// Makes the process fail at its exit, because a mismatch has been found.
     pub(crate) fn note_mismatch(&self, me: Peer) {
         if self.watch.fails_run {
             exit_code::fail_at_exit(|| {
@@ -204,27 +207,27 @@ impl CheckState {
         own
     }
 
-    /// Remembers an operation until it is over.
+    /// Remembers an operation until it has ended.
     pub(crate) fn begin(&mut self, number: OpKey, live: PendingCall) {
         self.live.insert(number, live);
     }
 
-    /// The operation of this number is over.
+    /// Forgets the operation of this number, which has ended.
     pub(crate) fn forget(&mut self, number: OpKey) {
         self.live.remove(&number);
     }
 
-    /// The operation of this number.
+    /// The pending operation of this number.
     pub(crate) fn live(&self, number: OpKey) -> Option<&PendingCall> {
         self.live.get(&number)
     }
 
-    /// A persistent operation has been ended.
+    /// Records why a persistent operation was ended.
     pub(crate) fn end(&mut self, id: Id, reason: &'static str) {
         self.ended.insert(id, reason);
     }
 
-    /// Why a persistent operation has been ended, if it has.
+    /// Why a persistent operation was ended, if it was.
     pub(crate) fn why_ended(&self, id: Id) -> Option<&'static str> {
         self.ended.get(&id).copied()
     }

@@ -1,4 +1,4 @@
-//! How the ranks of a call end it: see [`Plan::closed_together`].
+//! How the ranks of a call end it: each alone, or all together ([`Plan::closed_together`]).
 
 use motet_plan::{Call, Operation, Plan};
 
@@ -7,19 +7,20 @@ use crate::data::kernel::Kernel;
 /// How the ranks of a call end it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Closing {
-    /// Each when it has done its part.
+    /// Each rank ends it when it has done its part.
     #[default]
     Alone,
-    /// When each knows that nothing has failed at any of them.
+    /// Each rank ends it when it knows that no rank has failed.
     Together,
 }
 
 impl Closing {
-    /// How many there are.
+    /// The number of variants.
     pub(super) const ALL: usize = 2;
 
-    /// How they end a call with this kernel: together if its operator may throw. Among neighbours
-    /// no rank knows all others, and what throws does so for its own result alone.
+    /// How the ranks end a call with this kernel: together if its operator may throw. In a
+    /// neighbourhood reduction no rank knows all others, and an operator that throws spoils only
+    /// its own result.
     pub(crate) fn of(operation: &Operation, kernel: Option<&dyn Kernel>) -> Closing {
         let is_sparse = matches!(operation, Operation::NeighborReduce { .. });
         match kernel {
@@ -28,7 +29,7 @@ impl Closing {
         }
     }
 
-    /// The plan of a call that they end so.
+    /// Extends the plan of a call by the messages that this end needs.
     pub(super) fn of_plan(self, plan: Plan, call: &Call) -> Plan {
         match self {
             Closing::Alone => plan,

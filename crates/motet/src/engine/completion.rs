@@ -1,4 +1,4 @@
-//! What becomes of operations that are complete, or that nobody waits for any more.
+//! Takes outcomes of complete operations, and detaches operations whose requests are gone.
 
 use motet_fabric::TransferError;
 use motet_fabric::slab::Id;
@@ -9,7 +9,7 @@ use super::{BufferGuard, Engine, NOTHING, Outcome, State};
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum End {
     Unknown,
-    /// A collective or a send has ended well.
+    /// A collective or a send has succeeded.
     Well,
     As(Outcome),
 }
@@ -26,8 +26,8 @@ impl End {
 }
 
 impl Engine {
-    /// Takes the outcome of an operation if it is complete. One that runs once is gone then; a
-    /// persistent one becomes inactive.
+    /// Takes the outcome of an operation if it is complete. A nonpersistent operation is then
+    /// removed; a persistent one becomes inactive.
     #[inline]
     pub(crate) fn take(&mut self, id: Id, persistent: bool) -> Option<Outcome> {
         let operation = self.operations.get_mut(id)?;
@@ -47,7 +47,7 @@ impl Engine {
         Some(outcome)
     }
 
-    /// As [`Engine::take`], of one that is known to have ended with this error.
+    /// Like [`Engine::take`], for an operation that has ended with this error.
     #[cold]
     fn take_error(&mut self, id: Id, persistent: bool, error: TransferError) -> TransferError {
         let is_for_good =
@@ -62,7 +62,7 @@ impl Engine {
         error
     }
 
-    /// As [`Engine::take`], of a collective that has ended well. Says whether it has.
+    /// Like [`Engine::take`], for a collective that has succeeded. Returns whether it has.
     #[inline]
     pub(crate) fn take_well(&mut self, id: Id, persistent: bool) -> bool {
         let Some(operation) = self.operations.get_mut(id) else { return false };
@@ -75,8 +75,8 @@ impl Engine {
         is_well
     }
 
-    /// What a scope must know of an operation it holds: whether it is over, and its outcome if no
-    /// request is left to tell that.
+    /// For a scope that holds an operation: whether it has ended, and its outcome if no request is
+    /// left to report it.
     pub(crate) fn take_for_scope(&mut self, id: Id) -> Option<Result<(), TransferError>> {
         match self.operations.get_mut(id) {
             None => Some(Ok(())),
@@ -91,15 +91,15 @@ impl Engine {
         }
     }
 
-    /// A scope will ask for the outcome of this operation if its request does not.
+    /// Holds an operation for a scope, which takes the outcome if the request does not.
     pub(crate) fn hold(&mut self, id: Id) {
         if let Some(operation) = self.operations.get_mut(id) {
             operation.held = true;
         }
     }
 
-    /// The request of this operation is gone: free the buffers when it is complete, and itself
-    /// unless a scope will ask.
+    /// Detaches an operation from its dropped request: the buffers are freed when it completes, and
+    /// so is the operation, unless a scope holds it.
     pub(crate) fn detach(&mut self, id: Id, keeper: BufferGuard) {
         let Some(operation) = self.operations.get_mut(id) else { return };
         operation.dropped = true;

@@ -1,25 +1,25 @@
-//! The contexts of a communicator, one for each kind of traffic: a message meets only receives of
-//! its own context.
+//! A communicator has one context for each kind of traffic: a message matches only receives of its
+//! own context.
 
-/// The separate worlds of one communicator: messages of different kinds never meet.
+/// The kinds of traffic of a communicator, whose messages never match each other's receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ContextKind {
     PointToPoint,
     Collective,
     Persistent,
-    /// What a part of the ranks needs to agree on a communicator of their own.
+    /// Messages by which a subset of the ranks agrees on a new communicator.
     Creation,
-    /// What the ranks tell each other of their calls, in check mode.
+    /// Records of calls, in check mode.
     Check,
-    /// What the leaders of two groups tell each other to make an intercommunicator.
+    /// Messages between the leaders of two groups that make an intercommunicator.
     Bridge,
-    /// The messages of sparse dynamic exchanges.
+    /// Messages of sparse dynamic exchanges.
     Dynamic,
-    /// Messages in parts.
+    /// Messages of partitioned communication.
     Partitioned,
 }
 
-/// The context of one kind of traffic of the communicator with this id.
+/// The context of a kind of traffic of the communicator with this id.
 pub(crate) fn context(id: u64, traffic: ContextKind) -> u64 {
     id * 8 + traffic as u64
 }

@@ -1,35 +1,34 @@
-//! Collectives whose ranks disagree on how long their data is.
+//! Ends collectives whose ranks disagree on the length of their data.
 //!
-//! Such a call is wrong, and nobody compares the ranks' arguments outside of check mode. But a
-//! message tells its length, so a rank that receives one of another length than its plan says knows
-//! of it, and its call ends with an error that says so. That is not enough: ranks that disagree may
-//! have chosen different algorithms, and wait for messages that nobody sends. So
+//! Such a call is erroneous, and outside check mode no rank compares the arguments of the ranks.
+//! But a message carries its length, so a rank that receives a message of another length than its
+//! plan says detects the error, and its call ends with it. That is not enough: ranks that disagree
+//! may have chosen different algorithms, and wait for messages that no rank sends. So
 //!
-//! * a rank that knows ends its call instead of waiting, and tells all ranks of the call by a
-//!   *notice*: a message without data that is in no plan;
-//! * a rank that is about to sleep looks through the messages that it has kept, and through the
-//!   channels that were announced to it. A notice ends the call that it is about. A message or a
-//!   channel of a call whose plan has none like it says that the ranks disagree, even if it
-//!   is not yet the turn of the step that would receive it.
+//! * a rank that has detected it ends its call instead of waiting, and tells all ranks of the call
+//!   by a *notice*: a message without data that is in no plan;
+//! * a rank that is about to park examines its unexpected messages and the channels announced to
+//!   it. A notice ends the call that it names. A message or a channel of a call whose plan has none
+//!   like it shows that the ranks disagree, even if the step that would receive it is not due yet.
 //!
-//! None of that is in the way of a call that is right: lengths are compared in any case, and
-//! whoever is about to sleep has time.
+//! None of that slows a correct call: lengths are compared in any case, and a rank that is about to
+//! park has time.
 //!
-//! What is sent for a call that has ended here is discarded when this rank sleeps in a later call
-//! of the communicator, and told to all ranks in the same way; so is a channel that was opened for
-//! it. Until then it stays where it is, as notices do: only a wrong program pays for that.
+//! A message for a call that has ended here is discarded when this rank parks in a later call of
+//! the communicator, and reported to all ranks in the same way; so is a channel that was opened for
+//! it. Until then it stays queued, as notices do: only an erroneous program pays for that.
 //!
 //! A persistent collective that has met a disagreement on a rank is *broken* there: each later
 //! start ends at once with that error, since its lengths are those of the init. It must be so. All
-//! starts have the same messages and the same notices, and ranks may be some starts apart: one that
-//! had given a start up and sent for the next would hand that message to a rank that still is at
-//! the start before. So a rank sends nothing more once it is told, and a notice is about all
-//! starts, and breaks a collective that is inactive. Whoever waits for a broken one is told: those
-//! who knew by themselves have told all ranks.
+//! starts have the same messages and the same notices, and ranks may be some starts apart: a rank
+//! that gave up one start and sent for the next would hand that message to a rank that is still at
+//! the start before. So a rank sends nothing more once it is told, and a notice concerns all
+//! starts, and breaks a collective that is inactive. Every rank that waits for a broken collective
+//! is told: the ranks that detected the error themselves have told all ranks.
 //!
-//! One thing nobody finds out: that a rank waits for a message of a call that all others have
-//! ended, if it has sent none of them anything for that call. It waits until one of them leaves the
-//! world. Check mode names such a call before it begins.
+//! One case is never detected: a rank waits for a message of a call that all others have ended, and
+//! has sent none of them anything for that call. It waits until one of them leaves the world. Check
+//! mode names such a call before it starts.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -44,19 +43,19 @@ use super::persistent::StartOutcome;
 use super::{Engine, Execution, OpKey, Operation, State, Work};
 use crate::engine::context::{ContextKind, split_context};
 
-/// In place of the number of a message among those of two ranks: it is a notice.
+/// The ordinal of a notice, in place of the number of a message between two ranks.
 const NOTICE_STEP: u32 = u32::MAX;
-/// That of the sending of notices, in which nobody is interested: no operation has this id.
+/// The token of notices, whose completions are ignored: no operation has this id.
 const TOKEN: Token = Token { operation: 0, step: NOTICE_STEP };
 
-/// Whether a completion with this token is of a notice.
+/// Whether a completion with this token belongs to a notice.
 #[inline]
 pub(super) fn is_notice(token: Token) -> bool {
     token == TOKEN
 }
 
-/// Where there are more operations than these, they are looked through when nothing has moved for
-/// so long.
+/// With more operations than this, the engine scans them only when nothing has moved for
+/// [`SCAN_PERIOD`].
 const SCANNED_OPS_MAX: usize = 256;
 const SCAN_PERIOD: Duration = Duration::from_secs(1);
 
@@ -73,7 +72,8 @@ impl Default for Stall {
 }
 
 impl Stall {
-    /// Whether nothing has moved for long, by a count of what has. Then it begins anew.
+    /// Whether nothing has moved for [`SCAN_PERIOD`], by a count of moves. The time then starts
+    /// again.
     fn has_lasted(&mut self, moves: u64) -> bool {
         let now = Instant::now();
         let has_lasted = self.moves == moves && now - self.since >= SCAN_PERIOD;
@@ -84,19 +84,19 @@ impl Stall {
     }
 }
 
-/// Persistent collectives that are freed: on the communicators of the last ones, how many inits at
-/// least have been made.
+/// Freed persistent collectives: for the last few communicators a lower bound of the number of
+/// inits.
 #[derive(Default)]
 pub(super) struct Freed {
     inits: [(u64, u64); COMMUNICATORS],
     next: usize,
 }
 
-/// So many communicators are remembered.
+/// The number of communicators that are remembered.
 const COMMUNICATORS: usize = 8;
 
 impl Freed {
-    /// A collective is freed.
+    /// Records that a collective has been freed.
     #[inline]
     pub(super) fn add(&mut self, OpKey { context, tag }: OpKey) {
         let count = tag.wrapping_add(1);
@@ -108,14 +108,15 @@ impl Freed {
         self.next = (self.next + 1) % COMMUNICATORS;
     }
 
-    /// Whether the init of this number was made, as far as is known.
+    /// Whether the init of this number has been made, as far as is known.
     fn has(&self, context: u64, tag: u64) -> bool {
         self.inits.iter().any(|&(its, inits)| its == context && tag < inits)
     }
 }
 
 impl Engine {
-    /// Ends what would wait in vain since the ranks disagree. For those who are about to sleep.
+    /// Ends the operations that would wait for ever because the ranks disagree. Called before a
+    /// thread parks. Returns whether anything ended.
     pub(super) fn end_disagreeing(&mut self) -> bool {
         if self.active == 0
             || self.operations.len() > SCANNED_OPS_MAX && !self.stall.has_lasted(self.moves)
@@ -136,18 +137,18 @@ impl Engine {
         moved
     }
 
-    /// Active collectives of programs.
+    /// The active collectives of the program.
     fn collectives(&self) -> impl Iterator<Item = (Id, &Execution)> {
         self.operations.iter().filter_map(|(id, operation)| Some((id, collective(operation)?)))
     }
 
-    /// Those that have met a disagreement themselves, and may wait for others in vain.
+    /// Active collectives that have met a disagreement themselves and may wait for ever.
     fn failed_collectives(&self) -> Vec<(Id, TransferError)> {
         let failed = |(id, run): (Id, &Execution)| Some((id, run.disagreement()?));
         self.collectives().filter_map(failed).collect()
     }
 
-    /// Those of which a message or a channel says that the ranks disagree.
+    /// Active collectives for which a message or a channel shows that the ranks disagree.
     fn collectives_astray(&self, census: &Census<'_>) -> Vec<(Id, TransferError)> {
         let run_of = |Label { context, tag, .. }: Label| {
             let &(id, operation, _) = census.known.get(&OpKey { context, tag })?;
@@ -169,7 +170,8 @@ impl Engine {
         astray
     }
 
-    /// Discards what belongs to no operation that could take it, and tells all ranks of its call.
+    /// Discards messages and channels that no operation can take, and tells all ranks of their
+    /// calls.
     fn return_orphans(&mut self, orphans: &[Orphan]) {
         for orphan in orphans {
             let Orphan { what, with, label, among } = *orphan;
@@ -185,8 +187,8 @@ impl Engine {
         }
     }
 
-    /// What has come for collectives that have ended here, or that are persistent, inactive, and
-    /// have no place for it.
+    /// Messages and channels for collectives that have ended here, or that are persistent,
+    /// inactive, and have no place for them.
     fn orphans(&self, census: &Census<'_>) -> Vec<Orphan> {
         let mut orphans = Vec::new();
         let mut look = |what, with, label: Label, fits: &dyn Fn(&Execution) -> bool| {
@@ -206,8 +208,8 @@ impl Engine {
         orphans
     }
 
-    /// If an orphan is for an operation of this rank, that is broken from now on. Says whether
-    /// others do not know of the orphan's call.
+    /// Breaks the operation of this rank for which an orphan is, if any. Returns whether other
+    /// ranks may not know of the orphan's call.
     fn breaks(&mut self, orphan: &Orphan, number: OpKey) -> bool {
         let is_notice = orphan.what == What::Notice;
         let Some(Operation { work: Work::Run(run), .. }) = self.operations.get_mut(orphan.among)
@@ -225,15 +227,15 @@ impl Engine {
         is_news && !is_notice
     }
 
-    /// Starts a persistent collective that is broken: that ends at once.
+    /// Starts a broken persistent collective, which ends at once.
     #[cold]
     pub(super) fn start_broken(&mut self, id: Id) -> StartOutcome {
-        // If a rank has died, that is what its callers want to hear.
+        // If a rank has died, the caller must get that error.
         self.failure();
         let Some(operation) = self.operations.get_mut(id) else { return StartOutcome::Gone };
         let Work::Run(run) = &mut operation.work else { return StartOutcome::Gone };
         let error = run.disagreement().expect("that is why it is broken");
-        // Others may not know yet, and go on to put into channels what nobody will take out.
+        // Other ranks may not know yet, and write into channels that this rank never reads again.
         run.cut_off(&mut self.endpoint);
         operation.state = State::Active;
         self.active += 1;
@@ -241,7 +243,7 @@ impl Engine {
         StartOutcome::UnderWay
     }
 
-    /// Ends a collective with this error, or with the one that it has met before.
+    /// Ends a collective with its first error, or with this one if it has none.
     #[cold]
     fn give_up_collective(&mut self, id: Id, error: TransferError) {
         let Some(operation) = self.operations.get_mut(id) else { return };
@@ -262,8 +264,9 @@ impl Engine {
         self.finish(id, Err(error));
     }
 
-    /// A collective has ended with an error. If the ranks disagree, some of them may wait for what
-    /// this one does not send, or will not send if it is broken.
+    /// Sends notices for a collective that has ended with an error, if the ranks disagree: other
+    /// ranks may wait for messages that this one does not send, or will not send if the collective
+    /// is broken.
     #[cold]
     pub(super) fn tell_of_disagreement(&mut self, id: Id, error: &TransferError) {
         if let Some(Operation { work: Work::Run(run), .. }) = self.operations.get_mut(id)
@@ -274,7 +277,7 @@ impl Engine {
         }
     }
 
-    /// Tells all other ranks of a collective that the one of this number has come to nothing.
+    /// Sends a notice to all other ranks of a collective: the one of this number has failed.
     fn send_notices(&mut self, among: Id, OpKey { context, tag }: OpKey) {
         let Some(operation) = self.operations.get_mut(among) else { return };
         let Work::Run(run) = &operation.work else { return };
@@ -287,7 +290,7 @@ impl Engine {
         }
     }
 
-    /// Takes the notices of a collective that has ended. Those that come later are orphans.
+    /// Discards the notices of a collective that has ended. Later ones are orphans.
     fn take_notices(&mut self, id: Id, OpKey { context, tag }: OpKey) {
         let Some(operation) = self.operations.get_mut(id) else { return };
         let Work::Run(run) = &operation.work else { return };
@@ -300,13 +303,14 @@ impl Engine {
     }
 }
 
-/// What has come for a collective that will never take it.
+/// A message, notice or channel for a collective that will never take it.
 #[derive(Clone, Copy)]
 struct Orphan {
     what: What,
     with: Peer,
     label: Label,
-    /// An operation among the ranks of its communicator; that which it is for, if that is there.
+    /// An operation among the ranks of its communicator: the one that it is for, if that is still
+    /// there.
     among: Id,
 }
 
@@ -314,7 +318,7 @@ struct Orphan {
 enum What {
     Message,
     Notice,
-    /// A channel that a receiver has opened for what this rank does not send.
+    /// A channel that a receiver has opened for a message that this rank does not send.
     Channel,
 }
 
@@ -325,17 +329,17 @@ struct Census<'a> {
     busy: HashMap<u64, Busy>,
 }
 
-/// The collectives that are under way on a communicator.
+/// The active collectives of a communicator.
 #[derive(Clone, Copy, Default)]
 struct Busy {
-    /// The last one that is not persistent, and its number.
+    /// The last nonpersistent one, and its number.
     latest: Option<(u64, Id)>,
     persistent: Option<Id>,
 }
 
-/// The run of an operation, if that is an active collective of a program. In a sparse dynamic
-/// exchange nobody waits in vain. What the library runs among a part of the ranks is left out:
-/// there a number is not that of one operation, since different groups may have the same one.
+/// The execution of an operation, if it is an active collective of the program. Sparse dynamic
+/// exchanges are left out, because none waits for ever; so are calls of the library among a subset
+/// of the ranks, because different groups may use the same number.
 fn collective(operation: &Operation) -> Option<&Execution> {
     match &operation.work {
         Work::Run(run) if operation.state == State::Active => {
@@ -380,8 +384,8 @@ impl<'a> Census<'a> {
         }
     }
 
-    /// If what has come for the collective of this number is lost, an operation among the ranks of
-    /// that. A rule says whether it fits a run.
+    /// An operation among the ranks of the collective of this number, if a message or channel for
+    /// that is lost. `fits` says whether it fits an execution.
     fn lost_for(&self, number: OpKey, fits: &dyn Fn(&Execution) -> bool) -> Option<Id> {
         let Some(&(id, operation, run)) = self.known.get(&number) else {
             return self.ended_here(number);
@@ -395,12 +399,12 @@ impl<'a> Census<'a> {
         is_lost.then_some(id)
     }
 
-    /// The same for a number that no operation of this rank has. Its collective has ended, or has
-    /// not begun yet.
+    /// The same for a number that no operation of this rank has. Its collective has ended or has
+    /// not started yet.
     ///
-    /// The collectives of a communicator that are not persistent take their numbers when they
-    /// begin: one with a lower number than another that is under way has begun, and if it is not
-    /// there any more it has ended. Of those that are persistent some are known to be freed.
+    /// Nonpersistent collectives of a communicator take their numbers when they start: one with a
+    /// lower number than another active one has started, and if it is not there any more it has
+    /// ended. Of the persistent ones some are known to be freed.
     fn ended_here(&self, OpKey { context, tag }: OpKey) -> Option<Id> {
         let (communicator, traffic) = split_context(context);
         let Busy { latest, persistent } = self.busy.get(&communicator).copied()?;

@@ -1,4 +1,4 @@
-//! One collective on its way: a plan, its memory, and how its messages travel.
+//! An execution runs one plan: it holds the plan, its buffers, and the route of each message.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -34,72 +34,72 @@ pub(crate) use program::PlanProgram;
 pub(crate) use routes::LinkTime;
 pub(crate) use transport_summary::TransportSummary;
 
-/// Which collective of which communicator: the part of a message's label that is the same for
-/// all its messages.
+/// Identifies a collective of a communicator: the part of the label that all its messages share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct OpKey {
     pub(crate) context: u64,
     pub(crate) tag: u64,
 }
 
-/// How the message of one step travels.
+/// The route of one step's message.
 enum MessageRoute {
-    /// As a tagged message.
+    /// A tagged message.
     Message,
-    /// Through a channel whose receiver has not told yet where it is.
+    /// A channel that the receiver has not announced yet.
     Unknown,
-    /// Through this channel.
+    /// Sent through this channel.
     Out(OutChannel),
-    /// Through this channel.
+    /// Received through this channel.
     In(InChannel),
 }
 
-/// What became of a step that was tried.
+/// The result of an attempt to do a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum StepAttempt {
-    /// It is complete.
+    /// The step is complete.
     Done,
-    /// A completion will tell.
+    /// The transfer was posted; a completion will report its end.
     Posted,
-    /// It must be tried again.
+    /// The step cannot be done yet and must be tried again.
     Stuck,
 }
 
-/// How the messages of a run travel that has channels.
+/// The message routes of an execution with channels.
 struct MessageRoutes {
-    /// One per step.
+    /// One route for each step.
     links: Box<[MessageRoute]>,
-    /// Steps that a channel could not do yet: receives without a message, sends without room.
+    /// Steps that wait for a channel: receives without a message, sends without room.
     stuck: Vec<StepId>,
     script: LinkedProgram,
 }
 
-/// A plan in execution. A million of them may be under way, so what few of them need lies apart.
+/// A plan with its buffers, its message routes, and the steps done so far. A million may be
+/// pending, so rarely used fields are boxed.
 pub(crate) struct Execution {
     planned: Arc<CachedPlan>,
-    /// Where the cache keeps the plan.
+    /// The index of the plan in the plan cache.
     place: u16,
-    /// Where the run is kept with its call, if it is.
+    /// The slot of the replay cache that holds this execution, plus one.
     kept_at: Option<NonZeroU16>,
     element: TypeCode,
-    /// Whether the engine polls it for its channels.
+    /// Whether it is in the engine's list of polled operations.
     pub(super) polled: bool,
-    /// Whether its channels are still to be opened.
+    /// Whether its channels are not opened yet.
     to_be_linked: bool,
     exec: Cursor,
     memory: Memory,
     kernel: Option<Box<dyn Kernel>>,
-    /// The rank of the world for each rank of the plan.
+    /// The world rank of each rank of the plan.
     group: Group,
     number: OpKey,
-    /// Not there if everything goes as messages.
+    /// `None` if all messages are tagged.
     channels: Option<Box<MessageRoutes>>,
-    /// What went wrong, if anything did. The run goes on, so that the others can end theirs.
+    /// The first error, if any. The execution goes on, so that the other ranks can end theirs.
     fault: Option<Box<Fault>>,
 }
 
 impl Execution {
-    /// A run of a plan; bind it before starting it.
+    /// Creates an execution of a plan. Bind it before starting it.
     pub(crate) fn new(planned: Arc<CachedPlan>, place: u16, call: &Call) -> Execution {
         let plan = &planned.plan;
         Execution {
@@ -119,32 +119,32 @@ impl Execution {
         }
     }
 
-    /// The plan, and why it was chosen.
+    /// The plan and why it was chosen.
     pub(crate) fn planned(&self) -> &Arc<CachedPlan> {
         &self.planned
     }
 
-    /// Where the cache keeps the plan.
+    /// The index of the plan in the plan cache.
     pub(crate) fn place(&self) -> u16 {
         self.place
     }
 
-    /// Where it is kept with its call.
+    /// The slot of the replay cache that holds this execution.
     pub(crate) fn kept_at(&self) -> Option<usize> {
         self.kept_at.map(|above| usize::from(above.get()) - 1)
     }
 
-    /// It is to be kept there with its call.
+    /// Records the slot of the replay cache that holds this execution.
     pub(crate) fn keep_at(&mut self, slot: usize) {
         self.kept_at = NonZeroU16::new(slot as u16 + 1);
     }
 
-    /// It is not kept with its call any more.
+    /// Records that the replay cache does not hold this execution any more.
     pub(crate) fn keep_nowhere(&mut self) {
         self.kept_at = None;
     }
 
-    /// Those whose channels some step waits for.
+    /// The peers for whose channels a step waits.
     pub(crate) fn stuck_with(&self) -> Vec<Peer> {
         let other = |&step: &StepId| match *self.planned.plan.step(step) {
             Action::Recv { from: other, .. } | Action::Send { to: other, .. } => self.peer(other),
@@ -153,21 +153,21 @@ impl Execution {
         self.stuck().iter().map(other).collect()
     }
 
-    /// Which collective of which communicator it is.
+    /// The communicator context and the tag of this collective.
     pub(crate) fn number(&self) -> OpKey {
         self.number
     }
 
-    /// Begins the one execution of a run that is not linked.
+    /// Starts an execution without channels, which runs once.
     #[inline]
     pub(crate) fn begin(&mut self) {
-        // Nobody has looked at it since: one that ended at a sprint was still marked.
+        // A short collective that ended inline may still be marked.
         self.polled = false;
         self.memory.want_scratch();
         self.restart();
     }
 
-    /// Begins another execution, after one that went well or whose fault is forgotten.
+    /// Starts the next execution, after one that succeeded or whose fault has been forgotten.
     pub(crate) fn restart(&mut self) {
         self.exec.restart(&self.planned.plan);
         if let Some(channels) = &mut self.channels {
@@ -176,14 +176,14 @@ impl Execution {
         self.compile_if_linked();
     }
 
-    /// Does all that can be done now. Says whether the run is complete.
+    /// Does all steps that are ready. Returns whether the execution is complete.
     pub(crate) fn advance(
         &mut self,
         operation: u64,
         endpoint: &mut Endpoint,
         done: &mut Vec<Completion>,
     ) -> bool {
-        // A plan that reduces puts nothing off: there the receiver has most to do.
+        // A plan that reduces defers no copies: there the receiver has the most to do.
         let leaves_copies = self.kernel.is_none() && endpoint.begin_deferring();
         while let Some(step) = self.exec.next_ready(&self.planned.plan) {
             match self.perform(step, operation, endpoint, done) {
@@ -196,7 +196,7 @@ impl Execution {
         self.exec.is_done()
     }
 
-    /// A transfer of this run has ended.
+    /// Records that the transfer of a step has ended.
     pub(crate) fn complete(&mut self, step: u32, outcome: Result<(), TransferError>) {
         if let Err(error) = outcome {
             self.fail(error);
@@ -204,17 +204,17 @@ impl Execution {
         self.exec.complete(&self.planned.plan, StepId(step));
     }
 
-    /// The ranks that it runs among, as the world counts them.
+    /// The world ranks that take part.
     pub(super) fn peers(&self) -> impl Iterator<Item = Peer> + '_ {
         self.group.peers()
     }
 
-    /// Steps that are not complete.
+    /// The number of steps that are not complete.
     pub(crate) fn steps_left(&self) -> usize {
         self.exec.remaining()
     }
 
-    /// Whether some step waits for a channel, so that the run must be polled.
+    /// Whether a step waits for a channel, so that the engine must poll this execution.
     pub(crate) fn is_stuck(&self) -> bool {
         !self.stuck().is_empty()
     }
@@ -229,7 +229,7 @@ impl Execution {
         self.channels.as_mut().expect("only channels get stuck")
     }
 
-    /// Tries the steps that wait for channels. Says whether any could be done.
+    /// Tries the steps that wait for channels. Returns whether any was done.
     pub(crate) fn poll(&mut self, operation: u64, endpoint: &mut Endpoint) -> bool {
         let before = self.stuck().len();
         let mut next = 0;
@@ -248,7 +248,9 @@ impl Execution {
         self.stuck().len() < before
     }
 
-    /// Looks at the steps that wait for channels in vain. Says whether any need not wait on.
+    /// Re-examines the steps that wait for channels without success: receives as a tagged message
+    /// what the sender has sent so, and fails the steps of silent peers. Returns whether a step has
+    /// stopped waiting.
     pub(crate) fn reconsider(
         &mut self,
         operation: u64,
@@ -265,7 +267,7 @@ impl Execution {
                 Action::Copy { .. } | Action::Reduce { .. } => unreachable!("never stuck"),
             };
             if is_receive && endpoint.probe(self.selector(step)).is_some() {
-                // The sender has given the channel up, for good.
+                // The sender has given up the channel for good.
                 self.invalidate();
                 let link = std::mem::replace(
                     &mut self.channels().links[step.index()],
@@ -286,8 +288,8 @@ impl Execution {
         self.stuck().len() < before
     }
 
-    /// Whether a message waits in the channel of a step. Of a peer that has left, ask this after
-    /// that is known: what it sent just before it left must not be lost.
+    /// Whether the channel of a step holds a message. If the peer has left, call this only after
+    /// that is known: what the peer sent just before it left must not be lost.
     fn has_news(&self, step: StepId) -> bool {
         matches!(self.link_of(step), Some(MessageRoute::In(channel)) if channel.has_news())
     }
@@ -310,7 +312,7 @@ impl Execution {
         done: &mut Vec<Completion>,
     ) -> StepAttempt {
         match *self.planned.plan.step(step) {
-            // What should be copied or reduced may not have come.
+            // The data to copy or reduce may not have arrived.
             Action::Copy { .. } | Action::Reduce { .. } if self.fault.is_some() => {
                 StepAttempt::Done
             }
@@ -330,7 +332,7 @@ impl Execution {
         }
     }
 
-    /// Which message a receiving step receives.
+    /// The selector of the message that a step receives.
     fn selector(&self, step: StepId) -> Selector {
         let Action::Recv { from, ordinal, .. } = *self.planned.plan.step(step) else {
             unreachable!("not a receive")
@@ -338,7 +340,7 @@ impl Execution {
         Selector::exactly(self.peer(from), self.label(ordinal))
     }
 
-    /// Receives the message of a step as a tagged message.
+    /// Posts the receive of a step as a tagged message.
     fn receive(
         &mut self,
         step: StepId,
@@ -363,7 +365,7 @@ impl Execution {
         }
     }
 
-    /// How long a message may be that is received into this place.
+    /// Whether a message received here may be shorter than its slice.
     #[inline]
     fn fill(&self, place: Slice) -> Fill {
         let may_be_shorter = self.planned.takes_less && place.buffer == Buffer::Output;
@@ -398,8 +400,8 @@ impl Execution {
         }
     }
 
-    /// What those do with its messages who get them. Not all operators can read an operand wherever
-    /// it lies.
+    /// The traffic hint for its messages: what their receivers do with them. Some operators cannot
+    /// read an operand in shared memory, because they need it aligned.
     #[inline]
     fn reply(&self) -> TrafficHint {
         let alignment = || self.kernel.as_ref().and_then(|kernel| kernel.alignment());
@@ -410,7 +412,7 @@ impl Execution {
         }
     }
 
-    /// What a sending step sends.
+    /// The peer, label and data of a sending step.
     fn message(&mut self, step: StepId) -> (Peer, Label, Region) {
         let Action::Send { to, ordinal, from } = *self.planned.plan.step(step) else {
             unreachable!("not a send")

@@ -1,14 +1,16 @@
-//! Short collectives.
+//! An inline run executes a short collective without posting receives, and usually without an
+//! operation.
 //!
-//! Where all messages of a collective are short, most of its time is what the engine does around
-//! them. Whoever waits for such an operation, or asks for it again and again, can do without most
-//! of that: no receive is posted and no completion handed out, but the engine looks where the next
-//! message must come. A blocking collective does not even get a place among the operations, unless
-//! it takes longer than a message may take.
+//! If all messages of a collective are short, most of its time goes into the engine's work around
+//! them. A caller that waits for the collective, or polls it, can avoid most of this work: the
+//! engine posts no receive and hands out no completion, but polls the cell in which the next
+//! message must arrive. A blocking collective becomes an operation only if it takes longer than a
+//! message may take.
 //!
-//! The engine looks at few operations in that way, since it looks at each of them each time. All
-//! that begin while there are more post their receives; and so do those before anybody sleeps, so
-//! that nobody who sleeps, dies, leaves or reports need know of sprints.
+//! The engine runs only a few operations in this way, because it polls each of them each time.
+//! Other operations that start meanwhile post their receives. Before a thread parks, all inline
+//! runs post theirs, so that the code for parking, deaths, leaving and reports need not know of
+//! inline runs.
 
 #[cfg(test)]
 mod tests;
@@ -22,28 +24,28 @@ use super::execution::Advance;
 use super::persistent::Polled;
 use super::{End, Engine, Execution, Operation, PackedBuffers, State, Work, collected};
 
-/// Of so many looks in vain one moves other operations, if there are any.
+/// One in so many unsuccessful polls makes progress on other operations, if there are any.
 pub(super) const POLLS_PER_PROGRESS: u32 = 16;
-/// So often who gives way between its looks moves everything.
+/// A rank that yields between its polls advances all operations once in so many yields.
 const YIELDS_PER_PROGRESS: u32 = 8;
-/// Operations at which the engine looks each time, before others post their receives.
+/// The number of operations that the engine polls each time; more than these post their receives.
 pub(super) const POLLED_OPS_MAX: usize = 8;
 
-/// A short collective that has begun and is no operation.
+/// A short collective that has started and is not an operation.
 pub(crate) struct InlineRun {
     run: Box<Execution>,
     staging: Option<Box<PackedBuffers>>,
 }
 
 impl InlineRun {
-    /// A run that has begun, of data that is in memory as it needs it.
+    /// An inline run of an execution that has started, on data without gaps.
     pub(super) fn of(run: Box<Execution>) -> InlineRun {
         InlineRun { run, staging: None }
     }
 }
 
 impl Engine {
-    /// Begins a collective. Unless it is short it becomes an operation at once.
+    /// Starts a collective inline; one that is not short becomes an operation at once.
     #[inline]
     pub(crate) fn start_inline(
         &mut self,
@@ -57,7 +59,8 @@ impl Engine {
         Ok(InlineRun { run, staging: collected(staging) })
     }
 
-    /// Looks so many times for what a short collective waits for: complete if it has ended well.
+    /// Polls up to `looks` times for the messages of an inline run. Returns `Complete` if it has
+    /// succeeded.
     #[inline]
     pub(crate) fn poll_inline(&mut self, sprinter: &mut InlineRun, looks: u32) -> Advance {
         let mut pace = Advance::Behind;
@@ -79,21 +82,21 @@ impl Engine {
         pace
     }
 
-    /// A short collective has ended well: what it had is there for the next one.
+    /// Ends an inline run that has succeeded, and returns its execution for the next call.
     #[inline]
     pub(crate) fn finish_inline(&mut self, sprinter: InlineRun) {
         let InlineRun { run, mut staging } = sprinter;
         self.finish_at_once(run, staging.as_deref_mut());
     }
 
-    /// A short collective becomes an operation: it takes longer than it should, or has failed.
+    /// Turns an inline run into an operation, because it takes too long or has failed.
     pub(crate) fn promote(&mut self, sprinter: InlineRun) -> Id {
         self.begin_run(sprinter.run, sprinter.staging)
     }
 
-    /// Moves what else is under way than so many operations, for one who looks at nothing else;
-    /// everything, now and then, since what it waits for may be blocked by what it does not look
-    /// at.
+    /// Advances other operations, if more than `own` are active, for a caller that polls only its
+    /// own. Once in so many turns it advances all, because the awaited message may be blocked by
+    /// one that the caller does not poll.
     pub(crate) fn progress_others_every(&mut self, turn: u32, own: usize) {
         if turn.is_multiple_of(YIELDS_PER_PROGRESS) {
             self.progress();
@@ -102,7 +105,7 @@ impl Engine {
         }
     }
 
-    /// A run has ended well that is no operation.
+    /// Ends an execution that has succeeded and is not an operation.
     fn finish_at_once(&mut self, run: Box<Execution>, staging: Option<&mut PackedBuffers>) {
         self.ended += 1;
         if let Some(staging) = staging {
@@ -112,9 +115,10 @@ impl Engine {
         self.progress_others(0);
     }
 
-    /// Whoever calls the library again and again moves all that is under way, even if the calls
-    /// themselves never wait: more than so many operations, and messages that found no room. In
-    /// check mode, what others tell comes before the end of what has been checked.
+    /// Advances all operations if more than `own` are active, if messages wait for room, or in
+    /// check mode. So a program that calls the library again and again makes progress, even if no
+    /// call ever waits. In check mode, the records of other ranks arrive before the checked call
+    /// ends.
     #[inline]
     pub(super) fn progress_others(&mut self, own: usize) {
         if self.active > own || self.endpoint.has_waiting() || self.books.is_some() {
@@ -122,7 +126,7 @@ impl Engine {
         }
     }
 
-    /// Takes in a run that has begun.
+    /// Adds an execution that has started as an active operation.
     pub(super) fn insert_active(
         &mut self,
         run: Box<Execution>,
@@ -132,14 +136,14 @@ impl Engine {
         self.insert(Work::Run(run), staging, State::Active)
     }
 
-    /// The same, and moves it.
+    /// Adds an execution that has started as an operation and advances it.
     fn begin_run(&mut self, run: Box<Execution>, staging: Option<Box<PackedBuffers>>) -> Id {
         let id = self.insert_active(run, staging);
         self.start_active(id);
         id
     }
 
-    /// Moves an operation that has just begun: at a sprint if it may, and if there are few others.
+    /// Advances an operation that has just started: inline if it may and if few others run inline.
     pub(super) fn start_active(&mut self, id: Id) {
         if self.books.is_none() && self.polled.len() < POLLED_OPS_MAX {
             let mut done = mem::take(&mut self.done);
@@ -150,7 +154,7 @@ impl Engine {
         }
     }
 
-    /// Moves an operation at a sprint, if it may; or else as all others.
+    /// Advances an operation inline if it may run so, else in general. Returns whether it moved.
     pub(super) fn sprint(&mut self, id: Id, done: &mut Vec<Completion>) -> bool {
         let Some(Operation { work: Work::Run(run), .. }) = self.operations.get_mut(id) else {
             return false;
@@ -177,8 +181,8 @@ impl Engine {
         true
     }
 
-    /// Looks so many times for what an operation waits for, and moves others that wait for this
-    /// rank.
+    /// Polls up to `looks` times for the messages of an operation, and advances other operations,
+    /// whose peers may wait for this rank.
     pub(crate) fn poll(&mut self, id: Id, looks: u32) {
         match self.hurry_play(id, looks) {
             Polled::Over => return self.progress_others(0),
@@ -189,16 +193,16 @@ impl Engine {
         self.progress_except(id);
     }
 
-    /// As [`Engine::poll`] with no look at all.
+    /// Like [`Engine::poll`] without any poll.
     pub(crate) fn progress_except(&mut self, id: Id) {
         let own = usize::from(!self.is_complete(id));
         self.progress_others(own);
     }
 
-    /// As [`Engine::poll`]. Takes the end if it is there.
+    /// Like [`Engine::poll`], and takes the outcome if it is there.
     pub(crate) fn poll_until_done(&mut self, id: Id, persistent: bool, looks: u32) -> End {
         if self.take_well(id, persistent) {
-            // It was over when it had begun: who only sends waits for nothing.
+            // It ended during the start: a rank that only sends waits for nothing.
             self.progress_others(0);
             return End::Well;
         }
@@ -212,7 +216,8 @@ impl Engine {
         End::of(self.take(id, persistent))
     }
 
-    /// Whether an operation waits for what nobody tells it, and so looks itself.
+    /// Whether an operation waits for messages that produce no completion, so that the engine must
+    /// poll.
     fn is_polled(&mut self, id: Id) -> bool {
         let Some(operation) = self.operations.get_mut(id) else { return false };
         let Work::Run(run) = &operation.work else { return false };
@@ -220,8 +225,8 @@ impl Engine {
         operation.state == State::Active && run.polled && waits
     }
 
-    /// What has posted its receives moves as all others do. That it is over must be seen at once:
-    /// who shares a core would give it away between that and the next look.
+    /// Polls an operation that has posted its receives. Its end must be seen at once: a rank that
+    /// shares a core would otherwise give the core away before the next poll.
     fn poll_posted(&mut self, id: Id, looks: u32) {
         for _ in 0..looks {
             if self.is_complete(id) {
@@ -249,8 +254,8 @@ impl Engine {
         self.stop_polling(id);
     }
 
-    /// Looks no more at an operation that is over, if it is the last of those that are looked at:
-    /// left among the [few](POLLED_OPS_MAX) it would take the place of one that begins.
+    /// Takes an operation that has ended off the polled list, if it is the last there. It would
+    /// otherwise take the place of one that starts among the [few](POLLED_OPS_MAX).
     fn stop_polling(&mut self, id: Id) {
         if self.polled.last() != Some(&id) {
             return;

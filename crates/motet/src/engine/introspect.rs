@@ -1,4 +1,4 @@
-//! What the engine tells of its operations and of what it keeps for later ones.
+//! Reads facts about operations and about the plan cache, for `explain` and reports.
 
 use std::sync::Arc;
 
@@ -7,17 +7,17 @@ use motet_fabric::slab::Id;
 use super::{CachedPlan, Engine, Execution, Operation, PlanCache, TransportSummary, Work};
 
 impl Engine {
-    /// What is kept for later calls.
+    /// The plan cache.
     pub(crate) fn cache(&mut self) -> &mut PlanCache {
         &mut self.cache
     }
 
-    /// Takes back a run that was never bound.
+    /// Takes back an execution that was never bound.
     pub(crate) fn give_back(&mut self, run: Box<Execution>) {
         self.cache.give_back(run);
     }
 
-    /// Says more about why an operation has its algorithm than its plan does.
+    /// Records why an operation has its algorithm, where that says more than its plan.
     pub(crate) fn tell_reason(&mut self, id: Id, reason: String) {
         if let Some(operation) = self.operations.get_mut(id) {
             operation.rare().reason = Some(reason.into());
@@ -32,7 +32,7 @@ impl Engine {
         }
     }
 
-    /// How the messages of a collective travel, and why it has its algorithm, if its plan does not
+    /// The routes of a collective's messages, and why it has its algorithm, if its plan does not
     /// know.
     pub(crate) fn ways(&mut self, id: Id) -> Option<(TransportSummary, Option<Arc<str>>)> {
         match self.operations.get_mut(id) {

@@ -1,19 +1,19 @@
-//! What becomes of operations after a death.
+//! Ends operations after the death of a rank.
 //!
-//! Once a rank has been told of a death, no collective among ranks of which one is dead ends well:
-//! neither one that begins later, nor one that is under way, nor one that is complete and whose
-//! outcome nobody has taken. So it never ends with what the dead rank has sent for another one.
-//! Messages that are under way end as well, whoever their other side is; one that has come may
-//! still be received. Collectives among ranks that live go on; if one of these ranks dies or
-//! leaves in turn, they end with an error then.
+//! Once a rank has been told of a death, no collective over a group with a dead rank succeeds:
+//! neither one that starts later, nor a pending one, nor a complete one whose outcome has not been
+//! taken. So none completes with a message that the dead rank has sent for another one. Pending
+//! point-to-point messages end as well, with any peer; a message that has arrived may still be
+//! received. Collectives among living ranks go on; if one of these ranks dies or leaves in turn,
+//! they end with an error then.
 //!
-//! **A call that is repeated asks for no death.** A rank is told of a death by [`Engine::failure`],
-//! and by nothing else. That takes the [room](super::admission) away, so that each operation that
-//! begins asks for room first, and no call is repeated from then on; and it removes the persistent
-//! collectives that must not start any more.
+//! **A replayed call checks for no death.** A rank is told of a death by [`Engine::failure`], and
+//! by nothing else. That function takes the [room](super::admission) away, so that each operation
+//! that starts asks for room first, and no call is replayed from then on; and it removes the
+//! persistent collectives that must not start any more.
 //!
 //! **On several hosts** only the first death in the world is sure to be known everywhere. There,
-//! collectives among ranks that live end, too, unless all that they need is there.
+//! collectives among living ranks end, too, unless everything that they need has arrived.
 
 use std::collections::HashSet;
 
@@ -24,14 +24,14 @@ use super::{Engine, Outcome, State, Work};
 use crate::base::error::ErrorKind;
 use crate::base::group::Group;
 
-/// The first of these deaths that is that of a rank of a group.
+/// The first of these deaths whose rank is in the group.
 pub(super) fn first_in(group: &Group, deaths: &[Failure]) -> Option<Failure> {
     deaths.iter().copied().find(|death| group.rank_of_peer(death.rank).is_some())
 }
 
 impl Engine {
-    /// The first death in the world. Whoever asks tells the program, so what that must not take
-    /// part in any more ends before this returns.
+    /// The first death in the world. The caller tells the program, so all operations that the death
+    /// ends end before this returns.
     #[inline]
     pub(crate) fn failure(&mut self) -> Option<Failure> {
         let first = self.endpoint.failure()?;
@@ -39,7 +39,7 @@ impl Engine {
         Some(first)
     }
 
-    /// Whether a collective among these ranks may begin, as far as this rank has been told.
+    /// Whether a collective among these ranks may start, as far as this rank has been told.
     ///
     /// # Errors
     /// The death of one of them.
@@ -54,7 +54,7 @@ impl Engine {
         first_in(group, &deaths).map_or(Ok(()), |death| Err(ErrorKind::PeerFailed(death)))
     }
 
-    /// Ends what a death ends. Those that wait find their operations complete.
+    /// Ends the operations that a death ends. Waiting threads find them complete.
     #[cold]
     fn mourn(&mut self, first: Failure) {
         self.has_mourned = true;

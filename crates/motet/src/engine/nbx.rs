@@ -1,4 +1,5 @@
-//! The engine's part in a sparse dynamic exchange, in which only senders know who sends to whom.
+//! Runs sparse dynamic exchanges in the engine: only senders know which rank sends to which
+//! (nonblocking consensus).
 //!
 //! # The protocol
 //!
@@ -7,13 +8,13 @@
 //! that ends it has the context of collectives and the same number. Each rank does this:
 //!
 //! 1. *Sending.* It sends all its messages synchronously: such a send is complete only when a
-//!    receive has taken the message.
-//! 2. All the time, also later, it takes whatever comes with the number of the exchange: it makes
-//!    room for each message, whose length it learns from the message itself, and receives it.
-//! 3. *Barrier.* When all its sends are complete it begins the barrier, which waits for nobody
-//!    when it begins.
-//! 4. *Over.* When the barrier is over and nothing that was taken is still on its way, so is the
-//!    exchange.
+//!    receive has matched the message.
+//! 2. All the time, also later, it receives every message with the number of the exchange: it makes
+//!    room for each message, whose length it learns from the message itself.
+//! 3. *Barrier.* When all its sends are complete it starts the barrier, whose start waits for no
+//!    rank.
+//! 4. *Over.* When the barrier has ended and no matched message is still being received, the
+//!    exchange has ended.
 //!
 //! **Nobody leaves too early, and nothing is lost.** Let the barrier be over at rank `a`, and let
 //! `m` be a message to `a`. Then all ranks have begun the barrier, so the sender of `m` has, so its
@@ -29,18 +30,17 @@
 //! long as anybody moves its engine. So, once all ranks have begun, every send completes, then
 //! every barrier is begun, then is over.
 //!
-//! **If something goes wrong** at a rank (a message of another type, say), it goes on with the
-//! steps, so that nobody waits for it; what it still has to say in the barrier tells others that
-//! there was an error. A rank that has left before its part was done would be waited for in vain:
-//! by those in the barrier, who are told by the fabric; and by those whose messages somebody does
-//! not take any more who was told so. But a rank leaves only when its exchange is over, and if all
-//! goes well that is after all sends of all ranks. So whoever still sends and sees that any rank of
-//! the communicator has left knows that something is wrong, takes its messages back and goes on to
-//! the barrier.
+//! **If an error occurs** on a rank (a message of another type, say), it goes on with the steps, so
+//! that no rank waits for it; its messages of the barrier tell other ranks that there was an error.
+//! A rank that left before its part was done would leave others waiting: those in the barrier, whom
+//! the fabric tells; and those whose messages are no longer received by a rank that was told so.
+//! But a rank leaves only when its exchange has ended, and if all goes well that is after all sends
+//! of all ranks. So a rank that still sends and sees that any rank of the communicator has left
+//! knows that something is wrong, withdraws its messages and goes on to the barrier.
 //!
-//! **What it needs.** A rank sends the messages of the pattern and as many as there are rounds in
-//! the barrier (`⌈log2 p⌉`, whatever algorithm is preferred for barriers). It has no list of ranks:
-//! its memory grows with its own messages and with those to it.
+//! **Cost.** A rank sends the messages of the pattern and as many as there are rounds in the
+//! barrier (`⌈log2 p⌉`, whatever algorithm is preferred for barriers). It has no list of ranks: its
+//! memory grows with its own messages and with those to it.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -52,45 +52,45 @@ use motet_fabric::{Completion, Label, Peer, Posted, Region, RegionMut, Selector,
 
 use super::{Engine, Execution, NOTHING, OpExtras, OpKey, Operation, State, Work};
 
-/// In place of a step of the barrier: a message of this rank has been received.
+/// The step of a token, in place of one of the barrier: a message of this rank has been received.
 const SENT: u32 = u32::MAX;
-/// In place of a step of the barrier: a message to this rank has been received.
+/// The step of a token, in place of one of the barrier: a message to this rank has been received.
 const LANDED: u32 = u32::MAX - 1;
 
-/// Where the messages of an exchange go.
+/// Supplies the memory for the incoming messages of an exchange.
 pub(crate) trait Arrivals: Send + Sync {
-    /// Makes room for the next message, which has so many bytes. It stays where it is, and nobody
-    /// touches it, until the exchange is over. If the bytes do not make whole elements there is
-    /// less room.
+    /// Makes room for the next message of so many bytes. The room stays where it is and unused by
+    /// others until the exchange has ended. It is smaller if the bytes are no whole number of
+    /// elements.
     fn make_room(&self, from: Peer, bytes: usize) -> RegionMut;
 }
 
-/// Where an exchange is.
+/// The phase of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// Some of its own messages have not been received yet.
+    /// Some messages of this rank have not been received yet.
     Sending,
-    /// The run, which is the barrier, has begun.
+    /// The barrier has started.
     Barrier,
-    /// The barrier is over.
+    /// The barrier has ended.
     Over,
 }
 
-/// What an exchange is besides the run of its barrier.
+/// The state of an exchange beside the execution of its barrier.
 pub(crate) struct Dynamic {
-    /// What its messages have in common.
+    /// The label of its messages.
     label: Label,
     element: TypeCode,
     arrivals: Arc<dyn Arrivals>,
     phase: Phase,
-    /// Own messages that have not been received.
+    /// The number of messages of this rank that have not been received.
     unsent: usize,
-    /// Messages that have been taken and are on their way.
+    /// The number of messages that have matched and are still being received.
     landing: usize,
 }
 
 impl Dynamic {
-    /// An exchange of messages of this type.
+    /// Creates an exchange of messages of this datatype.
     pub(crate) fn new(
         OpKey { context, tag }: OpKey,
         element: TypeCode,
@@ -100,7 +100,7 @@ impl Dynamic {
         Dynamic { label, element, arrivals, phase: Phase::Sending, unsent: 0, landing: 0 }
     }
 
-    /// Any message of the exchange, from anybody.
+    /// A selector for any message of the exchange, from any rank.
     fn selector(&self) -> Selector {
         let Label { context, tag, ordinal } = self.label;
         Selector { context, source: None, tag: Some(tag), ordinal }
@@ -108,7 +108,7 @@ impl Dynamic {
 }
 
 impl OpExtras {
-    /// The barrier of an exchange is over. Says whether messages are still on their way.
+    /// Records the end of the barrier. Returns whether messages are still being received.
     pub(super) fn outlasts_barrier(&mut self) -> bool {
         self.dynamic.as_mut().is_some_and(|dynamic| {
             dynamic.phase = Phase::Over;
@@ -117,14 +117,14 @@ impl OpExtras {
     }
 }
 
-/// Whether a completion with this token is of a message of an exchange.
+/// Whether a completion with this token belongs to a message of an exchange.
 #[inline]
 pub(super) fn is_message(token: Token) -> bool {
     token.step >= LANDED
 }
 
 impl Engine {
-    /// Begins an exchange, whose barrier is this run.
+    /// Starts an exchange whose barrier is this execution.
     ///
     /// # Safety
     /// What is sent stays valid until the operation is complete or abandoned.
@@ -161,7 +161,7 @@ impl Engine {
         id
     }
 
-    /// Takes what has come for the exchanges that are under way.
+    /// Receives the messages that have arrived for all active exchanges.
     pub(super) fn gather(&mut self, done: &mut Vec<Completion>) {
         let mut next = 0;
         while next < self.gathering.len() {
@@ -173,7 +173,7 @@ impl Engine {
         }
     }
 
-    /// Takes what has come for an exchange. Says whether it is under way.
+    /// Receives the messages that have arrived for an exchange. Returns whether it is active.
     fn gather_for(&mut self, id: Id, done: &mut Vec<Completion>) -> bool {
         let Some(operation) = self.operations.get_mut(id) else { return false };
         let Some((_, dynamic)) = under_way(operation) else { return false };
@@ -189,7 +189,7 @@ impl Engine {
         true
     }
 
-    /// A message of an exchange, to this rank or from it, has been received, or never will be.
+    /// Handles the end of a message of an exchange, to this rank or from it, received or failed.
     #[cold]
     pub(super) fn message_is_over(
         &mut self,
@@ -212,7 +212,7 @@ impl Engine {
         self.begin_barrier(id, done);
     }
 
-    /// Begins the barrier of an exchange if it is time.
+    /// Starts the barrier of an exchange when all its sends are complete.
     fn begin_barrier(&mut self, id: Id, done: &mut Vec<Completion>) {
         let Some(operation) = self.operations.get_mut(id) else { return };
         let Some((_, dynamic)) = under_way(operation) else { return };
@@ -222,8 +222,8 @@ impl Engine {
         }
     }
 
-    /// Takes back the messages of exchanges that a rank has left; see the module's documentation.
-    /// Says whether there were any.
+    /// Withdraws the messages of exchanges that a rank has left; see the module's documentation.
+    /// Returns whether there were any.
     pub(super) fn give_up_exchanges(&mut self) -> bool {
         let mut moved = false;
         for at in 0..self.gathering.len() {
@@ -248,7 +248,7 @@ impl Engine {
     }
 }
 
-/// The barrier of an exchange that is not complete, and the rest of it.
+/// The barrier of an active exchange, and the rest of it.
 fn under_way(operation: &mut Operation) -> Option<(&mut Execution, &mut Dynamic)> {
     if operation.state != State::Active {
         return None;

@@ -1,8 +1,8 @@
-//! Operations that are no collectives: single messages, pairs of them, and what is not ours.
+//! Point-to-point operations: single messages, pairs of them, and generalized requests.
 //!
-//! A transfer is plain data, so a persistent one is stored and posted again at each start. Whoever
-//! hands a transfer over keeps the promise of [`crate::engine`]: its memory stays valid until the
-//! operation is complete or abandoned.
+//! A transfer is plain data, so the engine stores a persistent one and posts it again at each
+//! start. The caller that supplies a transfer keeps the promise of [`crate::engine`]: its memory
+//! stays valid until the operation is complete or abandoned.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -23,29 +23,29 @@ use super::{
     collected,
 };
 
-/// What a receive from nobody gets.
+/// The outcome of a receive from `PROC_NULL`.
 pub(crate) const NOBODY: Received = Received { source: Peer(u32::MAX), tag: 0, bytes: 0 };
 
-/// What a receive gets that has been cancelled.
+/// The outcome of a cancelled receive.
 pub(crate) const CANCELLED: Received = Received { source: Peer(u32::MAX), tag: 1, bytes: 0 };
 
-/// The step of a pair that sends.
+/// The step number of the send of a pair.
 const SEND: u32 = 0;
-/// The step of a pair that receives.
+/// The step number of the receive of a pair.
 const RECEIVE: u32 = 1;
 
-/// When a send is complete.
+/// The mode of a send: when it is complete.
 #[derive(Clone, Debug)]
 pub(crate) enum Mode {
-    /// When its buffer is free again.
+    /// When its buffer may be reused.
     Standard,
-    /// When a receive has taken the message.
+    /// When a receive has matched the message.
     Synchronous,
-    /// At once: the message is copied into one of these.
+    /// At once: the message is copied into one of these buffers.
     Buffered(Rooms),
 }
 
-/// To whom a message goes, as what.
+/// The destination, label and datatype of a message.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Envelope {
     pub(crate) to: Peer,
@@ -53,19 +53,19 @@ pub(crate) struct Envelope {
     pub(crate) element: TypeCode,
 }
 
-/// One message, to be sent or received.
+/// One message to send or to receive.
 #[derive(Clone, Debug)]
 pub(crate) enum Transfer {
     Send(Envelope, Region, Mode),
     Receive(Selector, TypeCode, RegionMut),
-    /// To or from nobody.
+    /// To or from `PROC_NULL`.
     Nothing,
 }
 
-/// What became of a transfer that was posted.
+/// The result of posting a transfer.
 enum Begun {
     Done(Outcome),
-    /// A completion will tell; a receive has this ticket.
+    /// A completion will report its end; a receive has this ticket.
     Pending(Ticket),
 }
 
@@ -73,28 +73,28 @@ enum Begun {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Posting {
     AtStart,
-    /// When all parts of the data are there, of which the engine is told.
+    /// When all partitions are ready, as the program tells the engine.
     WhenReady,
 }
 
-/// A transfer that is posted again at each start.
+/// A transfer that is posted at each start.
 pub(crate) struct Stored {
     transfer: Transfer,
     pub(super) posting: Posting,
     ticket: Ticket,
 }
 
-/// A send and a receive that are one operation.
+/// A send and a receive in one operation.
 pub(crate) struct Pair {
     missing: u8,
-    /// What was received, or the first thing that went wrong.
+    /// The outcome of the receive, or the first error.
     outcome: Outcome,
-    /// Where the message lies that is sent, if not in the operation's own buffers.
+    /// The memory of the outgoing message, if it is not in the operation's own buffers.
     _outgoing: Option<BufferGuard>,
 }
 
 impl Pair {
-    /// One half has ended. The outcome of both once both have.
+    /// Records the end of one half. Returns the outcome once both have ended.
     pub(super) fn complete(&mut self, step: u32, outcome: Outcome) -> Option<Outcome> {
         self.missing -= 1;
         if self.outcome.is_ok() && (step == RECEIVE || outcome.is_err()) {
@@ -138,14 +138,14 @@ impl Transfer {
 }
 
 impl Work {
-    /// 1 if others may have to do with it, else 0.
+    /// 1 if the operation counts as active, 0 for a generalized one.
     pub(super) fn transfers(&self) -> usize {
         usize::from(!matches!(self, Work::Generalized))
     }
 }
 
 impl Engine {
-    /// Begins a transfer.
+    /// Starts a transfer.
     ///
     /// # Safety
     /// Its memory stays valid until the operation is complete or abandoned.
@@ -165,7 +165,7 @@ impl Engine {
         id
     }
 
-    /// Takes in a transfer that is to be started again and again.
+    /// Adds a persistent transfer.
     ///
     /// # Safety
     /// Its memory stays valid as long as the operation is there.
@@ -179,8 +179,8 @@ impl Engine {
         self.insert(Work::Stored(stored), staging, State::Inactive)
     }
 
-    /// All parts of the data of a persistent operation are there. Posts its transfer, if the
-    /// operation is still there.
+    /// Posts the transfer of a persistent operation whose partitions are all ready, if it still
+    /// exists.
     pub(crate) fn post_parts(&mut self, id: Id) {
         let Some(operation) = self.operations.get_mut(id) else { return };
         if operation.state == State::Active {
@@ -222,7 +222,7 @@ impl Engine {
         self.settle(done);
     }
 
-    /// Copies a message into the room for it, and sends it from there.
+    /// Copies a message into a buffer for buffered sends, and sends the copy.
     ///
     /// # Safety
     /// The data can be read now.
@@ -244,7 +244,7 @@ impl Engine {
         Ok(Received { source: self.endpoint.me(), tag: envelope.label.tag, bytes: data.bytes() })
     }
 
-    /// Begins a send and a receive as one operation. What is sent may be kept for it.
+    /// Starts a send and a receive as one operation. `outgoing` keeps the sent data alive.
     ///
     /// # Safety
     /// As [`Engine::start_transfer`], for both.
@@ -271,7 +271,7 @@ impl Engine {
         id
     }
 
-    /// Receives a message that has been taken out of matching.
+    /// Receives a message that a matched probe has taken.
     ///
     /// # Safety
     /// As [`Engine::start_transfer`].
@@ -292,9 +292,9 @@ impl Engine {
         id
     }
 
-    /// Ends a receive that has met no message yet, or a send: that is taken back if its receiver
-    /// knows nothing of it, and else goes on from a copy. Anything else is left as it is. Says
-    /// whether it has ended the operation.
+    /// Cancels a receive that has not matched yet, or a send: if the receiver knows nothing of the
+    /// message, it is withdrawn, else the send continues from a copy. Leaves other operations
+    /// unchanged. Returns whether it has ended the operation.
     pub(crate) fn cancel(&mut self, id: Id) -> bool {
         let Some(operation) = self.operations.get_mut(id) else { return false };
         let ticket = match &operation.work {
@@ -314,14 +314,14 @@ impl Engine {
         cancelled
     }
 
-    /// Ends a receive that has met no message yet, if no scope waits for it.
+    /// Cancels a receive that has not matched yet, if no scope waits for it.
     pub(crate) fn cancel_receive_unless_held(&mut self, id: Id) {
         if self.operations.get_mut(id).is_some_and(|operation| !operation.held) {
             self.cancel_receive(id);
         }
     }
 
-    /// Ends a receive that has met no message yet. Other operations are left as they are.
+    /// Cancels a receive that has not matched yet. Leaves other operations unchanged.
     pub(crate) fn cancel_receive(&mut self, id: Id) {
         let is_receive =
             self.operations.get_mut(id).is_some_and(|operation| match &operation.work {
@@ -353,13 +353,13 @@ impl Engine {
         true
     }
 
-    /// Takes in an operation that ends when [`Engine::end_generalized`] is told.
+    /// Adds an operation that ends when [`Engine::end_generalized`] is called.
     pub(crate) fn start_generalized(&mut self) -> Id {
         self.insert(Work::Generalized, None, State::Active)
     }
 
-    /// Takes in an operation that ends when nothing is left in a buffer of buffered sends; without
-    /// a buffer nothing is.
+    /// Adds an operation that ends when a buffer of buffered sends is empty; without a buffer it
+    /// ends at once.
     pub(crate) fn start_flush(&mut self, room: Option<Arc<Room>>) -> Id {
         let id = self.start_generalized();
         match room {
@@ -372,9 +372,9 @@ impl Engine {
         id
     }
 
-    /// Ends the flushes of buffers in which nothing is left. What they hold goes with the messages,
-    /// which end in many places, so this is asked whenever something may have moved. Says whether
-    /// there were any.
+    /// Ends the flushes of empty buffers. A buffer empties as its messages end, which happens in
+    /// many places, so this runs whenever something may have moved. Returns whether any flush
+    /// ended.
     pub(super) fn end_flushes(&mut self) -> bool {
         let (mut next, before) = (0, self.flushes.len());
         while let Some((id, room)) = self.flushes.get(next) {
@@ -389,7 +389,7 @@ impl Engine {
         self.flushes.len() < before
     }
 
-    /// A generalized operation has ended. `false` if that is known, or it is gone.
+    /// Ends a generalized operation. `false` if it has ended before or is gone.
     pub(crate) fn end_generalized(&mut self, id: Id) -> bool {
         let under_way = !self.is_complete(id);
         if under_way {
@@ -413,7 +413,7 @@ impl Engine {
         })
     }
 
-    /// Ends the receives that are still under way, since their rank leaves.
+    /// Ends the pending receives, because the rank leaves.
     pub(crate) fn end_receives(&mut self) {
         let receives = self.operations.iter().filter(|(_, operation)| {
             let waits = match &operation.work {

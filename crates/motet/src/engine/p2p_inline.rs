@@ -1,9 +1,9 @@
-//! One short message for a caller who waits for it: sent, or received, without a place among the
-//! operations.
+//! Inline sends and receives: one short message of a waiting caller, without an operation.
 //!
-//! A receive takes the shortcut only while no other one is posted, for that one would come first,
-//! and while no message is kept, which may be the one, and a long one. If the message does not come
-//! within so many looks, or is none that is short, the receive is posted as any other is.
+//! A receive takes this path only while no other receive is posted, which would match first, and
+//! while no unexpected message is queued, which may be the awaited one, and may be long. If the
+//! message does not arrive within so many polls, or is not short, the receive is posted like any
+//! other.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -18,7 +18,7 @@ use super::inline_run::POLLS_PER_PROGRESS;
 use super::p2p::{Envelope, Mode, Transfer};
 use super::{Engine, Outcome, State, Work};
 
-/// A message that is taken from one rank: which one, and where to.
+/// A receive from one rank: which message, and where to.
 pub(crate) struct ExactRecv {
     pub(crate) from: Peer,
     pub(crate) label: Label,
@@ -27,7 +27,7 @@ pub(crate) struct ExactRecv {
 }
 
 impl Engine {
-    /// Sends a message now, if it is short and there is room for it. Says whether it did.
+    /// Sends a message now, if it is short and there is room for it. Returns whether it did.
     ///
     /// # Safety
     /// As [`Engine::transfer_at_once`].
@@ -40,7 +40,7 @@ impl Engine {
         }
     }
 
-    /// As [`Engine::send_at_once`], of a standard send.
+    /// Like [`Engine::send_at_once`], for a standard send.
     ///
     /// # Safety
     /// As [`Engine::transfer_at_once`].
@@ -60,7 +60,7 @@ impl Engine {
         is_sent
     }
 
-    /// Does a transfer now, if it is short and that is possible within so many looks.
+    /// Does a transfer now, if it is short and completes within `looks` polls.
     ///
     /// # Safety
     /// Its memory is valid now, and nobody else uses it.
@@ -89,8 +89,7 @@ impl Engine {
         }
     }
 
-    /// Receives a message now, if that is possible within so many looks: the length of what has
-    /// come.
+    /// Receives a message now, if it arrives within `looks` polls. Returns its length in bytes.
     ///
     /// # Safety
     /// As [`Engine::transfer_at_once`].
@@ -111,7 +110,7 @@ impl Engine {
         Some(received)
     }
 
-    /// Begins to receive a message.
+    /// Posts a receive.
     ///
     /// # Safety
     /// As [`Engine::start_transfer`].
@@ -130,8 +129,9 @@ impl Engine {
         id
     }
 
-    /// The outcome of a receive that is posted alone, if its message comes within so many looks,
-    /// which take as long as a message may take. It is gone then, as if it had been taken.
+    /// The outcome of the only posted receive, if its message arrives within `looks` polls, which
+    /// take as long as a message may take. The operation is then removed, as if its outcome had
+    /// been taken.
     #[inline]
     pub(super) fn end_alone(&mut self, id: Id, persistent: bool, looks: u32) -> Option<Outcome> {
         let operation = self.operations.get_mut(id)?;
@@ -167,7 +167,8 @@ impl Engine {
         None
     }
 
-    /// Whether there is more to be done for a message than to move it, or no room for another.
+    /// Whether a message needs more than a transfer (check mode), or there is no room for an
+    /// operation.
     #[inline]
     fn has_more_to_do(&self) -> bool {
         self.books.is_some() || self.operations.len() >= self.room
@@ -190,14 +191,14 @@ impl Engine {
                 {
                     self.endpoint.fetch_from(from);
                 }
-                // Others must move, which who has posted lets them do.
+                // Other operations must move, which they do once this receive is posted.
                 InlineRecv::Empty | InlineRecv::Blocked => return None,
             }
         }
         None
     }
 
-    /// A message has been sent or received that is no operation.
+    /// Counts a message that was sent or received without an operation.
     #[inline]
     fn has_transferred(&mut self) {
         self.ended += 1;
@@ -205,7 +206,7 @@ impl Engine {
     }
 }
 
-/// The one rank and the one label that a receive accepts.
+/// The rank and the label that a receive accepts, if exactly one.
 fn exact(selector: Selector) -> Option<(Peer, Label)> {
     let Selector { context, source, tag, ordinal } = selector;
     Some((source?, Label { context, tag: tag?, ordinal }))

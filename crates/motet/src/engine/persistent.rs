@@ -1,5 +1,5 @@
-//! Persistent operations that go by a [script](super::execution): what the engine does around their
-//! steps is what takes longest, so there is as little of it as there can be.
+//! Starts and advances persistent operations. For those with a [linked program](super::execution)
+//! the engine's work around the steps takes the most time, so there is as little of it as possible.
 
 use std::mem;
 
@@ -8,30 +8,30 @@ use motet_fabric::slab::Id;
 
 use super::{Engine, Execution, Posting, State, Work, inline_run, staging_of};
 
-/// What became of a persistent operation that was to be started.
+/// The result of starting a persistent operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StartOutcome {
-    /// It has ended well, and is inactive again.
+    /// It has succeeded and is inactive again.
     Over,
     UnderWay,
-    /// It is gone: a death in the world has ended it.
+    /// It has been removed, because of a death in the world for instance.
     Gone,
 }
 
-/// What became of an operation that was to be moved.
+/// The result of advancing an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Polled {
-    /// It is over, or inactive.
+    /// It has ended or is inactive.
     Over,
     Moved,
     Waits,
-    /// A collective that goes by no script.
+    /// A collective without a linked program.
     Unscripted,
-    /// No collective.
+    /// Not a collective.
     Message,
 }
 
-/// Moves a run that has a script, of the operation of this id.
+/// Advances the linked program of the operation with this id.
 pub(super) fn play_run(
     run: &mut Execution,
     id: Id,
@@ -49,8 +49,8 @@ pub(super) fn play_run(
 }
 
 impl Engine {
-    /// Starts a persistent operation, which must be inactive. One that is over at once is inactive
-    /// again: who only sends waits for nothing, and need not ask.
+    /// Starts an inactive persistent operation. One that ends during the start is inactive again: a
+    /// rank that only sends waits for nothing, and need not poll.
     pub(crate) fn start(&mut self, id: Id) -> StartOutcome {
         let Some(operation) = self.operations.get_mut(id) else { return StartOutcome::Gone };
         debug_assert_eq!(operation.state, State::Inactive);
@@ -86,7 +86,7 @@ impl Engine {
         StartOutcome::UnderWay
     }
 
-    /// Moves an operation that has been started and goes by no script.
+    /// Advances a started operation without a linked program.
     fn go_first(&mut self, id: Id) {
         let operation = self.operations.get_mut(id).expect("it has just been started");
         match &operation.work {
@@ -95,12 +95,12 @@ impl Engine {
             Work::Run(run) if run.may_run_inorder() => self.start_active(id),
             Work::Run(_) if self.has_helper => self.left.push(id),
             Work::Run(_) => self.advance(id),
-            // All others run once.
+            // All others are nonpersistent.
             _ => {}
         }
     }
 
-    /// Moves an operation, if it has a script.
+    /// Advances an operation, if it has a linked program.
     pub(super) fn play(&mut self, id: Id) -> Polled {
         let Some(operation) = self.operations.get_mut(id) else { return Polled::Over };
         let Work::Run(run) = &mut operation.work else { return Polled::Message };
@@ -122,14 +122,14 @@ impl Engine {
         played
     }
 
-    /// Looks so many times for what an operation waits for, if it has a script.
+    /// Polls up to `looks` times for the messages of an operation, if it has a linked program.
     pub(super) fn hurry_play(&mut self, id: Id, looks: u32) -> Polled {
         let mut played = Polled::Waits;
         for look in 1..=looks {
             played = self.play(id);
             match played {
                 Polled::Over | Polled::Unscripted | Polled::Message => break,
-                // What it waits for may wait for another operation.
+                // The awaited message may depend on another operation of this rank.
                 Polled::Waits
                     if self.active > 1 && look.is_multiple_of(inline_run::POLLS_PER_PROGRESS) =>
                 {

@@ -1,8 +1,8 @@
-//! Plans that were made before, and runs that are idle.
+//! The plan cache keeps plans by call, with idle executions of each.
 //!
-//! All of this is the rank's own affair: whether it finds a plan here has no influence on which
-//! algorithm is taken, so ranks need not find the same. What is learned, and does have that
-//! influence, is kept elsewhere ([`crate::comm::learned`]).
+//! It is local to the rank: whether a rank finds a plan here does not influence which algorithm is
+//! chosen, so the caches of the ranks may differ. Measured choices do influence that, and are kept
+//! elsewhere ([`crate::comm::learned`]).
 
 use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasherDefault;
@@ -20,85 +20,87 @@ use super::{Closing, Execution};
 use crate::base::error::ErrorKind;
 use crate::base::hints::Keep;
 
-/// By which rule the algorithm of a call is chosen.
+/// The rule that chooses the algorithm of a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Selection {
-    /// For this machine, by names, wisdom and prices.
+    /// For this machine: by overrides, wisdom and the cost model.
     #[default]
     Tuned,
-    /// By the call alone, so that a reduction has the same bits wherever it runs.
+    /// By the call alone, so that a reduction has the same bits on every machine.
     Fixed,
-    /// There is nothing to choose: this rank takes no part in the call.
+    /// No choice: this rank takes no part in the call.
     Nothing,
-    /// As tuned, for an operation that goes on while its rank computes.
+    /// As `Tuned`, for an operation that overlaps with computation.
     Overlapping,
-    /// With few messages: a barrier in logarithmically many rounds of one message each.
+    /// With few messages: a barrier in `⌈log2 p⌉` rounds of one message each.
     Few,
-    /// Of a call that the library makes itself: by prices. Names and wisdom are for the user's.
+    /// By the cost model, for a call of the library itself; overrides and wisdom are for user
+    /// calls.
     OfLibrary,
 }
 
 type Row = &'static dyn Algorithm;
 
 impl Selection {
-    /// How many there are.
+    /// The number of variants.
     const ALL: usize = 6;
 }
 
-/// What decides on the algorithm of one call.
+/// The rule for the algorithm of one call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Rule {
     By(Selection),
-    /// It was learned, unless others are asked for by name.
+    /// A measured choice, unless the user has named algorithms.
     Learned(&'static dyn Algorithm),
 }
 
-/// Where the plan of a run was found.
+/// Where the plan of an execution was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CacheHit {
-    /// Nowhere: it was made.
+    /// Nowhere: it was planned now.
     Nowhere,
-    /// Among those that were made before.
+    /// Among the cached plans.
     Here,
-    /// Among those that an init asked to keep.
+    /// Among the plans that an init has asked to keep.
     Retained,
 }
 
-/// Plans kept. Beyond it the cache starts afresh: programs with that many shapes do not repeat
-/// them.
+/// The capacity of the cache. When full, it is cleared: programs with more call shapes do not
+/// repeat them.
 const PLANS_MAX: usize = 1024;
-/// The algorithms with few messages.
+/// The overrides that select algorithms with few messages.
 const FEW_MESSAGES_WISDOM: &str = "barrier=dissemination";
-/// Plans that outlive that, the latest ones that were to be kept.
+/// The number of plans that survive clearing: the latest ones that an init has asked to keep.
 const PINNED_PLANS_MAX: usize = 512;
-/// Idle runs kept for each plan.
+/// The number of idle executions kept for each plan.
 const IDLE_RUNS_PER_PLAN_MAX: usize = 4;
-/// Bytes that stay in the caches of a core from when it writes them until others have read them.
+/// Bytes that stay in a core's caches from when a rank writes them until other ranks have read
+/// them.
 const CACHED_BYTES_MAX: usize = 512 << 10;
 
-/// A plan, why it was chosen, and what it should cost.
+/// A plan, the reason for its choice, and its modelled cost.
 #[derive(Debug)]
 pub(crate) struct CachedPlan {
     pub(crate) plan: Plan,
     pub(crate) reason: String,
-    /// Messages one after the other, over all ranks, by the model.
+    /// Consecutive messages over all ranks, by the cost model.
     pub(crate) rounds: usize,
-    /// Time by the model, with what this rank has to move at least.
+    /// Nanoseconds by the cost model, for at least the bytes that this rank sends or receives.
     pub(crate) nanoseconds: f64,
     pub(crate) element_bytes: usize,
-    /// Whether its steps are taken one after the other.
+    /// Whether its steps run one after the other.
     pub(crate) in_order: bool,
-    /// Whether a message may be shorter than its place in the output.
+    /// Whether a message may be shorter than its slice of the output.
     pub(crate) takes_less: bool,
-    /// What those do with its messages to whom this rank sends.
+    /// The traffic hint of its sends.
     reply: TrafficHint,
-    /// For each step what [`CachedPlan::readers`] says of it; empty if that is nothing for all.
+    /// For each step the result of [`CachedPlan::fan_out`]; empty if that is `None` for all.
     readers: Box<[Option<u32>]>,
 }
 
-/// Whether each block of a collective is a message of its own, which nobody passes on, and of which
-/// only its two ranks know the length. Then it may be shorter than its place, as a message between
-/// two ranks may: other libraries take no offence.
+/// Whether each block of a collective is a message of its own, which no rank forwards and whose
+/// length only its two ranks know. Then it may be shorter than its place, like a point-to-point
+/// message; other libraries accept that, too.
 fn takes_less(operation: &Operation) -> bool {
     matches!(
         operation,
@@ -130,26 +132,26 @@ impl CachedPlan {
         }
     }
 
-    /// Of a step that sends what may be copied once for all who get it: how many they are, or 0 if
-    /// it is not the first of the steps that send it to them.
+    /// The number of receivers of a step whose data is copied once for all its receivers; 0 for all
+    /// but the first of the steps that send this data. `None` for other steps.
     #[inline]
     pub(crate) fn fan_out(&self, step: StepId) -> Option<u32> {
         self.readers.get(step.index()).copied().flatten()
     }
 
-    /// Whether those to whom this rank sends send it some in turn.
+    /// The traffic hint of its sends: whether and how their receivers answer.
     #[inline]
     pub(crate) fn hint(&self) -> TrafficHint {
         self.reply
     }
 
-    /// Takes the steps one after the other, if no rank can come to harm by that: messages up to
-    /// this length never wait for their receives.
+    /// Chooses in-order execution, if that cannot block any rank: messages of up to `short` bytes
+    /// never wait for their receives.
     ///
-    /// That all algorithms may be run so is verified, if sends are complete at once. So either all
-    /// messages of all ranks must be short, as the `longest` of them tells, unless each rank knows
-    /// its own part only; or those of this rank, and it sends nothing after it has begun to
-    /// receive, so that nobody waits for it meanwhile.
+    /// The verifier has shown that all algorithms may run in order if sends complete at once. So
+    /// either all messages of all ranks must be short, as the `longest` one shows if all ranks know
+    /// it; or those of this rank are, and it sends nothing after it has begun to receive, so that
+    /// no rank waits for it meanwhile.
     fn may_run_inorder(mut self, short: usize, call: &Call, longest: usize) -> CachedPlan {
         let is_message = |step: &&Action| matches!(step, Action::Send { .. } | Action::Recv { .. });
         let mut messages = self.plan.steps().iter().filter(is_message);
@@ -164,11 +166,12 @@ impl CachedPlan {
     }
 }
 
-/// For each step what [`CachedPlan::readers`] says of it.
+/// The result of [`CachedPlan::fan_out`] for each step.
 ///
-/// To copy a long message without waiting for its receiver, who copies it again, pays where the
-/// sender gets nothing in turn, or is to go on: it sends that one message, to whomever. It does not
-/// where it sends several, and waits for as many: then both ends have to have their turn anyway.
+/// Copying a long message without waiting for its receiver, which copies it again, pays if the
+/// sender gets no answer, or is to go on because it sends this one message, to any number of ranks.
+/// It does not pay if it sends several messages and waits for as many: then both ranks need their
+/// turn anyway.
 fn readers(plan: &Plan, is_one_way: bool) -> Box<[Option<u32>]> {
     let mut readers = vec![None; plan.steps().len()];
     for burst in bursts(plan) {
@@ -183,7 +186,7 @@ fn readers(plan: &Plan, is_one_way: bool) -> Box<[Option<u32>]> {
     if readers.iter().all(Option::is_none) { Box::default() } else { readers.into() }
 }
 
-/// What a step sends, if it sends something.
+/// The slice that a step sends, if it is a send.
 fn sent(plan: &Plan, step: StepId) -> Option<Slice> {
     match *plan.step(step) {
         Action::Send { from, .. } => Some(from),
@@ -191,24 +194,24 @@ fn sent(plan: &Plan, step: StepId) -> Option<Slice> {
     }
 }
 
-/// The steps that send something one right after the other.
+/// The groups of consecutive sends.
 fn bursts(plan: &Plan) -> impl Iterator<Item = &[StepId]> {
     let sends = |step: &StepId| sent(plan, *step).is_some();
     let both_send = move |one: &StepId, next: &StepId| sends(one) == sends(next);
     plan.order().chunk_by(both_send).filter(move |burst| sends(&burst[0]))
 }
 
-/// Whether all that a rank sends at once stays in the caches until it is read.
+/// Whether the data of each group of consecutive sends stays in the caches until it is read.
 fn stays_near(plan: &Plan, element_bytes: usize) -> bool {
     let elements = |burst: &[StepId]| burst.iter().map(|&step| plan.step(step).elements()).sum();
     let most: usize = bursts(plan).map(elements).max().unwrap_or(0);
     most.saturating_mul(element_bytes) <= CACHED_BYTES_MAX
 }
 
-/// What those do with the messages of a plan who get them. The blocks of a gather or a scatter are
-/// as they are, unless this rank passes on those of others. What flows one way in a reduction or a
-/// scan is reduced; in an exclusive scan it is a result as well. Of what more than two exchange in
-/// a reduction most is reduced.
+/// The traffic hint of a plan: what receivers do with its messages. In a gather or scatter they
+/// leave the blocks unchanged, unless this rank forwards blocks of others. A one-way message of a
+/// reduction or a scan is reduced; in an exclusive scan it is a result as well. Of the messages
+/// that more than two ranks exchange in a reduction most are reduced.
 fn reply(plan: &Plan, call: &Call, is_one_way: bool) -> TrafficHint {
     use Operation::{
         Allreduce, Gather, Gatherv, Reduce, ReduceScatter, ReduceScatterBlock, Scan, Scatter,
@@ -230,7 +233,7 @@ fn reply(plan: &Plan, call: &Call, is_one_way: bool) -> TrafficHint {
     }
 }
 
-/// Whether the rank of a plan gets nothing from those to whom it sends.
+/// Whether this rank receives nothing from the ranks to which it sends.
 fn is_one_way(plan: &Plan) -> bool {
     let sources: HashSet<Rank> = plan
         .steps()
@@ -250,10 +253,10 @@ struct Entry {
 
 type ByCall = HashMap<Call, usize, BuildHasherDefault<Quick>>;
 
-/// Where the plans of calls are.
+/// An index from calls to plans.
 #[derive(Default)]
 struct PlanIndex {
-    /// By selection, since one call may have a plan by each.
+    /// By selection, since one call may have a plan for each.
     by: [ByCall; Selection::ALL],
     /// By the name of the algorithm.
     named: HashMap<&'static str, ByCall>,
@@ -274,7 +277,7 @@ impl PlanIndex {
         };
     }
 
-    /// Moves all places, and forgets those that go nowhere.
+    /// Renumbers all places, and removes those without a new number.
     fn moved(&mut self, to: &[Option<usize>]) {
         let all = self.by.iter_mut().chain(self.named.values_mut());
         all.for_each(|places| {
@@ -283,31 +286,31 @@ impl PlanIndex {
     }
 }
 
-/// What the caches of a rank did, since it joined the world: counted over all its communicators.
-/// A program can see by them whether its hints `reuse` and `previous` meet.
+/// Counts of the plan cache of a rank since it joined the world, over all its communicators. A
+/// program can see from them whether its hints `reuse` and `previous` have an effect.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CacheCounters {
-    /// Plans that were made, those that were only measured included.
+    /// Plans made, including those only made to be measured.
     pub plans_made: u64,
-    /// Calls whose plan was there already.
+    /// Calls whose plan was found in the cache.
     pub plans_found: u64,
-    /// Choices that were made by measurement.
+    /// Choices made by measurement.
     pub choices_learned: u64,
-    /// Inits with the hint `previous` that found what one with `reuse` has kept.
+    /// Inits with the hint `previous` that found a plan which an init with `reuse` has kept.
     pub previous_hits: u64,
-    /// Inits with the hint `previous` that found nothing.
+    /// Inits with the hint `previous` that found none.
     pub previous_misses: u64,
 }
 
-/// Plans and idle runs by call.
+/// Plans and idle executions by call.
 pub(crate) struct PlanCache {
-    /// Bytes up to which messages never wait for their receives.
+    /// The greatest length in bytes of messages that never wait for their receives.
     short: usize,
     tuning: Tuning,
     overlapping: Tuning,
     of_library: Tuning,
-    /// By the way in which calls end.
+    /// One index for each way in which ranks end a call.
     places: [PlanIndex; Closing::ALL],
     entries: Vec<Entry>,
     counters: CacheCounters,
@@ -326,13 +329,13 @@ impl PlanCache {
         Tuning { machine: tuning.machine.for_overlap(), ..tuning.clone() }
     }
 
-    /// Takes other wisdom. Only before any call is planned, as all ranks must have the same.
+    /// Replaces the wisdom. Only before any call is planned, because all ranks must have the same.
     pub(crate) fn take_wisdom(&mut self, wisdom: select::Wisdom) {
         self.tuning.wisdom = wisdom;
         self.overlapping = PlanCache::overlapping(&self.tuning);
     }
 
-    /// What choices depend on besides the call.
+    /// What choices depend on beside the call.
     pub(crate) fn tuning(&self) -> &Tuning {
         &self.tuning
     }
@@ -341,7 +344,8 @@ impl PlanCache {
         &mut self.counters
     }
 
-    /// A run of the plan for this call: an idle one if there is one. Says where the plan was found.
+    /// Takes an execution of the plan for this call, an idle one if there is one. Returns where the
+    /// plan was found, too.
     pub(crate) fn take(
         &mut self,
         call: &Call,
@@ -374,9 +378,9 @@ impl PlanCache {
         Ok((idle.pop().unwrap_or_else(new), found))
     }
 
-    /// Takes back a run that is over.
+    /// Takes back an execution that has ended.
     pub(crate) fn give_back(&mut self, run: Box<Execution>) {
-        // Another plan may lie there since the cache has started afresh.
+        // Another plan may have this place if the cache has been cleared meanwhile.
         if let Some(Entry { planned, idle, .. }) = self.entries.get_mut(usize::from(run.place()))
             && Arc::ptr_eq(planned, run.planned())
             && idle.len() < IDLE_RUNS_PER_PLAN_MAX
@@ -412,7 +416,7 @@ impl PlanCache {
                     closing.of_plan(row.plan(call).expect("it has just accepted the call"), call);
                 return Ok(self.priced(plan, row, call, "learned by measurement".into()));
             }
-            // What was learned need not fit another call; all ranks see that.
+            // A measured choice may not accept another call; all ranks see that.
             _ => select::choose(call, &self.tuning)?,
         };
         let Choice { algorithm, reason } = choice;
@@ -429,7 +433,7 @@ impl PlanCache {
 
     fn priced(&self, plan: Plan, row: Row, call: &Call, reason: String) -> CachedPlan {
         let (mut cost, element_bytes) = (row.cost(call), call.element_bytes);
-        // Where blocks differ, what all ranks know is less than what this one has to move.
+        // If blocks differ, this rank may move more bytes than all ranks know of.
         let own = plan.sent().elements.max(plan.received().elements) * element_bytes;
         cost.bytes = cost.bytes.max(own);
         let machine = &self.tuning.machine;
@@ -441,7 +445,7 @@ impl PlanCache {
         planned.may_run_inorder(self.short, call, row.longest(call))
     }
 
-    /// Forgets all but what was to be kept.
+    /// Clears the cache except the plans that an init has asked to keep.
     fn start_afresh(&mut self) {
         let mut room = PINNED_PLANS_MAX;
         let is_kept = |entry: &Entry| {
@@ -461,13 +465,13 @@ impl PlanCache {
             .collect();
         let mut kept = kept.into_iter();
         self.entries.retain(|_| kept.next().expect("one for each"));
-        // Idle runs know the old places.
+        // Idle executions hold the old places.
         self.entries.iter_mut().for_each(|entry| entry.idle.clear());
         self.places.iter_mut().for_each(|places| places.moved(&to));
     }
 }
 
-/// Where messages count, not time.
+/// The tuning that minimizes messages instead of time.
 fn few() -> Tuning {
     let overrides = FEW_MESSAGES_WISDOM.parse().expect("the table has this row");
     Tuning { overrides, ..Tuning::default() }
@@ -501,8 +505,7 @@ mod tests {
         Call { rank, ranks: 4, element_bytes: 8, in_place: false, nodes, operation }
     }
 
-    /// What is to be kept is kept when the cache is full, at most so much, and found where it then
-    /// is.
+    /// Plans to be kept survive a full cache, up to a limit, and are found at their new places.
     ///
     /// spec: 127
     #[test]
@@ -542,7 +545,7 @@ mod tests {
         row.plan(call).expect("a plan")
     }
 
-    /// What the steps of a plan that send say of their readers, in the plan's order.
+    /// The fan-out of each send of a plan, in the plan's order.
     fn readers_of(name: &str, operation: Operation, rank: u32) -> Vec<Option<u32>> {
         let (rank, nodes) = (Rank(rank), NodeMap::ONE);
         let call = Call { rank, ranks: 4, element_bytes: 8, in_place: false, nodes, operation };
@@ -553,7 +556,7 @@ mod tests {
         plan.order().iter().filter(is_send).map(of).collect()
     }
 
-    /// Whether all of 4 ranks take the steps one after the other, with blocks of so many words.
+    /// Whether each of 4 ranks runs in order, with blocks of so many words.
     fn all_in_order(name: &str, operation: impl Fn(usize) -> Operation, count: usize) -> bool {
         const SHORT: usize = 8 << 10;
         let in_order = (0..4).map(|rank| {
@@ -575,12 +578,12 @@ mod tests {
         let gather = |count| Operation::Gather { count, root: Rank(0) };
         let (alltoall, allgather) =
             (|count| Operation::Alltoall { count }, |count| Operation::Allgather { count });
-        // Who sends nothing after it has begun to receive looks at its own messages.
+        // A rank that sends nothing after it has begun to receive checks only its own messages.
         for (count, is_short) in [(1, true), (1024, true), (1025, false)] {
             assert_eq!(all_in_order("direct", gather, count), is_short, "{count}");
             assert_eq!(all_in_order("direct", alltoall, count), is_short, "{count}");
         }
-        // Others look at the longest of all: two blocks, one, or all four.
+        // Other ranks check the longest message of all ranks: two blocks, one, or all four.
         for (name, longest) in [("recursive_doubling", 512), ("ring", 1024), ("star", 256)] {
             assert!(all_in_order(name, allgather, longest), "{name}");
             assert!(!all_in_order(name, allgather, longest + 1), "{name}");
@@ -602,7 +605,7 @@ mod tests {
         assert_eq!(readers_of("direct", all, 0), [Some(3), Some(0), Some(0)]);
     }
 
-    /// Blocks of a gather or a scatter stay as they are, unless ranks pass on those of others.
+    /// Blocks of a gather or a scatter are unchanged, unless ranks forward those of others.
     #[test]
     fn replies_tell_what_becomes_of_messages() {
         let reply_of = |name: &str, operation: &Operation, rank| {

@@ -1,5 +1,5 @@
-//! What the engine looks at itself, since nobody tells it: the channels that operations wait for,
-//! and the lanes in which the next messages of those at a sprint must come.
+//! Polls the messages that produce no completion: those in channels, and the next messages of
+//! inline collectives in the eager rings.
 
 use std::mem;
 
@@ -10,8 +10,8 @@ use super::persistent::Polled;
 use super::{Engine, Operation, State, Work};
 
 impl Engine {
-    /// Tries what operations wait for that have posted nothing: channels, and the next messages of
-    /// those at a sprint. Before anything else, which might take these messages in.
+    /// Tries the steps of operations that have posted nothing: channels, and the next messages of
+    /// inline collectives. Runs before the endpoint polls, which might take these messages in.
     pub(super) fn poll_channels(&mut self, done: &mut Vec<Completion>) -> bool {
         let mut moved = false;
         let mut next = 0;
@@ -57,8 +57,8 @@ impl Engine {
         true
     }
 
-    /// Gives up what never will move, because the other side has left or did not keep to what was
-    /// agreed, and has those at a sprint post their receives: nobody sleeps on a sprint.
+    /// Fails the steps that can never complete, because the peer has left or the ranks disagree,
+    /// and lets inline collectives post their receives: no thread parks while one runs inline.
     pub(super) fn reconsider(&mut self) -> bool {
         let mut moved = false;
         for at in 0..self.polled.len() {

@@ -1,9 +1,9 @@
-//! The hash by which the cache of plans finds a call.
+//! The hash by which the plan cache looks up a call.
 
 use std::hash::Hasher;
 
-/// A hash of a few numbers, which are those of the program itself: nobody chooses them so that
-/// they collide. It is looked up in each call, so it must cost little.
+/// A hash of a few numbers, which are arguments of the program itself, so no attacker chooses them
+/// to collide. Each call computes it, so it must be fast.
 #[derive(Default)]
 pub(super) struct Quick(u64);
 

@@ -1,5 +1,5 @@
-//! The engine's part in check mode: records that are sent and received, and operations that are
-//! ended because the ranks disagree.
+//! Check mode in the engine: sends and receives records, and ends operations because the ranks
+//! disagree.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -17,15 +17,15 @@ use crate::engine::check::{
 };
 use crate::engine::context::{ContextKind, split_context};
 
-/// The operation of the receive that awaits records: no operation has this id.
+/// The operation id in the token of the receive for records: no operation has it.
 pub(super) const RECORDS: u64 = 0;
 /// The communicator of all ranks.
 const WORLD: u64 = 0;
-/// Where records travel: beside the messages of the world.
+/// The label of records, in a context of their own.
 const LABEL: Label = Label { context: ContextKind::Check as u64, tag: 0, ordinal: 0 };
 
 impl Engine {
-    /// From now on records are kept.
+    /// Switches records on.
     pub(crate) fn keep_books(&mut self, books: CheckState) {
         self.books = Some(Box::new(books));
         let mut done = mem::take(&mut self.done);
@@ -47,8 +47,8 @@ impl Engine {
         unsafe { self.endpoint.recv(selector, TypeCode::BYTES, books.page(), token, done) };
     }
 
-    /// A record has come, or none will come any more: that is what the completion at this place
-    /// says. What it breaks is ended before the completions behind it are handed out.
+    /// Handles the completion at this place: a record has arrived, or none will any more. If the
+    /// record breaks a communicator, its operations end before later completions are handed out.
     #[cold]
     pub(super) fn record_came(&mut self, at: usize, done: &mut Vec<Completion>) {
         let Completion { token, outcome } = done[at];
@@ -67,47 +67,47 @@ impl Engine {
         self.await_record(done);
     }
 
-    /// Whether a completion with this token means anything to anybody.
+    /// Whether a completion with this token belongs to an active operation.
     fn awaits(&mut self, token: Token) -> bool {
         let operation = self.operations.get_mut(Id(token.operation));
         operation.is_some_and(|operation| operation.state == State::Active)
     }
 
-    /// A communicator is there.
+    /// Records the group of a new communicator.
     pub(crate) fn meet(&mut self, communicator: u64, group: Group) {
         let me = self.endpoint.me();
         self.books().ledger(communicator).meet(me, group);
     }
 
-    /// Tells the name of a communicator to its ledger.
+    /// Sets the name of a communicator in its ledger.
     pub(crate) fn name_ledger(&mut self, communicator: u64, name: String) {
         self.books().ledger(communicator).name = name;
     }
 
-    /// Whether all ranks have said that they call nothing more in the world, or cannot agree.
+    /// Whether all ranks have announced that they make no more calls in the world, or cannot agree.
     pub(crate) fn has_heard_all(&self) -> bool {
         self.books.as_ref().is_none_or(|books| books.is_over(WORLD))
     }
 
-    /// The reason of a mismatch that no call has returned. Gives each once.
+    /// The reason of a mismatch that no call has returned. Returns each once.
     pub(crate) fn untold_mismatch(&mut self) -> Option<&'static str> {
         self.books.as_mut()?.untold.pop()
     }
 
-    /// A call has returned this reason.
+    /// Records that a call has returned this reason.
     pub(crate) fn tell(&mut self, reason: &'static str) {
         self.books().untold.retain(|&untold| untold != reason);
     }
 
-    /// Remembers an operation until it is over.
+    /// Remembers an operation until it has ended.
     pub(crate) fn begin_live(&mut self, number: OpKey, live: PendingCall) {
         self.books().begin(number, live);
     }
 
-    /// Counts a call of this rank, and tells the others. Returns its number.
+    /// Counts a call of this rank and sends its record to the other ranks. Returns its number.
     ///
     /// # Errors
-    /// Why it must not be made.
+    /// Why the call must not be made.
     pub(crate) fn note(
         &mut self,
         communicator: u64,
@@ -122,7 +122,7 @@ impl Engine {
         for (peer, record) in &own.records {
             self.send_record(*peer, record);
         }
-        // After a death each rank goes its own way, and that is no mistake.
+        // After a death the calls of the ranks may differ without a mistake.
         if self.endpoint.failure().is_some() {
             return Ok(own.number);
         }
@@ -142,7 +142,8 @@ impl Engine {
         self.detach(id, Box::new(bytes));
     }
 
-    /// Ends what a mismatch makes pointless, and tells those who cannot know.
+    /// Ends the operations that a mismatch makes pointless, and tells the ranks that cannot detect
+    /// it.
     pub(super) fn carry_out(&mut self, Verdict { communicator, broken, tell }: Verdict) {
         let me = self.endpoint.me();
         self.books().note_mismatch(me);
@@ -178,7 +179,7 @@ impl Engine {
             _ => false,
         });
         let hit: Vec<(Id, State)> = hit.map(|(id, operation)| (id, operation.state)).collect();
-        // One that is under way says it to whoever waits for it.
+        // A pending operation returns the reason to its caller.
         if hit.iter().all(|&(_, state)| state == State::Inactive) {
             self.books().untold.push(broken.reason);
         }
@@ -204,7 +205,7 @@ impl Engine {
         }
     }
 
-    /// Tells people of a wait for any of these operations, if it is to be told.
+    /// Reports a long wait for these operations on standard error.
     #[cold]
     pub(crate) fn report_wait(&mut self, ids: &[Id], waited: Duration) {
         let mut awaited = Vec::with_capacity(ids.len());

@@ -1,41 +1,44 @@
-//! Calls that are made again.
+//! The replay cache reuses the bound execution of a recent identical call and replaces only the
+//! buffer addresses.
 //!
-//! A program makes the same calls time and again, and between two of them nothing changes but the
-//! addresses. To find out what such a call comes to (which blocks, which plan, which kernel) takes
-//! longer than its messages do. So the run of a call is kept, bound, with all that the caller has
-//! passed; a call that passes the same gets that run, with the new addresses put in.
+//! A program makes the same calls time and again, and between two of them only the addresses
+//! change. Translating a call (to its blocks, its plan, its kernel) takes longer than its messages
+//! do. So the engine keeps the bound execution of a call together with all arguments that the
+//! caller has passed. A call with equal arguments gets this execution, with the new addresses put
+//! in.
 //!
-//! Only calls are kept of which the [`CallSignature`] says everything: on data without gaps of
-//! predefined datatypes, with predefined operators. Whatever else decides on the plan is a part of
-//! the signature, or does not change. It is the rank's own affair, as the cache of plans is: the
-//! run is that of the plan that would have been found.
+//! The cache keeps only calls that their [`CallSignature`] describes completely: calls on
+//! contiguous data of predefined datatypes, with predefined operators. Everything else that decides
+//! on the plan is part of the signature or never changes. The cache is local to the rank, like the
+//! plan cache: the execution is that of the plan that the plan cache would have found.
 
 use std::fmt::Debug;
 
 use super::{Advance, Engine, Execution, InlineRun, PlanProgram};
 use crate::engine::OpKey;
 
-/// How many calls are kept: a power of two.
+/// The number of calls in the cache: a power of two.
 const SLOTS: usize = 16;
-/// Its product with words that differ in few bits differs in the highest ones.
+/// A multiplier for hashing: products with words that differ in few bits differ in the highest
+/// bits.
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
-/// No address needs to be a greater power of two.
+/// The greatest alignment in bytes that any buffer needs.
 const ALIGNMENT: usize = 16;
 
-/// All that a caller passes but addresses and lists, in few words.
+/// The arguments of a call in few words, without addresses and lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CallSignature {
     pub(crate) context: u64,
-    /// The collective, how its plan is selected, its operator, and the datatypes of both sides.
+    /// The collective, the selection of its plan, its operator, and the datatypes of both sides.
     pub(crate) what: u64,
     pub(crate) root: u64,
-    /// Items (or blocks) that are sent, and that are received.
+    /// The number of items (or blocks) sent, and the number received.
     pub(crate) sent: usize,
     pub(crate) received: usize,
 }
 
 impl CallSignature {
-    /// Where it is kept.
+    /// The slot of the cache for this signature.
     #[inline]
     fn slot(&self) -> usize {
         let counts = (self.received as u64).rotate_left(32) ^ (self.sent as u64).rotate_left(48);
@@ -44,26 +47,26 @@ impl CallSignature {
     }
 }
 
-/// Which of the data a buffer of a plan is.
+/// Which buffer of the caller a buffer of the plan is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BufferSource {
     Sent,
     Received,
-    /// It has no such buffer.
+    /// The plan has no such buffer.
     Nothing,
 }
 
-/// Counts and displacements of the blocks of one side, where each has its own.
+/// The counts and displacements of the blocks of one side, if each block has its own.
 pub(crate) type Lists<'a> = Option<(&'a [usize], &'a [isize])>;
 
-/// A call that has lists of blocks.
+/// A call with lists of blocks.
 pub(crate) trait HasLists: Debug {
-    /// Counts and displacements of what is sent and of what is received, where each block has its
+    /// The counts and displacements of the sent and of the received blocks, if each block has its
     /// own.
     fn lists(&self) -> [Lists<'_>; 2];
 }
 
-/// A call that may be made again: what its buffers are, and where they lie this time.
+/// The key of a call that may be replayed: its signature, and its buffer addresses in this call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReplayKey<'a> {
     pub(crate) signature: CallSignature,
@@ -71,18 +74,18 @@ pub(crate) struct ReplayKey<'a> {
     pub(crate) sent: *mut u8,
     /// Null if nothing is received.
     pub(crate) received: *mut u8,
-    /// It has the lists of blocks, if there are any. Not there if there are none.
+    /// The source of the lists of blocks; `None` if there are none.
     pub(crate) call: Option<&'a dyn HasLists>,
 }
 
 impl ReplayKey<'_> {
-    /// Counts and displacements of the blocks of both sides.
+    /// The counts and displacements of the blocks of both sides.
     fn lists(&self) -> [Lists<'_>; 2] {
         self.call.map_or([None, None], HasLists::lists)
     }
 }
 
-/// The lists of a call, kept.
+/// A copy of the lists of a call.
 #[derive(Default)]
 struct VectorLists(Box<[usize]>, Box<[isize]>);
 
@@ -94,7 +97,7 @@ impl VectorLists {
         both().next().map(|_| VectorLists(counts, displacements))
     }
 
-    /// Whether they are those of a call whose signature is the same, so that each list has its
+    /// Whether these lists are equal. The signatures of both calls are, so each list has its
     /// length.
     fn are(&self, lists: [Lists<'_>; 2]) -> bool {
         let (mut counts, mut displacements) = (&*self.0, &*self.1);
@@ -107,26 +110,26 @@ impl VectorLists {
     }
 }
 
-/// What a call has come to.
+/// A call in the replay cache, with its execution.
 pub(super) struct CachedCall {
     signature: CallSignature,
-    /// Of the input and the output.
+    /// The sources of the input and of the output.
     sources: [BufferSource; 2],
-    /// Bytes of what is sent and of what is received, if the plan has both: they lie apart.
+    /// The bytes sent and received, if the plan has both buffers, which must not overlap.
     lengths: [usize; 2],
     lists: Option<VectorLists>,
-    /// The low bits that no address may have.
+    /// The low bits that must be zero in every address.
     misaligned: usize,
-    /// Whose address tells it from the runs that were kept here before.
+    /// The address of the execution, which tells it from executions stored here before.
     owner: usize,
-    /// Not there if it is not short.
+    /// The plan program; `None` if the call is not short.
     course: Option<PlanProgram>,
-    /// Not there while it is under way.
+    /// The execution; `None` while it is running.
     run: Option<Box<Execution>>,
 }
 
 impl CachedCall {
-    /// Where input and output lie this time; nothing if they may not lie there.
+    /// The addresses of input and output in this call; `None` if the execution cannot use them.
     #[inline]
     fn addresses(&self, known: &ReplayKey<'_>) -> Option<[*mut u8; 2]> {
         let ReplayKey { sent, received, .. } = *known;
@@ -152,23 +155,23 @@ impl CachedCall {
     }
 }
 
-/// The calls that are kept.
+/// Recent calls with their executions.
 #[derive(Default)]
 pub(super) struct ReplayCache([Option<CachedCall>; SLOTS]);
 
-/// How far a call has come that is the same as one before.
+/// The progress of a replayed call.
 pub(crate) enum Replay {
-    /// It is over, and has ended well.
+    /// It has succeeded.
     Over,
-    /// It is short, and has come so far with so many looks left.
+    /// It is short: the inline run, how far it has come, and the number of polls left.
     Short(InlineRun, Advance, u32),
-    /// It is not short, and has not begun.
+    /// It is not short and has not started.
     Long(Box<Execution>),
 }
 
 impl ReplayCache {
-    /// Where the run of a call is kept that is the same as one before. It gets these addresses,
-    /// and this number. It may be under way, and is not there then.
+    /// Finds the cached call with this key, and binds its execution to these addresses and this
+    /// number. `None` if there is none or its execution is running.
     #[inline]
     fn bind(
         &mut self,
@@ -189,14 +192,14 @@ impl ReplayCache {
 }
 
 impl Engine {
-    /// Whether a call may get the run of one before. Whether there is room for more operations is
-    /// asked as of any other call.
+    /// Whether calls may be replayed: not in check mode, and not when the engine must first check
+    /// the room for another operation, as it does for any call.
     #[inline]
     fn may_repeat(&self) -> bool {
         self.books.is_none() && self.operations.len() < self.room
     }
 
-    /// The run of a call that is the same as one before, with these addresses, under this number.
+    /// Takes the execution of an identical call, bound to these addresses and this number.
     pub(crate) fn take_cached(
         &mut self,
         known: &ReplayKey<'_>,
@@ -208,8 +211,8 @@ impl Engine {
         self.calls.bind(known, number)?.run.take()
     }
 
-    /// Runs a short collective that is the same as one before, where it is kept: while all that it
-    /// needs is there, or comes within so many looks.
+    /// Runs an identical short collective inside the cache, as long as its messages are there or
+    /// arrive within `looks` polls.
     #[inline]
     pub(crate) fn replay(
         &mut self,
@@ -220,8 +223,9 @@ impl Engine {
         self.dash_along(known, number, looks, |_| true)
     }
 
-    /// The same with one look, for whoever does not wait, and only if this rank either sends or
-    /// receives: who does both waits for an answer in any case.
+    /// Like [`Engine::replay`] with one poll, for a caller that does not wait, and only if this
+    /// rank either only sends or only receives: a rank that does both waits for an answer in any
+    /// case.
     #[inline]
     pub(crate) fn replay_one_way(
         &mut self,
@@ -265,8 +269,8 @@ impl Engine {
         kept.take().map(|run| Replay::Short(InlineRun::of(run), pace, left))
     }
 
-    /// Keeps what a call has come to, once it is over: this run, whose input and output these are,
-    /// with so many bytes. Nothing else must be done for the call than to run it.
+    /// Stores the execution of a call that has ended, with its input and output buffers and their
+    /// bytes. Only for calls that need nothing beside the execution.
     pub(crate) fn store(
         &mut self,
         run: &mut Execution,
@@ -304,7 +308,7 @@ impl Engine {
         }
     }
 
-    /// Takes back a run that is over.
+    /// Returns an execution that has ended to the replay cache or to the plan cache.
     #[inline(always)] // all operations that run once end here
     pub(super) fn release(&mut self, mut run: Box<Execution>) {
         if let Some(slot) = run.kept_at() {

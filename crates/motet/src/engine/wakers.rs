@@ -1,5 +1,5 @@
-//! What runs foreign code, and so is postponed until the engine is unlocked: those who are woken
-//! when an operation is complete, and the operators of what is over.
+//! Postpones foreign code until the engine is unlocked: wakers of complete operations, and drops of
+//! operators.
 
 use std::mem;
 use std::task::Waker;
@@ -9,15 +9,15 @@ use motet_fabric::slab::Id;
 use super::{Engine, Execution, Operation, State};
 use crate::data::kernel::Kernel;
 
-/// What is done once the engine is unlocked.
+/// Work to do after the engine has been unlocked.
 pub(crate) enum Postponed {
     Wake(Waker),
-    /// An operator may hold anything, also handles of this library.
+    /// An operator may own anything, also handles of this library.
     Drop(Box<dyn Kernel>),
 }
 
 impl Postponed {
-    /// Does it.
+    /// Does this work.
     pub(crate) fn happen(self) {
         match self {
             Postponed::Wake(waker) => waker.wake(),
@@ -27,8 +27,8 @@ impl Postponed {
 }
 
 impl Engine {
-    /// Wakes this waker when the operation is complete, if it is not yet. Returns the waker it
-    /// replaces, to be dropped once the engine is unlocked.
+    /// Registers a waker for the end of an operation, if it is active. Returns the waker it
+    /// replaces, to be dropped after the engine has been unlocked.
     pub(crate) fn wake_on_completion(&mut self, id: Id, waker: &Waker) -> Option<Waker> {
         let operation = self.operations.get_mut(id)?;
         if operation.state != State::Active {
@@ -39,23 +39,23 @@ impl Engine {
         former
     }
 
-    /// Whether somebody is to be woken by a completion.
+    /// Whether any operation has a waker.
     pub(crate) fn has_wakers(&self) -> bool {
         self.wakers > 0
     }
 
-    /// Whether there is something to be done once the engine is unlocked.
+    /// Whether there is work to do after unlocking the engine.
     #[inline]
     pub(crate) fn has_postponed(&self) -> bool {
         !self.postponed.is_empty()
     }
 
-    /// What is to be done once the engine is unlocked.
+    /// Takes the work to do after unlocking the engine.
     pub(crate) fn take_postponed(&mut self) -> Vec<Postponed> {
         mem::take(&mut self.postponed)
     }
 
-    /// Lets go of the operator of a run that is over, if it holds anything.
+    /// Postpones dropping the operator of an execution that has ended, if it owns anything.
     #[inline]
     pub(super) fn postpone_operator(&mut self, run: &mut Execution) {
         if let Some(kernel) = run.take_operator() {
@@ -63,7 +63,7 @@ impl Engine {
         }
     }
 
-    /// Wakes all who wait for a completion: the world has failed, and they must find out.
+    /// Wakes all wakers, because the world has failed and their tasks must find out.
     pub(crate) fn wake_all(&mut self) {
         let ids: Vec<Id> = self.operations.iter().map(|(id, _)| id).collect();
         for id in ids {

@@ -1,4 +1,4 @@
-//! How a rank leaves its world.
+//! Finalization: a rank finishes its messages and leaves its world.
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use motet_fabric::log_line;
 use super::RankContext;
 use crate::base::error::ErrorKind;
 
-/// When nothing has moved for so long although nobody does anything else, nothing will.
+/// When nothing has moved for this time although all ranks are leaving, nothing will.
 const STILLNESS: Duration = Duration::from_millis(900);
 
 impl RankContext {
@@ -27,10 +27,10 @@ impl RankContext {
         self.take_leave_of_launcher();
     }
 
-    /// Finishes what others may wait for, then leaves.
+    /// Completes the operations for which other ranks may wait, then leaves.
     ///
-    /// Ranks that have all come this far can only wait for each other in vain (one has dropped the
-    /// request of a collective that another never began, say): then stillness ends it.
+    /// Ranks that are all leaving can still wait for each other for ever (one has dropped the
+    /// request of a collective that another never started, say): then [`STILLNESS`] ends the wait.
     fn finish_and_leave(&self) {
         self.compare_last_calls();
         while let Some(reason) = self.untold_mismatch() {
@@ -54,15 +54,15 @@ impl RankContext {
         let _ = self.wait_until(|engine| engine.is_gone().then_some(()));
     }
 
-    /// In check mode, waits until all ranks have said that they call nothing more, so that each has
-    /// heard of all calls. It does not wait long for who computes meanwhile: whoever calls last
-    /// has heard of the others before it leaves.
+    /// In check mode, waits until all ranks have announced that they make no more calls, so that
+    /// each rank has the records of all calls. It does not wait long for a rank that computes
+    /// meanwhile: the rank that calls last has the records of the others before it leaves.
     pub(crate) fn compare_last_calls(&self) {
         if !self.watch.check {
             return;
         }
         let (mut moves, mut since) = (0, Instant::now());
-        // In a failed world there is more to tell than this.
+        // In a failed world the mismatch matters less than the failure.
         let _ = self.wait_until(|engine| {
             if engine.moves() != moves {
                 (moves, since) = (engine.moves(), Instant::now());
@@ -71,14 +71,13 @@ impl RankContext {
         });
     }
 
-    /// Why calls of this rank and of others do not fit together, if no call has said so. Says it
-    /// once.
+    /// The reason of a mismatch that no call has returned. Returns it once.
     pub(crate) fn untold_mismatch(&self) -> Option<&'static str> {
         self.engine().untold_mismatch()
     }
 
-    /// Tells the launcher, if it is another library's, that this rank has left in good order.
-    /// Otherwise it would take the end of the process for a death.
+    /// Tells the launcher of another library that this rank has left in good order. Otherwise the
+    /// launcher would take the end of the process for a death.
     fn take_leave_of_launcher(&self) {
         let left = self.launched.as_ref().map_or(Ok(()), |launched| launched.leave());
         if let Err(error) = left {

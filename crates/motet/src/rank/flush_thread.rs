@@ -1,14 +1,14 @@
-//! The thread that sends what waits in the lanes to other hosts, if the rank does not come to do
-//! so: `fabric/net/README.md`, "The flush thread".
+//! The flush thread sends coalesced messages to other hosts if the rank does not call the library
+//! to do so: `fabric/net/README.md`, "The flush thread".
 //!
-//! Whoever gives short messages one right after the other holds some back, so that several go in
-//! one, and sends them at its next look. What the network does not take at once, such as the first
-//! word to somebody, waits for a look, too. The rank may compute instead: then the courier looks,
-//! when it finds for the second time what it has found before.
+//! A rank that sends short messages one right after the other holds some back, so that several go
+//! in one frame, and sends them at its next poll. Messages that the network does not accept at
+//! once, such as the first one to a peer, wait for a poll, too. The rank may compute instead: then
+//! the flush thread polls, when it finds the same messages for the second time.
 //!
-//! To wake a thread takes some microseconds of a core, which others may want. So the courier looks
-//! the more seldom the longer a rank has come time and again: what is forgotten waits about as long
-//! as the rank has been giving, and 2 ms at most. It rests while nothing waits.
+//! Waking a thread takes some microseconds of a core, which other threads may want. So the flush
+//! thread polls the more seldom the longer the rank has come itself: forgotten messages wait about
+//! as long as the rank has been sending, and 2 ms at most. The thread rests while nothing waits.
 
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
@@ -19,23 +19,23 @@ use motet_fabric::net::FlushSignal;
 
 use super::Shared;
 
-/// Time between the first two looks of the courier.
+/// The time between the first two polls.
 const POLL_PERIOD_MIN: Duration = Duration::from_micros(100);
-/// It is doubled up to here.
+/// The time between polls doubles up to this.
 const POLL_PERIOD_MAX: Duration = Duration::from_millis(1);
-/// After so many looks that found nothing it rests, and must be called.
+/// After so many polls that found nothing the thread rests, and must be called.
 const IDLE_POLLS_MAX: u32 = 10;
 
-/// The courier of a rank, and what the rank tells it.
+/// The flush thread of a rank, and the signal by which the rank calls it.
 #[derive(Debug)]
 pub(super) struct FlushThread {
     held_back: Arc<FlushSignal>,
-    /// None if no thread could be started: then nothing is held back.
+    /// `None` if no thread could be started: then no message is held back.
     thread: Option<JoinHandle<()>>,
 }
 
 impl FlushThread {
-    /// Starts the courier of a rank.
+    /// Starts the flush thread of a rank.
     pub(super) fn start(shared: &Arc<Shared>, held_back: Arc<FlushSignal>) -> FlushThread {
         let thread = {
             let (shared, held_back) = (Arc::clone(shared), Arc::clone(&held_back));
@@ -45,33 +45,33 @@ impl FlushThread {
         FlushThread { held_back, thread }
     }
 
-    /// Ends it.
+    /// Ends the flush thread.
     pub(super) fn end(&mut self) {
         self.held_back.end();
         if let Some(thread) = self.thread.take() {
-            // It does not panic, and if it did the rank has died of that.
+            // The thread does not panic, and if it did the rank has died of that.
             let _ = thread.join();
         }
     }
 }
 
-/// What a look of the courier finds.
+/// The result of a poll of the flush thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FlushPoll {
-    /// The rank may come soon.
+    /// The rank may send the messages itself soon.
     Nothing,
-    /// Something waits, and the rank has not come since the last look.
+    /// Messages wait, and the rank has not polled since the last poll of the thread.
     Forgotten,
-    /// Nothing has waited for a while.
+    /// No message has waited for a while.
     Peace,
 }
 
-/// The looks of the courier since it rested.
+/// The polls of the flush thread since it rested.
 #[derive(Debug)]
 struct Looks {
     last: Option<u64>,
     idle: u32,
-    /// Time to the next one.
+    /// The time to the next poll.
     pause: Duration,
 }
 
@@ -96,7 +96,7 @@ impl Looks {
 }
 
 impl Shared {
-    /// The courier. Should it panic, the rank dies.
+    /// Runs the flush thread. If it panics, the rank dies.
     fn carry(&self, held_back: &FlushSignal) {
         if panic::catch_unwind(AssertUnwindSafe(|| self.serve_as_courier(held_back))).is_err() {
             self.die();

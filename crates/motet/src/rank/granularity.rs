@@ -1,18 +1,19 @@
-//! How long a rank computes between two waits: measured only while foreign threads run on cores of
+//! Measures how long a rank computes between two waits, only while foreign threads run on cores of
 //! this world, when it matters.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A rank that computes for less than this between two waits, in nanoseconds, loses less if it
-/// shares a core with other ranks than if it is woken from sleep each time.
+/// A rank that computes for less than this many nanoseconds between two waits loses less by sharing
+/// a core with other ranks than by being woken from sleep each time.
 pub(super) const FINE_NS: u64 = 60_000;
-/// A longer computation counts as one of this length: others may have had the core meanwhile.
+/// A longer computation, in nanoseconds, counts as one of this length: other threads may have had
+/// the core meanwhile.
 const COARSE_NS: u64 = 4 * FINE_NS;
-/// The weight of what is known already, against that of one computation.
+/// The weight of the average so far, against that of one computation.
 const INERTIA: u64 = 7;
 
-/// The granularity of the computation of one rank. Threads that wait at once may lose a
-/// computation. All zero is right for a rank of which nothing is known: it is taken as fine.
+/// The computation time of one rank between its waits. Threads that wait concurrently may lose a
+/// computation. All zero is right for a rank without measurements: it counts as fine-grained.
 #[derive(Debug, Default)]
 pub(super) struct Granularity {
     /// When the last wait ended, in nanoseconds of the monotonic clock; 0 if that is unknown or has
@@ -23,12 +24,12 @@ pub(super) struct Granularity {
 }
 
 impl Granularity {
-    /// A wait has ended.
+    /// Records the end of a wait.
     pub(super) fn wait_ends(&self, now: u64) {
         self.ended.store(now, Ordering::Relaxed);
     }
 
-    /// The rank waits: counts the computation before this wait, unless it has been counted.
+    /// Counts the computation before this wait, unless it has been counted.
     pub(super) fn wait_begins(&self, now: u64) {
         let ended = self.ended.load(Ordering::Relaxed);
         if ended != 0 {
@@ -44,8 +45,8 @@ impl Granularity {
         self.mean.store(mean, Ordering::Relaxed);
     }
 
-    /// Whether the rank has computed for less than so many nanoseconds between its last waits, as
-    /// far as is known.
+    /// Whether the rank has computed for less than `limit_ns` nanoseconds between its last waits,
+    /// as far as is known.
     pub(super) fn is_below(&self, limit_ns: u64) -> bool {
         self.mean.load(Ordering::Relaxed) < limit_ns
     }

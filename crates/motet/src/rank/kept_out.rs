@@ -1,5 +1,5 @@
-//! What becomes of calls that an operator makes. It runs under the lock of the engine, which its
-//! thread is kept out of.
+//! Handles library calls inside an operator, which runs under the lock of the engine: its thread
+//! does not get the lock again.
 
 use std::mem;
 
@@ -9,15 +9,15 @@ use super::RankContext;
 use crate::base::error::ErrorKind;
 use crate::engine::BufferGuard;
 
-/// What a call ends with that an operator has made, and that has no result to say so.
+/// Panics in a call inside an operator that cannot return an error.
 #[cold]
 pub(super) fn called_from_operator() -> ! {
     panic!("{}", ErrorKind::WithinOperator)
 }
 
 impl RankContext {
-    /// An operation that somebody gives up who lets go of its buffers. In an operator, where the
-    /// engine cannot be told, they are there for ever, since the operation may still use them.
+    /// Detaches an operation from its request and gives it the buffers. Inside an operator the
+    /// engine cannot be told, so the buffers are leaked, because the operation may still use them.
     pub(crate) fn detach(&self, id: Id, keeper: BufferGuard) {
         match self.free_engine() {
             Some(mut engine) => engine.detach(id, keeper),
@@ -25,8 +25,8 @@ impl RankContext {
         }
     }
 
-    /// The same, of somebody who wants nothing of the operation any more. So a receive takes no
-    /// message from now on; where a scope waits for it, it does.
+    /// Like [`RankContext::detach`], for a caller that does not need the operation any more: a
+    /// receive that has not matched is cancelled, unless a scope waits for it.
     pub(crate) fn give_up(&self, id: Id, keeper: BufferGuard) {
         match self.free_engine() {
             Some(mut engine) => {

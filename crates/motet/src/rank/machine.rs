@@ -1,13 +1,13 @@
-//! The prices of this machine: measured once, kept in a file, the same on all ranks.
+//! The cost parameters of this machine: measured once, kept in a file, the same on all ranks.
 //!
 //! The command `motet info --measure --save` writes them. A program finds them by the variable
-//! [`MACHINE`], or else in the file that is the [default place](file()).
+//! [`MACHINE`], or else in the file at the [default place](file()).
 //!
-//! **All ranks must have the same**, as they choose algorithms by them. Ranks that are threads have
-//! one [`Settings`](crate::Settings). Processes do not read the file, in which another program may
-//! write at that moment: who starts them reads it, and hands the prices on in the environment, as
-//! it does their ranks ([`for_ranks`]). A rank of a launcher that has handed on none takes the
-//! default prices.
+//! **All ranks must have the same parameters**, because they choose algorithms by them. Ranks that
+//! are threads have one [`Settings`](crate::Settings). Processes do not read the file, which
+//! another program may be writing at that moment: the launcher reads it and passes the parameters
+//! on in the environment, like the ranks ([`for_ranks`]). A rank whose launcher has passed none
+//! takes the default parameters.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -19,29 +19,29 @@ use motet_plan::CostParams;
 use crate::base::error::{ErrorKind, Result};
 use crate::rank::settings::MACHINE;
 
-/// The value for the default prices.
+/// The value for the default cost parameters.
 const OFF: &str = "off";
 
-/// The file in which prices are kept unless somebody says otherwise: `motet/machine` where the user
-/// keeps settings. Nothing if there is no such place, or if the program has more rights than its
-/// user.
+/// The default file for cost parameters: `motet/machine` in the directory of the user's settings.
+/// `None` if there is no such directory, or if the program has more rights than its user.
 pub fn file() -> Option<PathBuf> {
     let absolute = |name| trusted(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let settings = absolute("XDG_CONFIG_HOME").or_else(|| Some(absolute("HOME")?.join(".config")));
     Some(settings?.join("motet").join("machine"))
 }
 
-/// What a launcher sets in the environment of its ranks: the prices, in one line.
+/// The variable that a launcher sets in the environment of its ranks: the cost parameters, in one
+/// line.
 ///
 /// # Errors
-/// A file that was named but cannot be read, or lines that are no prices.
+/// A file that was named but cannot be read, or lines that are no cost parameters.
 pub fn for_ranks() -> Result<(OsString, OsString)> {
     let machine = from_environment()?;
     let value = if machine == CostParams::default() { OFF.to_owned() } else { machine.line() };
     Ok((MACHINE.into(), value.into()))
 }
 
-/// The prices that the environment names, or those of the default place.
+/// The cost parameters that the environment names, or those of the default file.
 ///
 /// # Errors
 /// As [`for_ranks`].
@@ -53,8 +53,9 @@ pub fn from_environment() -> Result<CostParams> {
     }
 }
 
-/// The prices for a process that joins a world, which must be those of all its ranks: what the
-/// environment names, and the file only where no launcher has been at work, be it ours or another.
+/// The cost parameters for a process that joins a world, which must be those of all its ranks:
+/// those that the environment names, or the file if no launcher has started the process, neither
+/// ours nor another.
 pub(crate) fn of_world() -> Result<CostParams> {
     let is_named = trusted(MACHINE).is_some_and(|value| !value.is_empty());
     if !is_named && bootstrap::is_launched() {
@@ -63,7 +64,7 @@ pub(crate) fn of_world() -> Result<CostParams> {
     from_environment()
 }
 
-/// What a value of the variable comes to: `off`, prices, or a file.
+/// Parses a value of the variable: `off`, cost parameters, or a file.
 fn named(value: &OsStr) -> Result<CostParams> {
     match value.to_str() {
         Some(OFF) => Ok(CostParams::default()),
@@ -72,8 +73,8 @@ fn named(value: &OsStr) -> Result<CostParams> {
     }
 }
 
-/// What it means that a file is not there or cannot be read. Nobody has asked for the one in the
-/// default place, which may belong to another user, lie on a disk that is gone, or be no place.
+/// Whether a missing or unreadable file is an error. The default file was not asked for, and may
+/// belong to another user, be on a disk that is not mounted, or have no valid path.
 #[derive(Clone, Copy)]
 enum Unreadable {
     IsDefault,

@@ -1,11 +1,10 @@
-//! Polls that find nothing: tests, probes and their like, called in a loop.
+//! Yields the core of a rank whose program polls in a loop (test, probe) and finds nothing.
 //!
-//! A program that polls keeps its core, so the rank that it waits for cannot run if that is on the
-//! same core. Where ranks share cores, a rank that has polled twice in a row for nothing, with
-//! hardly anything else in between, therefore gives its core away, as a wait does: to other ranks
-//! by a yield, and where a foreign thread would get the core by a short sleep that any news ends.
-//! A program that does other work between its polls is left alone, and so is a poll that finds
-//! what it looks for.
+//! A program that polls keeps its core, so a rank on the same core for which it waits cannot run.
+//! Where ranks share cores, a rank that has polled twice in a row without success, with hardly any
+//! other work in between, therefore yields its core as a wait does. If a foreign thread would get
+//! the core, it parks for a short time instead, which any message ends. A program that does other
+//! work between its polls keeps its core, and so does a poll that finds something.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
@@ -15,30 +14,31 @@ use motet_fabric::contention;
 use super::wait::Behaviour;
 use super::{RankContext, Shared};
 
-/// Polls that follow each other within this time have nothing else between them, in nanoseconds.
+/// Polls that follow each other within this time, in nanoseconds, count as back to back.
 const BACK_TO_BACK_NS: u64 = 1_000;
-/// The last of so many in a row gives the core away. To look more often first gains nothing: ranks
-/// on other cores answer within a turn of others, and those on this one cannot before.
+/// The number of polls in a row after which the rank yields. Polling more often first gains
+/// nothing: ranks on other cores answer within a turn of other threads, and those on this core
+/// cannot run before.
 const POLLS_BEFORE_YIELD: u32 = 2;
-/// A sleep in a poll takes so long at most.
+/// The longest that a poll parks.
 const POLL_SLEEP_MAX: Duration = Duration::from_micros(50);
 
-/// The polls of a rank that have found nothing. Threads that poll at once may lose a count.
+/// The unsuccessful polls of a rank. Threads that poll concurrently may lose a count.
 #[derive(Debug, Default)]
 pub(super) struct Polls {
-    /// When the last one was over.
+    /// The end of the last one.
     last: AtomicU64,
     in_a_row: AtomicU32,
 }
 
 impl Polls {
-    /// For how long the rank has done other work, if that is not nothing.
+    /// Nanoseconds of other work since the last poll, if the polls are not back to back.
     fn work_before(&self, now: u64) -> Option<u64> {
         let between = now.saturating_sub(self.last.load(Ordering::Relaxed));
         (between >= BACK_TO_BACK_NS).then_some(between)
     }
 
-    /// Counts one more. Says whether the rank is to give its core away.
+    /// Counts one more poll. Returns whether the rank is to yield its core.
     fn count(&self, now: u64) -> bool {
         let follows_work = self.work_before(now).is_some();
         let before = self.in_a_row.load(Ordering::Relaxed);
@@ -50,7 +50,7 @@ impl Polls {
 }
 
 impl RankContext {
-    /// To be called when a poll has found nothing, without the engine.
+    /// Called after a poll that has found nothing, without the engine locked.
     #[inline]
     pub(crate) fn has_polled_in_vain(&self) {
         if self.shared.patience.shares_cores {

@@ -1,4 +1,4 @@
-//! Whether a rank is a process, and the copy of it that a child has which was made by `fork`.
+//! Tells a rank that is a process from its copy in a child process made by `fork`.
 
 use std::mem;
 
@@ -7,7 +7,7 @@ use motet_fabric::forking;
 use super::RankContext;
 
 impl RankContext {
-    /// Whether this process is the rank, and no other one.
+    /// Whether this process is exactly one rank.
     pub(crate) fn is_process(&self) -> bool {
         self.is_process
     }
@@ -22,8 +22,8 @@ impl RankContext {
         self.generation != forking::generation()
     }
 
-    /// Leaves alone what belongs to the parent: its threads are not here, its seat is its own, and
-    /// what other ranks see is what the parent does.
+    /// Forgets everything that belongs to the parent: its threads do not run in the child, and the
+    /// seat and the state that other ranks see are the parent's.
     pub(super) fn forget_all(&mut self) {
         mem::forget(self.shared.clone());
         mem::forget(self.courier.take());

@@ -1,21 +1,22 @@
-//! The thread that moves a rank's operations while nobody else of that rank does.
+//! The progress thread advances a rank's operations while no other thread of the rank does.
 //!
-//! It is parked while there is nothing for it to do: no operation of which somebody wants to be
-//! woken or, if it is there for all operations, none under way, or somebody waits and so moves
-//! them. That it is parked it says under the lock of the engine. Whoever gives the engine back in
-//! another state than that calls it: takes back that it is parked. `waiting` is changed without the
-//! engine, but who stops to wait takes and gives it back after that. So no call is missing. The
-//! helper may call itself so, which has it look once more.
+//! It is parked while it has nothing to do: no operation has a waker or, if the thread serves all
+//! operations, none is pending, or another thread waits and so advances them. It sets the parked
+//! flag under the lock of the engine. A thread that unlocks the engine in another state calls the
+//! progress thread, that is, clears the flag. `waiting` changes without the lock, but a thread that
+//! stops waiting locks and unlocks the engine after that. So every needed call is made. The
+//! progress thread may call itself in this way, and then checks once more.
 //!
-//! Nor is one lost. With a core to itself the helper looks for a call for a while, which then costs
-//! its caller one store. After that it says that it `sleeps`, passes a fence, and looks once more
-//! whether it is parked or is to end; a caller takes back or says that first, passes a fence, and
-//! then looks whether the helper sleeps. So one of the two sees what the other has said. The caller
-//! that sees it takes and gives back `idle`, which the helper holds from its last look until it
-//! waits to be woken, and then wakes it. (A model of this is in `motet-fabric`'s `protocols.rs`.)
+//! No call is lost either. With a core to itself the progress thread polls the flag for a while; a
+//! call then costs its caller one store. After that it sets `sleeps`, passes a fence, and checks
+//! once more whether it is parked or is to end. A caller first clears the parked flag or sets the
+//! end flag, passes a fence, and then checks `sleeps`. So one of the two sees the store of the
+//! other. If it is the caller, it locks and unlocks `idle`, which the progress thread holds from
+//! its last check until it waits on the condition variable, and then wakes it. (A model of this is
+//! in `motet-fabric`'s `protocols.rs`.)
 //!
-//! With a core for it, what begins and may take long is left to the helper altogether: to copy what
-//! has come already, or what goes through shared memory, would take the rank's time
+//! With a core for it, the progress thread also starts collectives that may take long: copying data
+//! that has already arrived, or that goes through shared memory, would take time of the rank
 //! ([`Engine::leave_to_helper`]).
 
 use std::io;
@@ -30,43 +31,43 @@ use super::{RankContext, Shared, Waiting};
 use crate::base::error::ErrorKind;
 use crate::engine::Engine;
 
-/// With a core to itself, the helper looks for so long before it sleeps, for messages or for a
-/// call: longer than it takes to wake it.
+/// With a core to itself, the progress thread polls this long before it sleeps, for messages or for
+/// a call: longer than a wake-up takes.
 const SPIN_BEFORE_SLEEP: Duration = Duration::from_micros(100);
-/// Pauses of the processor between two looks, so that others get the lock.
+/// Pause instructions between two polls, so that other threads get the lock.
 const PAUSES_PER_POLL: u32 = 50;
 
-/// How a rank waits, and who moves its operations when it does not.
+/// How a rank waits, and whether a thread makes progress when it does not.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ProgressConfig {
     pub(crate) waiting: Waiting,
-    /// Whether a thread moves them while the rank computes.
+    /// Whether a progress thread advances operations while the rank computes.
     pub(crate) has_helper: bool,
 }
 
 impl ProgressConfig {
-    /// Whether there is a thread that moves operations, and a core for it, in a world of so many
-    /// ranks on so many cores.
+    /// Whether there is a progress thread and a core for it, in a world of so many ranks on so many
+    /// cores.
     pub(super) fn helper_has_core(&self, ranks: usize, cores: usize) -> bool {
         self.has_helper && 2 * ranks <= cores
     }
 }
 
-/// What a rank and its helper tell each other.
+/// The state that a rank and its progress thread share.
 pub(crate) struct ProgressThread {
-    /// Whether the helper is there for all operations, not just for those with a waker.
+    /// Whether the thread serves all operations, not only those with a waker.
     pub(super) is_constant: bool,
     linger: Duration,
-    /// Held by the helper while it finds out that it may sleep.
+    /// Held by the thread from its last check until it sleeps.
     idle: Mutex<()>,
-    /// Wakes the helper when it sleeps.
+    /// Wakes the thread when it sleeps.
     called: Condvar,
-    /// Whether it has nothing to do. Only the helper says so, only others take it back.
+    /// Whether it has nothing to do. Only the thread sets it, only other threads clear it.
     is_parked: AtomicBool,
-    /// Whether it must be woken, or is about to find out.
+    /// Whether it sleeps, or is about to, and so must be woken.
     sleeps: AtomicBool,
     is_ending: AtomicBool,
-    /// Threads of the rank that wait, and so move all operations.
+    /// Threads of the rank that wait and so advance all operations.
     waiting: AtomicU32,
 }
 
@@ -85,7 +86,7 @@ impl ProgressThread {
         }
     }
 
-    /// Whether the helper is parked and must be called.
+    /// Whether the thread is parked and must be called.
     pub(super) fn is_wanted(&self, engine: &Engine) -> bool {
         self.is_parked.load(Ordering::Relaxed) && self.has_work(engine)
     }
@@ -95,24 +96,24 @@ impl ProgressThread {
         engine.has_wakers() || (self.is_constant && !engine.is_quiet() && is_alone())
     }
 
-    /// Calls the helper, after there is something for it to see.
+    /// Calls the thread, after the work is visible to it.
     pub(super) fn call(&self) {
         self.is_parked.store(false, Ordering::Release);
         fence(Ordering::SeqCst);
         if self.sleeps.load(Ordering::Relaxed) {
-            // Either the helper has not looked yet, or it waits already.
+            // Either the thread has not checked yet, or it waits already.
             drop(self.idle.lock().unwrap_or_else(PoisonError::into_inner));
             self.called.notify_one();
         }
     }
 
-    /// Tells the helper to end.
+    /// Tells the thread to end.
     pub(super) fn end(&self) {
         self.is_ending.store(true, Ordering::Release);
         self.call();
     }
 
-    /// Waits until the helper is called: awake, as long as it may be, and then asleep.
+    /// Waits until the thread is called: it polls as long as it may, and then sleeps.
     fn await_call(&self) {
         let since = Instant::now();
         while since.elapsed() < self.linger {
@@ -131,20 +132,21 @@ impl ProgressThread {
     }
 }
 
-/// Somebody waits.
+/// A guard that a thread of the rank holds while it waits.
 pub(super) struct Stay<'a>(&'a Shared);
 
 impl Drop for Stay<'_> {
     fn drop(&mut self) {
         if self.0.aid.waiting.fetch_sub(1, Ordering::Relaxed) == 1 {
-            // Giving the engine back calls the helper, if it has become needed.
+            // Unlocking the engine calls the progress thread, if that has become necessary.
             drop(self.0.free_engine());
         }
     }
 }
 
 impl RankContext {
-    /// Makes sure that somebody wakes the wakers while nobody is in the library.
+    /// Starts the progress thread, if there is none, which wakes the wakers while no thread is in
+    /// the library.
     ///
     /// # Errors
     /// The system has refused a thread.
@@ -165,7 +167,7 @@ impl RankContext {
 }
 
 impl Shared {
-    /// Tells the helper, if there always is one, that a thread of this rank waits.
+    /// Tells a progress thread that serves all operations that a thread of this rank waits.
     #[inline]
     pub(super) fn stay(&self) -> Option<Stay<'_>> {
         self.aid.is_constant.then(|| {
@@ -174,15 +176,15 @@ impl Shared {
         })
     }
 
-    /// The helper. Should an operator or a waker panic, the rank dies, and all who wait are woken
-    /// to find out.
+    /// Runs the progress thread. If an operator or a waker panics, the rank dies, and all waiting
+    /// threads are woken to find out.
     fn help(&self) {
         if panic::catch_unwind(AssertUnwindSafe(|| self.serve())).is_err() {
             self.die();
         }
     }
 
-    /// Waits until the helper has something to do, or is to end.
+    /// Waits until the thread has something to do or is to end.
     fn park(&self) {
         let aid = &self.aid;
         loop {
@@ -197,7 +199,7 @@ impl Shared {
         }
     }
 
-    /// Moves the engine as long as that is wanted, and is out of the way otherwise.
+    /// Advances the engine while that is needed, and is parked otherwise.
     fn serve(&self) {
         let aid = &self.aid;
         loop {
@@ -218,7 +220,7 @@ impl Shared {
         }
     }
 
-    /// Looks for a while, if that takes nobody's core. Says whether there is no need to sleep.
+    /// Polls for a while, if the thread has a core to itself. Returns whether it need not sleep.
     fn linger(&self) -> bool {
         let mut since = Instant::now();
         while since.elapsed() < self.aid.linger {

@@ -1,4 +1,4 @@
-//! How a world behaves where that is not left to the library.
+//! Settings of a world, and the environment variables that set them.
 
 use std::env;
 use std::num::NonZeroUsize;
@@ -15,27 +15,27 @@ use crate::rank::machine;
 use crate::rank::wisdom::Source;
 use crate::rank::{Nodes, ProgressConfig, Waiting};
 
-/// The variable that names algorithms to be used, as in `allreduce=ring,bcast=binomial`.
+/// The variable that names algorithms to use, as in `allreduce=ring,bcast=binomial`.
 pub const ALGORITHM: &str = "MOTET_ALGORITHM";
-/// The variable that names a file of wisdom (lines that say which algorithm is best where), or has
-/// the lines themselves. What cannot be read is passed over, with a warning.
+/// The variable that names a file of wisdom (lines that say which algorithm is best for which
+/// calls), or contains the lines themselves. Unreadable lines are skipped, with a warning.
 pub const WISDOM: &str = "MOTET_WISDOM";
-/// The variable that names a file into which each rank merges, when it leaves, what it has learned;
-/// see [`Communicator::save_wisdom`](crate::Communicator::save_wisdom).
+/// The variable that names a file into which each rank, when it leaves, merges its measured
+/// choices; see [`Communicator::save_wisdom`](crate::Communicator::save_wisdom).
 pub const SAVE_WISDOM: &str = "MOTET_SAVE_WISDOM";
-/// The variable that names a file with the prices of this machine, as `motet info --measure --save`
-/// writes it, or has the prices themselves; `off` for the default ones. Unless it is set, the file
-/// is looked for in `motet/machine`, in `$XDG_CONFIG_HOME` or `~/.config`.
+/// The variable that names a file with the cost parameters of this machine, as `motet info
+/// --measure --save` writes it, or contains the parameters themselves; `off` for the default ones.
+/// Unless it is set, the library reads `motet/machine` in `$XDG_CONFIG_HOME` or `~/.config`.
 pub const MACHINE: &str = "MOTET_MACHINE";
-/// The variable that forbids (`off`) copying large messages straight between processes, or has it
-/// done (`on`) where two copies through shared memory are faster, too.
+/// The variable that forbids (`off`) single copies of large messages between processes, or uses
+/// them (`on`) even where two copies through shared memory are faster.
 pub const SINGLE_COPY: &str = "MOTET_SINGLE_COPY";
 /// The variable that forbids (`off`) channels for persistent operations.
 pub const CHANNELS: &str = "MOTET_CHANNELS";
 
 /// The variable that says how ranks wait: `auto`, `spin`, `yield` or `sleep`; see [`Waiting`].
 pub const WAIT: &str = "MOTET_WAIT";
-/// The variable that says who moves operations while a rank computes: `calls`, nobody, or
+/// The variable that says who makes progress while a rank computes: `calls`, no thread, or
 /// `thread`; see [`Settings::progress_thread`].
 pub const PROGRESS: &str = "MOTET_PROGRESS";
 /// The variable that switches check mode on (`1`): see [`Settings::check`]. A process that finds a
@@ -51,10 +51,10 @@ pub const RANKS_PER_NODE: &str = "MOTET_RANKS_PER_NODE";
 /// The variable that says how many ranks share memory: see [`Settings::ranks_per_segment`].
 pub const RANKS_PER_SEGMENT: &str = bootstrap::RANKS_PER_SEGMENT;
 
-/// How a world behaves where that is not left to the library. Must be the same on all its ranks.
+/// The settings of a world. They must be the same on all its ranks.
 ///
-/// Results do not depend on it (but for what is asked of [nodes](Settings::ranks_per_node)); it is
-/// for measurements and tests, and for what was learned from them.
+/// Results do not depend on them (except the answers about [nodes](Settings::ranks_per_node)); they
+/// are for measurements and tests, and to apply what those have shown.
 ///
 /// ```
 /// use motet::{Info, Settings, Sum};
@@ -72,9 +72,9 @@ pub struct Settings {
     pub(crate) options: Options,
     pub(crate) tuning: Tuning,
     pub(crate) watch: CheckConfig,
-    /// Where wisdom comes from, if from the environment.
+    /// The source of the wisdom, if that is the environment.
     pub(crate) source: Source,
-    /// The file that wisdom is saved to.
+    /// The file to which wisdom is saved.
     pub(crate) save: Option<PathBuf>,
     pub(crate) nodes: Nodes,
     pub(crate) habits: ProgressConfig,
@@ -83,18 +83,18 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Everything is left to the library.
+    /// The defaults.
     pub fn new() -> Settings {
         Settings::default()
     }
 
-    /// What the environment says: [`ALGORITHM`], [`WISDOM`], [`SAVE_WISDOM`], [`MACHINE`],
+    /// The settings of the environment: [`ALGORITHM`], [`WISDOM`], [`SAVE_WISDOM`], [`MACHINE`],
     /// [`SINGLE_COPY`], [`CHANNELS`], [`CHECK`], [`HANG_SECONDS`], [`MAX_PENDING`],
     /// [`RANKS_PER_NODE`], [`RANKS_PER_SEGMENT`], [`WAIT`], [`PROGRESS`]. A program that has more
-    /// rights than its user (set-user-id) takes no file from there.
+    /// rights than its user (set-user-id) reads no file that they name.
     ///
     /// # Errors
-    /// A variable that cannot be read as what it should be.
+    /// A variable with an invalid value.
     pub fn from_environment() -> Result<Settings> {
         let mut settings = Settings::new();
         if let Ok(text) = env::var(ALGORITHM) {
@@ -160,13 +160,13 @@ impl Settings {
     /// Uses these algorithms, as in `allreduce=ring,bcast=binomial`.
     ///
     /// # Errors
-    /// A text of another form, or a name that there is not.
+    /// A text of another form, or an unknown name.
     pub fn algorithms(mut self, text: &str) -> Result<Settings> {
         self.tuning.overrides = text.parse().map_err(|error| setting(ALGORITHM, error))?;
         Ok(self)
     }
 
-    /// Uses this wisdom: lines that say which algorithm is best where.
+    /// Uses this wisdom: lines that say which algorithm is best for which calls.
     ///
     /// # Errors
     /// A line of another form.
@@ -176,8 +176,8 @@ impl Settings {
         Ok(self)
     }
 
-    /// Chooses algorithms by these prices of the machine, lines as `motet info --measure` writes
-    /// them.
+    /// Chooses algorithms by these cost parameters of the machine, lines as `motet info --measure`
+    /// writes them.
     ///
     /// # Errors
     /// A line of another form.
@@ -186,14 +186,14 @@ impl Settings {
         Ok(self)
     }
 
-    /// Merges what each rank has learned into this file when it leaves the world.
+    /// Merges the measured choices of each rank into this file when the rank leaves the world.
     #[must_use]
     pub fn save_wisdom(mut self, path: impl Into<PathBuf>) -> Settings {
         self.save = Some(path.into());
         self
     }
 
-    /// Copies no large message straight from its sender's memory.
+    /// Copies no large message directly from the memory of its sender.
     #[must_use]
     pub fn without_single_copy(mut self) -> Settings {
         self.options.single_copy = Some(false);
@@ -208,11 +208,11 @@ impl Settings {
     }
 
     /// Checks that all ranks of each communicator call the same collectives in the same order, with
-    /// arguments that fit together. If not, that is an error on all of them,
-    /// [`ErrorKind::Mismatch`], which names two calls with their ranks and source lines, instead of
-    /// a hang or a wrong result. Each collective call then costs a small message to each other
-    /// rank. A mistake in the arguments on one rank is an error on the others too: a call that is
-    /// refused counts as made, and cannot be made good by another.
+    /// matching arguments. A mismatch is an error on all of them, [`ErrorKind::Mismatch`], which
+    /// names two calls with their ranks and source lines, instead of a hang or a wrong result. Each
+    /// collective call then costs a small message to each other rank. A mistake in the arguments on
+    /// one rank is an error on the others, too: a refused call counts as made, and no later call
+    /// can replace it.
     ///
     /// ```
     /// let settings = motet::Settings::new().check();
@@ -230,24 +230,24 @@ impl Settings {
         self
     }
 
-    /// Has this asked where in the program a call was made.
+    /// Sets the function that returns the source line of the current call.
     pub(crate) fn called_from(mut self, caller: Caller) -> Settings {
         self.watch.caller = Some(caller);
         self
     }
 
     /// Reports each wait that takes longer than this, on standard error, and again each time that
-    /// as much has passed: who waits in which call, and which rank has not made it. Nothing is
-    /// ended. Collectives are told to the other ranks for this, as in check mode.
+    /// as much has passed: which rank waits in which call, and which rank has not made it. It ends
+    /// no wait. For this, ranks send records of collective calls to each other, as in check mode.
     #[must_use]
     pub fn report_hangs(mut self, after: Duration) -> Settings {
         self.watch.hang = (!after.is_zero()).then_some(after);
         self
     }
 
-    /// The most collective operations that a rank may have at once, under way or persistent. One
-    /// more is an error, of the class `MPI_ERR_NO_MEM`, and takes no part in anything: a program
-    /// that begins operations without end finds that out before its memory is full.
+    /// Limits the collective operations that a rank may have at once, pending or persistent. One
+    /// more is an error, of the class `MPI_ERR_NO_MEM`, and does not take part in anything: a
+    /// program that starts operations without end finds that out before its memory is full.
     ///
     /// Without this, memory is the limit. The library then asks the system now and then whether
     /// there is enough for as many operations again as there are, with the same class of error if
@@ -259,9 +259,9 @@ impl Settings {
         self
     }
 
-    /// Says that ranks `n * k` to `n * k + n - 1` of the world are on one node, for each `k`, as if
-    /// it were spread over several machines; with 0, that all are on one, as they are. Whatever
-    /// asks which ranks are close together gets this answer: the order of ranks in a
+    /// Places ranks `n * k` to `n * k + n - 1` of the world on one node, for each `k`, as if it
+    /// were spread over several machines; with 0, all are on one node, as they really are. Every
+    /// call that asks which ranks are close together gets this answer: the order of ranks in a
     /// [`sparse_graph`](crate::Communicator::sparse_graph), say, and
     /// [`node_of`](crate::Communicator::node_of) and
     /// [`split_type`](crate::Communicator::split_type), whose results do depend on it. Messages
@@ -272,33 +272,34 @@ impl Settings {
         self
     }
 
-    /// Says that only `n` ranks after each other share memory, and that all others are reached by
-    /// the network, as if they were on other hosts; with 0, that all ranks of a host share its
-    /// memory, as they do without this. For tests, and to see what a network costs.
+    /// Lets only `n` consecutive ranks share memory, and connects all others by the network, as if
+    /// they were on other hosts; with 0, all ranks of a host share its memory, as they do without
+    /// this. For tests, and to see what a network costs.
     #[must_use]
     pub fn ranks_per_segment(mut self, n: usize) -> Settings {
         self.ranks_per_segment = NonZeroUsize::new(n);
         self
     }
 
-    /// Says how this rank waits for others. Unlike all else it may differ among the ranks.
+    /// Sets how this rank waits for others. Unlike all other settings it may differ among the
+    /// ranks.
     #[must_use]
     pub fn waiting(mut self, waiting: Waiting) -> Settings {
         self.habits.waiting = waiting;
         self
     }
 
-    /// Gives each rank a thread that moves its operations while the rank computes and does not call
-    /// the library; it sleeps while none is under way or the rank waits itself. Messages and
-    /// collectives then go on behind a computation, if there is a core for that thread. It runs
-    /// operators, too.
+    /// Gives each rank a progress thread, which advances its operations while the rank computes and
+    /// does not call the library; it is parked while none is pending or the rank waits itself.
+    /// Messages and collectives then go on during a computation, if there is a core for that
+    /// thread. It runs operators, too.
     ///
-    /// If there are two cores for each rank, the thread also begins what has been started, unless
-    /// that is short, so that a start takes no time; and it looks for messages and for starts for a
-    /// while before it sleeps. Otherwise each start of a nonblocking or persistent operation wakes
-    /// it, which takes some microseconds. In any case calls may find it at work on the same
-    /// operations, for as long as it takes to copy a large message. Blocking operations cost what
-    /// they did.
+    /// If there are two cores for each rank, the thread also performs the first steps of
+    /// operations, unless they are short, so that a start takes no time; and it polls for messages
+    /// and for starts for a while before it parks. Otherwise each start of a nonblocking or
+    /// persistent operation wakes it, which takes some microseconds. In any case calls may find it
+    /// at work on the same operations, for as long as it takes to copy a large message. Blocking
+    /// operations cost what they did.
     #[must_use]
     pub fn progress_thread(mut self) -> Settings {
         self.habits.has_helper = true;
@@ -316,7 +317,7 @@ impl Settings {
     }
 }
 
-/// Whether something is on, if the variable says so.
+/// The value of an on/off variable, if it is set.
 fn switch(variable: &'static str) -> Result<Option<bool>> {
     match env::var(variable).as_deref() {
         Err(_) | Ok("") => Ok(None),

@@ -1,4 +1,4 @@
-//! How a rank waits: it looks, gives way, and sleeps.
+//! A waiting rank spins, then yields its core between polls, then parks at its doorbell.
 
 use std::time::{Duration, Instant};
 
@@ -11,92 +11,93 @@ use super::polling::Polls;
 use super::{RankContext, Shared};
 use crate::engine::Engine;
 
-/// Who has waited for so long gives way between two looks: whoever is waited for may be on the
-/// same core, even if there are cores enough.
+/// A rank that has spun this long yields between polls: the rank that it waits for may be on the
+/// same core, even if there are enough cores.
 const SPIN_BEFORE_YIELD: Duration = Duration::from_micros(3);
-/// Where each rank has a core, it looks for so long before it sleeps. Whoever wants that core has
-/// it meanwhile, since it is given away between looks. To sleep costs all ranks something, each of
-/// which is interrupted for its fence, and whoever rings. And a core that sleeps may be away for
-/// milliseconds where machines are virtual, since their host gives it to somebody else. Who is
-/// woken so late keeps others waiting: did they look for less than that, they would sleep, too, and
-/// be late in turn, all of them for as long as the program runs.
+/// Where each rank has a core, a waiting rank polls this long before it parks. A thread that wants
+/// the core gets it meanwhile, because the rank yields between polls. Parking costs all ranks
+/// something: its fence interrupts each of them, and a peer must ring the doorbell. And on virtual
+/// machines an idle core may be away for milliseconds, because the host gives it to another guest.
+/// A rank woken so late keeps others waiting: if they polled for less than that, they would park,
+/// too, and be late in turn, all of them for as long as the program runs.
 const SPIN_MAX: Duration = Duration::from_millis(10);
-/// A wait that has taken so long without news may be for a rank that a foreign thread keeps from
-/// its core.
+/// A wait that has taken this many nanoseconds without a message may be for a rank that a foreign
+/// thread keeps from its core.
 const LONG_WAIT_NS: u64 = 500_000;
-/// While foreign threads run on cores of other ranks, a rank stays awake for so long at most. Its
-/// core is idle then, so that the system lets the rank that it waits for run here.
+/// While foreign threads run on cores of other ranks, a rank stays awake this long at most. Its
+/// core is idle then, so that the scheduler can run here the rank that it waits for.
 const CONTENDED_AWAKE_MAX: Duration = Duration::from_micros(100);
-/// Where ranks share cores, who waits gives way for so long before it sleeps: for longer than a
-/// turn of another thread, or it would sleep because whoever it waits for has not had a turn. To
-/// give way takes little from those on the same core, and to be woken takes long: the core may
-/// sleep, too, or be another rank's for a whole turn.
+/// Where ranks share cores, a waiting rank yields this long before it parks: longer than a time
+/// slice of another thread, so that it does not park only because the awaited rank has not run yet.
+/// Yielding takes little from the ranks on the same core, and a wake-up takes long: the core may
+/// sleep, too, or run another rank for a whole time slice.
 const OVERSUBSCRIBED_AWAKE_MIN: Duration = Duration::from_millis(10);
-/// Where foreign threads run, ranks of several scheduling groups are slower if they crowd on cores
-/// with more than so many ranks each than if they sleep.
+/// Where foreign threads run, ranks of several scheduling groups that crowd on cores with more than
+/// so many ranks each are slower than if they park.
 const RANKS_PER_FREE_CORE_MAX: usize = 4;
-/// A sleeper looks up at least this often: for nothing, if all goes well.
+/// A parked rank wakes up at least this often; if all goes well, it finds nothing.
 pub(super) const SLEEP_MAX: Duration = Duration::from_secs(1);
-/// A sleeper with peers on other hosts looks up after such times, the sooner the less it has
+/// A parked rank with peers on other hosts wakes up after such times, the sooner the less it has
 /// waited: the network rings no doorbell.
 const REMOTE_SLEEP_MIN: Duration = Duration::from_micros(50);
 const REMOTE_SLEEP_MAX: Duration = Duration::from_millis(1);
-/// The same for who waits for ranks on other hosts, who looks all the time and gives way between
-/// two looks. Once one of them sleeps the others wait for that, too, and sleep in turn.
+/// Like [`OVERSUBSCRIBED_AWAKE_MIN`] for a rank that waits for ranks on other hosts, which polls
+/// all the time and yields between polls. If one of them parks, the others wait for it, too, and
+/// park in turn.
 const REMOTE_OVERSUBSCRIBED_SPIN: Duration = OVERSUBSCRIBED_AWAKE_MIN;
-/// Who does not sleep looks thoroughly so often.
+/// How often a rank that does not park checks for operations that can never complete.
 const THOROUGH_PERIOD: Duration = Duration::from_millis(1);
 
 /// How ranks wait for each other: see [`Settings::waiting`](crate::Settings::waiting).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Waiting {
-    /// A rank looks for a moment, gives its core away a few times, then sleeps until it is woken.
-    /// How long, the library chooses by the number of ranks and cores, and by what it meets.
+    /// A rank spins for a moment, yields its core a few times, then parks until it is woken. The
+    /// library chooses how long by the number of ranks and cores, and by what it measures.
     #[default]
     Auto,
-    /// It looks all the time, and gives its core away only if there are more ranks than cores. Best
-    /// where each rank has a core that nobody else wants.
+    /// A rank spins all the time, and yields its core only if there are more ranks than cores. Best
+    /// where each rank has a core that no other thread wants.
     Spin,
-    /// It gives its core away between looks, and never sleeps.
+    /// A rank yields its core between polls and never parks.
     Yield,
-    /// It sleeps at once if there is nothing.
+    /// A rank parks at once if it finds nothing.
     Sleep,
 }
 
-/// What is waited for, if it is there.
+/// Returns the awaited result, if it is there.
 type Ready<'a, T> = dyn FnMut(&mut Engine) -> Option<T> + 'a;
 
-/// How long to look before sleeping.
+/// How long to spin and to yield before parking.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WaitPolicy {
-    /// Looks at the one thing that a short operation waits for, before any at the engine.
+    /// Polls of the one message that a short operation waits for, before any poll of the engine.
     pub(super) looks: u32,
-    /// Looks at the engine between two looks at the clock.
+    /// Polls of the engine between two readings of the clock.
     burst: u32,
     spin: Duration,
-    /// How long to look without giving way.
+    /// How long to spin without yielding.
     impolite: Duration,
-    /// So often to give way at least before sleeping, if at all.
+    /// The least number of yields before parking, if any.
     yields: u32,
-    /// For so long to give way at least, if at all.
+    /// The least time of yielding before parking, if any.
     awake: Duration,
-    /// Times to give way with looks at the one operation only that is waited for. Who shares a core
-    /// is often too early, and what it takes in meanwhile of what others send for later is copied
-    /// once more.
+    /// Yields after which the rank polls only the awaited operation. A rank that shares a core
+    /// often polls too early, and messages for later that it takes in meanwhile are copied once
+    /// more.
     pub(super) turns: u32,
     sleeps: bool,
     /// Whether there are more ranks than cores.
     pub(super) shares_cores: bool,
-    /// Whether it sleeps rather than to give its core to foreign threads. Not where each rank has a
-    /// core: who runs there besides gets its fair share in any case, and while it has that no
-    /// wake-up brings the rank back sooner.
+    /// Whether it parks rather than yield its core to foreign threads. Not where each rank has a
+    /// core: a foreign thread there gets its fair share in any case, and while it runs no wake-up
+    /// brings the rank back sooner.
     minds_others: bool,
     /// Whether the scheduler shares out the cores between groups of the ranks: then a yield does
-    /// not lead it from rank to rank.
+    /// not lead from rank to rank.
     spans_groups: bool,
 }
 
-/// What a rank has been seen to do between its waits and in its polls.
+/// What the library has measured of a rank between its waits and in its polls.
 #[derive(Debug, Default)]
 pub(super) struct Behaviour {
     pub(super) granularity: Granularity,
@@ -104,8 +105,8 @@ pub(super) struct Behaviour {
 }
 
 impl WaitPolicy {
-    /// With a core for each rank, spin for longer than a message takes; else give the core to
-    /// somebody who has work.
+    /// With a core for each rank, spin for longer than a message takes; else yield the core to a
+    /// thread that has work.
     pub(super) fn with(waiting: Waiting, ranks: usize, cores: usize) -> WaitPolicy {
         let spinning = WaitPolicy {
             looks: 200,
@@ -145,13 +146,13 @@ impl WaitPolicy {
         }
     }
 
-    /// The same for ranks of one scheduling group, or of several.
+    /// The policy for ranks of one scheduling group, or of several.
     pub(super) fn in_groups(self, spans_groups: bool) -> WaitPolicy {
         WaitPolicy { spans_groups, ..self }
     }
 
-    /// The same for who may wait for ranks on other hosts: each look costs a call of the system,
-    /// and sleeping is a matter of time only.
+    /// The policy for a rank that may wait for ranks on other hosts: each poll costs a system call,
+    /// and parking is a matter of time only.
     pub(super) fn wired(self) -> WaitPolicy {
         if self.spin.is_zero() && self.yields == 0 {
             return self; // it is to sleep at once
@@ -167,10 +168,10 @@ impl WaitPolicy {
 }
 
 impl RankContext {
-    /// Moves the engine until `ready` finds what it looks for.
+    /// Advances the engine until `ready` returns a result.
     ///
     /// # Errors
-    /// That the world has failed. What was waited for is still under way then; abandon it.
+    /// The failure of the world. The awaited operation is still pending then; abandon it.
     pub(crate) fn wait_until<T>(
         &self,
         mut ready: impl FnMut(&mut Engine) -> Option<T>,
@@ -179,9 +180,9 @@ impl RankContext {
         self.wait_with(&[], |engine| ready(engine).map(Ok).or_else(|| engine.failure().map(Err)))
     }
 
-    /// Moves the engine until `ready` finds what it looks for among operations. A death ends those
-    /// that it concerns; then `ready` is to find that. They are named, to be reported if that takes
-    /// too long.
+    /// Advances the engine until `ready` returns the result of some of these operations. A death
+    /// ends those that it concerns; then `ready` must find them ended. If the wait takes too long,
+    /// a report names the operations.
     pub(crate) fn wait_for<T>(
         &self,
         ids: &[Id],
@@ -198,7 +199,8 @@ impl RankContext {
         ended.unwrap_or_else(|| self.wait_on(ids, &mut ready))
     }
 
-    /// Goes on waiting after the first look: not copied for each kind of wait.
+    /// Continues a wait after the first polls; not generic, so that each kind of wait shares this
+    /// code.
     #[inline(never)]
     fn wait_on<T>(&self, ids: &[Id], ready: &mut Ready<'_, T>) -> T {
         let shared = &self.shared;
@@ -216,7 +218,8 @@ impl RankContext {
             if let Some(ended) = shared.park_or_poll(patience, limit, ready) {
                 break ended;
             }
-            // Who has slept for nothing sleeps on. The network wakes nobody.
+            // After a spurious wake-up, park again without spinning. Worlds with remote peers poll
+            // instead: the network rings no doorbell.
             let sleeps = patience.sleeps && !shared.is_wired;
             is_news = !sleeps || self.engine().moves() != moves;
             let waited = begun.elapsed();
@@ -231,7 +234,7 @@ impl RankContext {
 }
 
 impl Shared {
-    /// How long to look before sleeping, as things are.
+    /// The wait policy at the present contention.
     #[inline(never)]
     fn patience_now(&self) -> WaitPolicy {
         let patience = self.patience;
@@ -243,7 +246,7 @@ impl Shared {
             (false, false) if self.segment.is_contended() => {
                 WaitPolicy { awake: patience.awake.min(CONTENDED_AWAKE_MAX), ..patience }
             }
-            // Nothing would wake a sleeper when its message comes: it gives way at each look.
+            // No doorbell would ring for a remote message: yield after each poll.
             (true, true) => WaitPolicy { burst: 1, impolite: Duration::ZERO, ..patience },
             (false, _) => patience,
         }
@@ -256,9 +259,9 @@ impl Shared {
         minds_others && (spans_groups || self.segment.is_contended())
     }
 
-    /// Whether sleeping is faster than yielding. It is for a rank that computes for long between
-    /// its waits, and on a core on which a foreign thread would run for a whole turn after a
-    /// yield. A rank that computes little goes to a core without foreign load, if there is one.
+    /// Whether parking is faster than yielding. It is for a rank that computes for long between its
+    /// waits, and on a core where a foreign thread would run for a whole time slice after a yield.
+    /// A rank that computes little moves to a core without foreign load, if there is one.
     #[inline(never)] // each kind of wait has a copy of what calls it
     pub(super) fn is_to_sleep(&self) -> bool {
         if !self.may_have_to_sleep() {
@@ -269,8 +272,8 @@ impl Shared {
             || (self.segment.is_contended_here() && !self.placement.leave_contended_core())
     }
 
-    /// A rank that computes for less than this between two waits, in nanoseconds, is faster if it
-    /// yields. The scheduler does not follow a yield from one of its groups to the other: there a
+    /// A rank that computes for less than this many nanoseconds between two waits is faster if it
+    /// yields. The scheduler does not follow a yield from one of its groups to another: there a
     /// rank may have to wait until all others of its core have computed.
     fn fine_ns(&self) -> u64 {
         if !self.patience.spans_groups {
@@ -281,7 +284,7 @@ impl Shared {
         if is_crowd { 0 } else { FINE_NS / ranks as u64 }
     }
 
-    /// To be called when a wait has ended that took longer than a look.
+    /// Called at the end of a wait that took longer than the first polls.
     #[inline(never)]
     fn note_end_of_wait(&self) {
         if self.may_have_to_sleep() {
@@ -289,7 +292,7 @@ impl Shared {
         }
     }
 
-    /// Lets others have the core. Says when it had it back, by the monotonic clock.
+    /// Yields the core. Returns when this thread got it back, by the monotonic clock.
     pub(super) fn yield_core(&self) -> u64 {
         let turn = self.segment.give_way();
         if turn.is_of_another() && !self.segment.is_contended() {
@@ -298,8 +301,8 @@ impl Shared {
         turn.ended
     }
 
-    /// Gives way some times, and looks in between for the end of one operation, and for little
-    /// else. The operation is among so many that are under way: it may be none yet.
+    /// Yields some times, and polls in between for the end of one operation, and for little else.
+    /// `own` is 1 if this operation is among the active ones, 0 if it is none yet.
     pub(super) fn yield_and_poll<T>(
         &self,
         own: usize,
@@ -321,7 +324,7 @@ impl Shared {
         None
     }
 
-    /// Looks as long as that is better than sleeping.
+    /// Polls as long as that is better than parking.
     fn spin_and_yield<T>(&self, patience: WaitPolicy, ready: &mut Ready<'_, T>) -> Option<T> {
         if !patience.spin.is_zero()
             && let Some(ended) = self.spin(patience, ready)
@@ -331,7 +334,7 @@ impl Shared {
         if patience.yields > 0 { self.look_between_yields(patience, ready) } else { None }
     }
 
-    /// Gives way so often and so long as it is to, and looks in between.
+    /// Yields as often and as long as the policy says, and polls in between.
     fn look_between_yields<T>(&self, patience: WaitPolicy, ready: &mut Ready<'_, T>) -> Option<T> {
         let (begun, awake) = (now(), patience.awake.as_nanos() as u64);
         let (mut yields, mut waited, mut ended) = (0, 0, None);
@@ -345,7 +348,7 @@ impl Shared {
         ended
     }
 
-    /// Whether a rank that has waited for so many nanoseconds does better to sleep than to yield
+    /// Whether a rank that has waited for so many nanoseconds does better to park than to yield
     /// again.
     #[inline(never)]
     fn is_to_sleep_now(&self, waited: u64) -> bool {
@@ -356,7 +359,7 @@ impl Shared {
         self.is_to_sleep() || (is_long && self.segment.is_contended())
     }
 
-    /// Looks until nothing has moved for so long as it is to look.
+    /// Polls until nothing has moved for the spin time of the policy.
     fn spin<T>(&self, patience: WaitPolicy, ready: &mut Ready<'_, T>) -> Option<T> {
         let WaitPolicy { burst, spin, impolite, .. } = patience;
         let (mut flow, mut ended) = (ProgressMeter::new(&self.engine()), None);
@@ -373,8 +376,8 @@ impl Shared {
         ended
     }
 
-    /// Sleeps, or does what whoever sleeps does before. Returns when something has moved, or
-    /// nothing has for so long.
+    /// Parks, or only does the checks that precede parking. Returns when something has moved, or
+    /// after `limit`.
     fn park_or_poll<T>(
         &self,
         patience: WaitPolicy,
@@ -396,7 +399,7 @@ impl Shared {
         ended.or_else(|| self.poll_for(1, ready))
     }
 
-    /// Moves the engine and looks, up to `times` times.
+    /// Advances the engine and calls `ready`, up to `times` times.
     #[inline]
     fn poll_for<T, R>(&self, times: u32, ready: &mut R) -> Option<T>
     where
@@ -413,7 +416,8 @@ impl Shared {
         None
     }
 
-    /// Sleeps until rung, unless there is news; see the module's documentation.
+    /// Parks until the doorbell rings or the limit passes, unless `news` finds something first; see
+    /// the documentation of [`crate::rank`].
     pub(super) fn sleep(&self, limit: Duration, news: impl FnOnce(&mut Engine) -> bool) {
         self.engine().sleepers += 1;
         let limit = if self.is_wired { limit.min(REMOTE_SLEEP_MAX) } else { limit };
@@ -424,8 +428,8 @@ impl Shared {
     }
 }
 
-/// What moves while a rank waits. A large message takes long, over a network or in pieces, but goes
-/// on before the eyes of who waits for it, who therefore does not sleep.
+/// Watches whether the engine moves something while a rank waits. A large message takes long, over
+/// a network or in pieces, but moves step by step, and meanwhile its receiver does not park.
 struct ProgressMeter {
     moves: u64,
     thorough: Instant,
@@ -436,8 +440,8 @@ impl ProgressMeter {
         ProgressMeter { moves: engine.moves(), thorough: Instant::now() }
     }
 
-    /// When something has moved since the last look: now. What moves may be of others, so those
-    /// that are waited for are asked now and then whether they are alive.
+    /// Returns the present time if something has moved since the last poll. What moves may belong
+    /// to other operations, so now and then the awaited peers are checked for life.
     fn look(&mut self, engine: &mut Engine) -> Option<Instant> {
         let before = std::mem::replace(&mut self.moves, engine.moves());
         if before == self.moves {
@@ -452,7 +456,7 @@ impl ProgressMeter {
     }
 }
 
-/// How long to sleep after waiting for so long, where no doorbell tells of news.
+/// How long to park after waiting for so long, where no doorbell rings.
 fn nap_time(waited: Duration) -> Duration {
     (waited / 8).clamp(REMOTE_SLEEP_MIN, REMOTE_SLEEP_MAX)
 }

@@ -1,21 +1,21 @@
-//! What was learned, as lines: told, merged, saved and loaded.
+//! Wisdom is the measured choices of algorithms as lines of text: noted, merged, saved and loaded.
 //!
-//! Each rank writes down what its enforced inits have learned, in any communicator, of calls whose
-//! sizes all ranks know. The lines are those of [`motet_plan::select`], with the times behind a
-//! `#`:
+//! Each rank notes the choices that its enforced inits have measured, in any communicator, for
+//! calls whose sizes all ranks know. The lines are those of [`motet_plan::select`], with the times
+//! behind a `#`:
 //!
 //! ```text
 //! allreduce ranks=16.. bytes=8..8 -> recursive_doubling # 3.10 µs; direct 4.00 µs
 //! ```
 //!
-//! **Loading must be agreed on.** All ranks must choose alike, so all must load the same. Ranks
-//! that are threads have one [`Settings`](crate::Settings). Processes might read a file at two
-//! moments, with another program's saving in between; so rank 0 reads it and tells the others when
-//! they join. Lines that cannot be read are passed over, with a warning of rank 0.
+//! **Loading must be agreed on.** All ranks must choose the same algorithms, so all must load the
+//! same lines. Ranks that are threads have one [`Settings`](crate::Settings). Processes might read
+//! a file at two moments, while another program saves in between; so rank 0 reads it and sends the
+//! lines to the others when they join. Unreadable lines are skipped, with a warning of rank 0.
 //!
 //! **Saving** is merging: under a lock (on a file beside it, whose name ends in `.lock`) the file
-//! is read, what is new comes first, and the result replaces the file in one step. So several
-//! programs may save into one file, and whoever reads it sees the old lines or the new ones.
+//! is read, new lines come first, and the result replaces the file in one step. So several programs
+//! may save into one file, and a reader sees the old lines or the new ones.
 
 use std::ffi::OsStr;
 use std::io;
@@ -25,19 +25,19 @@ use motet_fabric::{file, log_line};
 use motet_plan::select::{Lesson, Wisdom};
 use motet_plan::{Algorithm, Call};
 
-/// What one rank has learned, and where that goes in the end.
+/// The wisdom of one rank, and the file to which it is saved.
 #[derive(Debug, Default)]
 pub(crate) struct WisdomLog {
-    /// All of it.
+    /// All choices.
     pub(crate) all: Wisdom,
-    /// What this rank tells for all who have learned it together.
+    /// The choices that this rank saves for all ranks that have measured them together.
     pub(crate) to_tell: Wisdom,
-    /// The file that it is merged into when the rank leaves.
+    /// The file into which the wisdom is merged when the rank leaves.
     pub(crate) file: Option<PathBuf>,
 }
 
 impl WisdomLog {
-    /// Writes down a choice. Of the ranks that have made it together, the first one tells it.
+    /// Notes a choice. Of the ranks that have made it together, the first one saves it.
     pub(crate) fn note(&mut self, call: &Call, algorithm: &'static dyn Algorithm, note: String) {
         let lesson = Lesson { algorithm, ranks: call.ranks, bytes: call.bytes(), note };
         if call.rank.index() == 0 {
@@ -46,8 +46,8 @@ impl WisdomLog {
         self.all.learn(lesson);
     }
 
-    /// Merges what is to be told into the file, if there is one. Nobody is left to hear of errors
-    /// but people.
+    /// Merges the choices to be saved into the file, if there is one. Errors become warnings on
+    /// standard error.
     pub(crate) fn save(&self) {
         let Some(path) = self.file.as_ref().filter(|_| !self.to_tell.is_empty()) else { return };
         if let Err(error) = merge_into(path, &self.to_tell) {
@@ -56,19 +56,19 @@ impl WisdomLog {
     }
 }
 
-/// What the variable for wisdom comes to.
+/// The value of the variable for wisdom.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Source {
     pub(crate) text: String,
     /// Whether it was read from a file, so that processes may have read different things.
     pub(crate) is_file: bool,
-    /// What is to be said to people.
+    /// A warning for people.
     pub(crate) remark: Option<String>,
 }
 
 impl Source {
-    /// Of lines, or of a file with lines. A file that is not there has none; nothing is said of
-    /// that if it is the one that will be saved to.
+    /// Reads lines, or a file with lines. A missing file has none; there is no warning if it is the
+    /// file to which wisdom will be saved.
     pub(crate) fn of(value: &OsStr, saved: Option<&OsStr>) -> Source {
         let lines = value.to_str().filter(|text| text.contains("->"));
         let (read, is_file) = match lines {
@@ -89,7 +89,7 @@ impl Source {
     }
 }
 
-/// What is said of lines that cannot be read.
+/// The warning about unreadable lines.
 fn passed_over(text: &str) -> Option<String> {
     let (_, wrong) = Wisdom::read(text);
     let first = wrong.first()?;
@@ -99,7 +99,7 @@ fn passed_over(text: &str) -> Option<String> {
     })
 }
 
-/// Tells people. If nobody can hear it, there is nobody to tell.
+/// Writes a warning to standard error, and ignores a failure to do so.
 pub(crate) fn warn(text: &str) {
     log_line(format_args!("motet: {text}"));
 }

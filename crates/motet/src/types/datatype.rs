@@ -57,12 +57,12 @@ pub use typed::Typed;
 use form::{Facts, Form, Uniform};
 use signature::Sequence;
 
-/// How deep datatypes may be nested: what walks them does so by recursion.
+/// The greatest depth of nested datatypes: the functions that walk them are recursive.
 pub const MAX_DEPTH: u32 = 512;
 
-/// Where the data of one item lies, and of which basic elements it consists.
+/// A datatype: where the data of one item lies, and of which basic elements it consists.
 ///
-/// Cheap to clone. Two are equal if they are one and the same, as handles are.
+/// Cheap to clone. Two are equal if they are the same object, as handles are.
 #[derive(Clone)]
 pub struct Datatype(Repr);
 
@@ -77,7 +77,7 @@ struct Derived {
     facts: Facts,
     combiner: Combiner,
     contents: Contents,
-    /// Compiled when it is first needed, here or as a part of another.
+    /// Compiled at first use, here or as a part of another.
     layout: OnceLock<Layout>,
 }
 
@@ -108,17 +108,17 @@ impl Datatype {
         self.facts().bounds.high
     }
 
-    /// How far the next item is from an item (`MPI_Type_get_extent`).
+    /// The distance from an item to the next (`MPI_Type_get_extent`).
     pub fn extent(&self) -> i64 {
         self.facts().extent()
     }
 
-    /// Where the first byte of data lies (`MPI_Type_get_true_extent`).
+    /// The displacement of the first byte of data (`MPI_Type_get_true_extent`).
     pub fn true_lower_bound(&self) -> i64 {
         self.facts().extents.data().low
     }
 
-    /// One behind the last byte of data.
+    /// The displacement behind the last byte of data.
     pub fn true_upper_bound(&self) -> i64 {
         self.facts().extents.data().high
     }
@@ -139,7 +139,7 @@ impl Datatype {
         self.facts().sequence.elements()
     }
 
-    /// The one kind of element that it has; `None` if it has several, or none at all.
+    /// Its only kind of element; `None` if it has several, or none at all.
     pub fn element(&self) -> Option<Basic> {
         match self.facts().uniform {
             Uniform::Of(basic) => Some(basic),
@@ -147,7 +147,7 @@ impl Datatype {
         }
     }
 
-    /// The predefined datatype that it is and its element, if an item is just one.
+    /// The predefined datatype and its element, if an item is exactly one element.
     #[inline]
     pub(crate) fn single(&self) -> Option<(Named, Basic)> {
         let Repr::Named(named) = self.0 else { return None };
@@ -159,7 +159,7 @@ impl Datatype {
         }
     }
 
-    /// The predefined datatype that it is; `None` for others, copies of predefined ones included.
+    /// The predefined datatype; `None` for others, copies of predefined ones included.
     pub fn as_named(&self) -> Option<Named> {
         match &self.0 {
             Repr::Named(named) => Some(*named),
@@ -179,8 +179,8 @@ impl Datatype {
     }
 
     /// The signature of as many items, and elements of a further item, as make up so many bytes;
-    /// `None` if the last element is not complete. This is what a message must have that is
-    /// shorter than the buffer it is received into.
+    /// `None` if the last element is not complete. A message shorter than its receive buffer must
+    /// have this signature.
     pub fn signature_of_bytes(&self, bytes: u64) -> Option<Signature> {
         self.prefix(bytes).map(Sequence::signature)
     }
@@ -222,7 +222,7 @@ impl Datatype {
         }
     }
 
-    /// What it was made of (`MPI_Type_get_contents`); `None` for predefined datatypes.
+    /// The arguments of its constructor (`MPI_Type_get_contents`); `None` for predefined datatypes.
     pub fn contents(&self) -> Option<&Contents> {
         match &self.0 {
             Repr::Named(_) => None,
@@ -235,7 +235,7 @@ impl Datatype {
         self.layout().clone()
     }
 
-    /// It, compiled for moving bytes.
+    /// Its compiled layout.
     pub(crate) fn layout(&self) -> &Layout {
         let layout = match &self.0 {
             Repr::Named(named) => &known::of(*named).layout,
@@ -258,7 +258,7 @@ impl Datatype {
         }
     }
 
-    /// The elements that make up so many bytes, if the last one is complete.
+    /// The elements in so many bytes, if the last one is complete.
     fn prefix(&self, bytes: u64) -> Option<Sequence> {
         let facts = self.facts();
         if bytes == 0 || facts.size == 0 {
@@ -289,7 +289,7 @@ impl Datatype {
         }
     }
 
-    /// Appends its runs; `false` if they become too many.
+    /// Appends its runs; `false` if there are more than `limit`.
     fn collect_runs(&self, limit: usize, runs: &mut Vec<(Basic, u64)>) -> bool {
         let push = |runs: &mut Vec<(Basic, u64)>, basic, len| {
             match runs.last_mut() {

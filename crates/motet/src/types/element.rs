@@ -1,4 +1,4 @@
-//! The types that may travel.
+//! The types whose values may be sent.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -9,24 +9,23 @@ use motet_plan::order::sort_by_number;
 
 use crate::types::datatype::Kind;
 
-/// A type that may be sent, received and reduced as it is: all primitive integers and floats,
-/// `bool`, (feature `complex`) complex numbers, arrays of these, and structures that
+/// A type whose values may be sent, received and reduced without conversion: all primitive integers
+/// and floats, `bool`, (feature `complex`) complex numbers, arrays of these, and structures that
 /// [`struct_datatype!`](crate::struct_datatype) has been written for.
 ///
-/// The other side must use the same type; if it does not, the operation ends with
+/// The peer must use the same type; if it does not, the operation ends with
 /// [`ErrorKind::TypeMismatch`](crate::ErrorKind::TypeMismatch) and nothing is written. Structures
-/// are the same if all fields have the same types and places, whatever the structures and the
-/// fields are called and whichever programs they are from. A structure travels as it lies in
-/// memory, but for its padding: where it goes out, zeroes lie there, so that nothing leaves the
-/// process that is no data.
+/// are the same if all fields have the same types and offsets, whatever the names of the structures
+/// and fields, and in whichever programs. A structure is sent as its bytes in memory, except for
+/// its padding, which is sent as zeroes, so that no other bytes of the process leave it.
 ///
-/// Bytes without a type, as untyped calls and programs in other languages send them, are received
-/// as any type of which all bytes are a value. A `bool`, and a structure with a `bool` in it, comes
-/// from the same type of a Rust program only.
+/// Bytes without a type, as untyped calls and programs in other languages send them, can be
+/// received as any type of which all bytes are a value. A `bool`, and a structure with a `bool` in
+/// it, can be received only from the same type of a Rust program.
 ///
 /// # Safety
-/// The type has no pointers and no destructor, and stays valid when its bytes are replaced by
-/// those of another value of the same [`ElementType`].
+/// The type has no pointers and no destructor, and stays valid when its bytes are replaced by those
+/// of another value of the same [`ElementType`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no element: its values cannot travel from rank to rank as they are",
     label = "not an element",
@@ -42,7 +41,7 @@ pub unsafe trait Element: Copy + Send + Sync + 'static {
     #[doc(hidden)]
     const TYPE: ElementType;
 
-    /// Whether it has bytes that are no data: what lies there is not for other ranks.
+    /// Whether it has padding, whose bytes must not reach other ranks.
     #[doc(hidden)]
     const HAS_PADDING: bool = false;
 
@@ -54,7 +53,7 @@ pub unsafe trait Element: Copy + Send + Sync + 'static {
     unsafe fn clear_padding(_element: *mut u8) {}
 }
 
-/// Zeroes the bytes of these elements that are no data.
+/// Zeroes the padding of these elements.
 pub(crate) fn clear_padding<T: Element>(elements: &mut [T]) {
     if T::HAS_PADDING {
         for element in elements {
@@ -81,24 +80,24 @@ pub unsafe fn clear_between(element: *mut u8, bytes: usize, fields: &[(usize, us
     }
 }
 
-/// The type of an element, as the two sides compare it. That of an array is the type of what it
-/// consists of.
+/// The type of an element, as sender and receiver compare it. That of an array is the type of its
+/// elements.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub enum ElementType {
-    /// One that all programs know.
+    /// A basic type that all programs know.
     Basic(TypeCode),
-    /// Any other one.
+    /// A structure.
     Structure(&'static Structure),
 }
 
-/// What a structure consists of.
+/// The size and the fields of a structure.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Structure {
     /// Its size.
     pub bytes: usize,
-    /// In any order.
+    /// The fields, in any order.
     pub fields: &'static [Field],
 }
 
@@ -106,11 +105,11 @@ pub struct Structure {
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Field {
-    /// Where it begins.
+    /// Its offset in bytes.
     pub offset: usize,
     /// Its size.
     pub bytes: usize,
-    /// The type of what it consists of, which it may have several of.
+    /// The type of its elements, of which it may have several.
     pub element: ElementType,
 }
 
@@ -123,7 +122,7 @@ pub(crate) fn code_for<T: Element>() -> TypeCode {
     }
 }
 
-/// The code of a basic element of so many bytes; data without a meaning has none.
+/// The code of a basic element of so many bytes; raw data has none.
 pub(crate) const fn code_of(kind: Kind, size: usize) -> TypeCode {
     match kind {
         Kind::Raw => TypeCode::BYTES,
@@ -132,7 +131,7 @@ pub(crate) const fn code_of(kind: Kind, size: usize) -> TypeCode {
 }
 
 impl ElementType {
-    /// Whether some bytes are no value of it.
+    /// Whether some byte patterns are no value of it.
     pub(crate) fn is_strict(self) -> bool {
         match self {
             ElementType::Basic(code) => code.is_strict(),
@@ -184,8 +183,7 @@ impl ElementType {
 }
 
 impl Structure {
-    /// The code. A process looks it up once; after that it costs a read of an address that it is
-    /// found by.
+    /// The code. A process looks it up once; after that it costs a read in a table of addresses.
     #[inline]
     fn code(&'static self) -> TypeCode {
         let address = (&raw const *self).addr() as u64;
@@ -206,7 +204,7 @@ impl Structure {
         code
     }
 
-    /// The fields by their places, and the size. What has no size is left out.
+    /// The fields by their offsets, and the size. Fields without a size are left out.
     fn signature(&self) -> String {
         let mut fields: Vec<&Field> = self.fields.iter().filter(|field| field.bytes > 0).collect();
         sort_by_number(&mut fields, |field| field.offset as u64);
@@ -220,8 +218,8 @@ impl Structure {
     }
 }
 
-/// Addresses of structures with their codes: an address in the upper 48 bits, and its code. Several
-/// structures may take turns with one place, each of which is found anew then.
+/// A table of structures: an address in the upper 48 bits, and the code. Several structures may
+/// compete for one place, and are then looked up again.
 static SEEN: [AtomicU64; 256] = [const { AtomicU64::new(0) }; 256];
 
 /// The size of a basic element.
@@ -251,7 +249,7 @@ pub(crate) fn name_of(code: TypeCode) -> String {
 }
 
 /// A number for a type that is equal for the same types in all programs, and mostly different for
-/// others; a `bool` has that of raw truth values. 0 for bytes.
+/// others; a `bool` has the number of raw truth values. 0 for bytes.
 pub(crate) fn number_of(code: TypeCode) -> u64 {
     let signature = structures::signature_of(code).unwrap_or_default();
     let hash = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
@@ -261,12 +259,12 @@ pub(crate) fn number_of(code: TypeCode) -> u64 {
     }
 }
 
-/// The one place where bytes become elements for a program. In a build with debug assertions it
-/// makes sure of what is asked of whatever has been received: so many elements lie at an address
-/// that elements of this type may have, and are values of it.
+/// Checks received data, in a build with debug assertions: `len` elements lie at an address that
+/// elements of this type may have, and are values of it. This is the one place where bytes become
+/// elements for a program.
 ///
 /// # Panics
-/// If they are not: then the library, or somebody who has told it the wrong type, is wrong.
+/// If they are not: then the library is wrong, or the caller has named the wrong type.
 ///
 /// # Safety
 /// The elements can be read.

@@ -1,10 +1,10 @@
-//! The classes into which the standard sorts errors. (MPI 4.1 §9.4)
+//! The error classes of the standard. (MPI 4.1 §9.4)
 
 use std::fmt;
 
 use crate::types::datatype::DatatypeError;
 
-/// Declares the classes, with what the standard calls them and what they mean.
+/// Declares the classes, with their names in the standard and their meanings.
 macro_rules! classes {
     ($($class:ident = $code:literal, $name:literal, $description:literal;)*) => {
         /// The error classes of the standard. Their codes are those of its binary interface.
@@ -26,7 +26,7 @@ macro_rules! classes {
         }
 
         impl ErrorClass {
-            /// All of them, in the order of their codes.
+            /// All classes, in the order of their codes.
             pub const ALL: &[ErrorClass] = &[$(ErrorClass::$class),*];
 
             /// The name in the standard.
@@ -36,7 +36,7 @@ macro_rules! classes {
                 }
             }
 
-            /// What has happened, in a few words for people.
+            /// The meaning, in a few words for people.
             pub fn description(self) -> &'static str {
                 match self {
                     $(ErrorClass::$class => $description,)*
@@ -125,7 +125,7 @@ impl ErrorClass {
         self as i32
     }
 
-    /// The class with this code; none has code 0, which says that all went well.
+    /// The class with this code; code 0 means success and has none.
     pub fn from_code(code: i32) -> Option<ErrorClass> {
         let place = usize::try_from(code).ok()?.checked_sub(1)?;
         ErrorClass::ALL.get(place).copied()
@@ -138,9 +138,9 @@ impl fmt::Display for ErrorClass {
     }
 }
 
-/// Here, since what a datatype is needs no classes.
+/// Implemented here, because the module of datatypes knows no error classes.
 impl DatatypeError {
-    /// The class of the standard that it belongs to.
+    /// Its class in the standard.
     pub fn class(&self) -> ErrorClass {
         match self {
             DatatypeError::TooSmall { what: "count" | "block length", .. } => ErrorClass::Count,

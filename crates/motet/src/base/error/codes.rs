@@ -5,17 +5,17 @@ use std::fmt;
 
 use super::{ErrorClass, ErrorKind, Result, recent};
 
-/// The last code that the standard keeps for itself. (`MPI_ERR_LASTCODE`)
+/// The last code that the standard reserves. (`MPI_ERR_LASTCODE`)
 pub(super) const LAST_PREDEFINED: i32 = 16383;
 /// The most bytes of a text, and one for the end that C needs. (`MPI_MAX_ERROR_STRING`)
 pub(super) const MAX_TEXT: usize = 512;
 
-/// The number of an error, or of a class of errors: each class is the code of an error too.
+/// The number of an error, or of a class of errors: each class is the code of an error, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ErrorCode(pub i32);
 
 impl ErrorCode {
-    /// The class of the standard that this code is, or belongs to
+    /// The class of the standard that this code is, or to which it belongs
     /// ([`Error::code_with_text`](crate::Error::code_with_text)).
     pub fn class(self) -> Option<ErrorClass> {
         ErrorClass::from_code(self.0).or_else(|| recent::class_of(self))
@@ -52,7 +52,7 @@ impl fmt::Display for ErrorCode {
 
 /// The classes, codes and texts that a program has added to those of the standard.
 ///
-/// There is no such list for the whole process: who wants one keeps it.
+/// The process has no such list by itself: a program that needs one keeps it.
 ///
 /// ```
 /// let mut codes = motet::ErrorCodes::new();
@@ -66,8 +66,8 @@ impl fmt::Display for ErrorCode {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ErrorCodes {
     added: BTreeMap<ErrorCode, Added>,
-    /// The last code that was given out: none is given out twice, so that an old one cannot be
-    /// taken for a new one.
+    /// The last code that was given out. No code is given out twice, so that an old one is never
+    /// mistaken for a new one.
     given: i32,
 }
 
@@ -83,20 +83,20 @@ impl ErrorCodes {
         ErrorCodes::default()
     }
 
-    /// A new class, which is a code as well. (`MPI_Add_error_class`)
+    /// Adds a class, which is a code as well. (`MPI_Add_error_class`)
     ///
     /// # Errors
-    /// That all numbers have been given out.
+    /// All numbers have been given out.
     pub fn add_class(&mut self) -> Result<ErrorCode> {
         let code = self.fresh()?;
         self.added.insert(code, Added { class: code, text: String::new() });
         Ok(code)
     }
 
-    /// A new code in a class, of the standard or added. (`MPI_Add_error_code`)
+    /// Adds a code to a class, of the standard or added. (`MPI_Add_error_code`)
     ///
     /// # Errors
-    /// A code that is no class; that all numbers have been given out.
+    /// A code that is no class; all numbers have been given out.
     pub fn add_code(&mut self, class: ErrorCode) -> Result<ErrorCode> {
         if self.class_of(class) != Some(class) {
             return wrong(class, "is not a class of errors");
@@ -106,7 +106,7 @@ impl ErrorCodes {
         Ok(code)
     }
 
-    /// Gives a class or code that was added its text, or another one. (`MPI_Add_error_string`)
+    /// Sets the text of an added class or code. (`MPI_Add_error_string`)
     ///
     /// # Errors
     /// A code that was not added; a text of more than 511 bytes.
@@ -120,7 +120,7 @@ impl ErrorCodes {
         Ok(())
     }
 
-    /// Takes a class away that was added. (`MPI_Remove_error_class`)
+    /// Removes an added class. (`MPI_Remove_error_class`)
     ///
     /// # Errors
     /// A class that was not added, or that has codes or a text.
@@ -135,7 +135,7 @@ impl ErrorCodes {
         Ok(())
     }
 
-    /// Takes a code away that was added. (`MPI_Remove_error_code`)
+    /// Removes an added code. (`MPI_Remove_error_code`)
     ///
     /// # Errors
     /// A code that was not added, that is a class, or that has a text.
@@ -147,7 +147,7 @@ impl ErrorCodes {
         Ok(())
     }
 
-    /// Takes the text of a class or code away that was added. (`MPI_Remove_error_string`)
+    /// Removes the text of an added class or code. (`MPI_Remove_error_string`)
     ///
     /// # Errors
     /// A code that was not added, or that has no text.
@@ -165,8 +165,8 @@ impl ErrorCodes {
         added.or_else(|| code.class().map(ErrorCode::from))
     }
 
-    /// The text of a code: of an added one what was set, of one that keeps a text this, else the
-    /// name of the class and what it means. `None` if there is no such code. (`MPI_Error_string`)
+    /// The text of a code: the one that was set for an added code, the one that a code keeps, else
+    /// the name and the meaning of its class. `None` if there is no such code. (`MPI_Error_string`)
     pub fn text_of(&self, code: ErrorCode) -> Option<String> {
         let added = self.added.get(&code).map(|added| added.text.clone());
         let predefined =
@@ -188,7 +188,7 @@ impl ErrorCodes {
         Ok(ErrorCode(next))
     }
 
-    /// The class of an added code that can be taken away, as far as its text goes.
+    /// The class of an added code without a text, which may be removed.
     fn without_text(&mut self, code: ErrorCode) -> Result<ErrorCode> {
         let Added { class, text } = self.of_program(code)?;
         if text.is_empty() {

@@ -1,4 +1,4 @@
-//! What can happen, and which class it belongs to.
+//! The kinds of errors, and the class of each.
 
 use motet_fabric::{Failure, TransferError};
 use motet_plan::CallError;
@@ -11,8 +11,8 @@ use crate::base::status::BSEND_OVERHEAD;
 use crate::types::datatype::DatatypeError;
 use crate::types::element::name_of;
 
-/// An exception that has left a callback, by a number that whoever stopped it has given it. What
-/// it is and what becomes of it is that one's affair.
+/// The number of an exception that has left a callback. The code that stopped the exception has
+/// chosen the number, and decides what happens to the exception.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ExceptionId(pub u64);
 
@@ -20,17 +20,17 @@ pub struct ExceptionId(pub u64);
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// More arrived than there was room for, and nothing of it was written. In a collective it may
-    /// be a part of the data: its ranks disagree on how long that is.
+    /// A message was longer than the receive buffer, and nothing was written. In a collective it
+    /// may be a part of the data: its ranks disagree on the length of the data.
     #[error("truncated: {sent} bytes arrived where there is room for {room}")]
     Truncated {
         /// Bytes that were sent.
         sent: usize,
-        /// Bytes that there was room for.
+        /// Bytes of the buffer.
         room: usize,
     },
-    /// Less arrived in a collective than there was to be, and nothing of it was written: its ranks
-    /// disagree on how long the data is. What arrived may be a part of the data.
+    /// A message of a collective was shorter than expected, and nothing was written: its ranks
+    /// disagree on the length of the data. The message may be a part of the data.
     #[error(
         "{sent} bytes arrived where {expected} were expected; \
          pass counts and types that fit together on all ranks"
@@ -38,11 +38,11 @@ pub enum ErrorKind {
     TooShort {
         /// Bytes that were sent.
         sent: usize,
-        /// Bytes that were to come.
+        /// Bytes that were expected.
         expected: usize,
     },
     /// Another rank sends or awaits messages that this rank's call does not have: the ranks
-    /// disagree on how long the data is, or on which collective this is.
+    /// disagree on the length of the data, or on which collective this is.
     #[error(
         "rank {rank} of the world has other messages in this operation than this rank; \
          pass counts, types and roots that fit together on all ranks, \
@@ -52,7 +52,7 @@ pub enum ErrorKind {
         /// Its rank in the world.
         rank: usize,
     },
-    /// The sender's elements are of another type than the receiver's. The buffer is as it was.
+    /// The sender's elements are of another type than the receiver's. The buffer is unchanged.
     #[error(
         "type mismatch: rank {rank} of the world sent {sent}, which cannot be received as \
          {expected}; send and receive the same type"
@@ -66,10 +66,10 @@ pub enum ErrorKind {
         expected: String,
     },
     /// A rank has died. Once a rank has been told, no collective over a communicator with the dead
-    /// rank ends well; those over communicators of ranks that live do.
+    /// rank succeeds; those over communicators of living ranks do.
     #[error("{0}; nothing that waits for it can complete")]
     PeerFailed(Failure),
-    /// A rank that was waited for has left the world in good order.
+    /// An awaited rank has left the world in good order.
     #[error(
         "rank {rank} of the world has finalized; its message will never arrive; a rank must make \
          all calls that others wait for before it finalizes"
@@ -85,14 +85,14 @@ pub enum ErrorKind {
         rank: usize,
     },
     /// The ranks of a communicator do not call the same collectives in the same order, or not with
-    /// arguments that fit together. Found in check mode only: see
+    /// matching arguments. Found in check mode only: see
     /// [`Settings::check`](crate::Settings::check).
     #[error("{0}")]
     Mismatch(&'static str),
     /// The operator of a reduction has failed on another rank, so no rank has a result.
     #[error("the operator has failed on another rank, so there is no result: rank {rank} said so")]
     OperatorFailed {
-        /// The rank of the world that has told this one, which need not be where it has failed.
+        /// The rank of the world that has reported it, which need not be where it has failed.
         rank: usize,
     },
     /// An exception of another language has left a callback of the program, and was stopped there.
@@ -102,7 +102,7 @@ pub enum ErrorKind {
         from: &'static str,
         /// The class of the error.
         class: ErrorClass,
-        /// By which it is found again.
+        /// Its number.
         id: ExceptionId,
     },
     /// A buffer does not have the length that the call needs.
@@ -134,13 +134,13 @@ pub enum ErrorKind {
     /// No algorithm can be chosen, or the one that was asked for does not apply.
     #[error(transparent)]
     Select(#[from] SelectError),
-    /// A topology that there cannot be.
+    /// An invalid topology.
     #[error(transparent)]
     Topology(#[from] TopologyError),
-    /// A datatype that there cannot be, or that does not fit the data.
+    /// An invalid datatype, or one that does not fit the data.
     #[error(transparent)]
     Datatype(#[from] DatatypeError),
-    /// A hint that there cannot be, or that there is not.
+    /// A wrong or missing key or value of a hint.
     #[error(transparent)]
     Info(#[from] InfoError),
     /// A root that is not in the communicator.
@@ -151,7 +151,7 @@ pub enum ErrorKind {
         /// Ranks in the communicator.
         size: usize,
     },
-    /// A root that is not in the group that a collective is among.
+    /// A root that is not in the group among which the collective runs.
     #[error("root {root} is not in the group of {size} ranks that takes part")]
     RootOutside {
         /// The root that was passed, a rank of the communicator.
@@ -159,7 +159,7 @@ pub enum ErrorKind {
         /// Ranks in the group.
         size: usize,
     },
-    /// What the root of an intercommunicator passes, where there is one group only.
+    /// A root argument for intercommunicators, passed to an intracommunicator.
     #[error("the root is {role}, which is for intercommunicators only")]
     RootRole {
         /// What was passed.
@@ -175,8 +175,8 @@ pub enum ErrorKind {
         /// The largest one.
         most: u64,
     },
-    /// A buffer that may not be passed here: one that is used twice, say, or in place where that
-    /// is not possible.
+    /// A buffer that may not be passed here: one that is used twice, say, or in place where that is
+    /// not possible.
     #[error("the {which} {problem}")]
     Buffer {
         /// Which buffer.
@@ -184,7 +184,7 @@ pub enum ErrorKind {
         /// What is wrong with it, and what is expected.
         problem: String,
     },
-    /// An operator that cannot do what it is asked for.
+    /// An operator that does not support the request.
     #[error("operator {operator} {problem}")]
     Op {
         /// Its name.
@@ -206,10 +206,10 @@ pub enum ErrorKind {
         /// What is open, and what is expected.
         problem: String,
     },
-    /// An operation of a set that is not complete, because another one went wrong.
+    /// An operation of a set that is not complete, because another one failed.
     #[error("not complete yet: another operation of the set went wrong before")]
     Pending,
-    /// Several operations were waited for together, and some of them went wrong.
+    /// Some operations of a set failed.
     #[error("{failed} of {operations} operations went wrong; each one has its own error")]
     InStatus {
         /// Operations that went wrong.
@@ -225,7 +225,7 @@ pub enum ErrorKind {
         /// What is wrong with it, and what is expected.
         problem: String,
     },
-    /// A key of attributes that there is not, or no more.
+    /// An unknown or freed key of attributes.
     #[error("the key of attributes {problem}")]
     Keyval {
         /// What is wrong with it.
@@ -247,7 +247,7 @@ pub enum ErrorKind {
         /// Who passed what.
         problem: String,
     },
-    /// Something that this library does not do.
+    /// A feature that this library does not have.
     #[error("{what} is not supported{instead}")]
     Unsupported {
         /// What was asked for.
@@ -255,7 +255,7 @@ pub enum ErrorKind {
         /// What to do instead, beginning with a comma or a semicolon; or nothing.
         instead: &'static str,
     },
-    /// Memory that there is not.
+    /// Not enough memory.
     #[error("no memory for {what}: {bytes} bytes are needed")]
     NoMemory {
         /// What it was for.
@@ -303,7 +303,7 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
-    /// A request that the call does not allow.
+    /// An error about a request in a wrong state.
     pub(crate) fn of_request(problem: &str) -> ErrorKind {
         ErrorKind::Request { problem: problem.into() }
     }
@@ -313,12 +313,12 @@ impl ErrorKind {
         ErrorKind::Exception { from: "the operator", class: ErrorClass::Op, id }
     }
 
-    /// What is wrong with the buffer for buffered sends.
+    /// An error about the buffer for buffered sends.
     pub(crate) fn of_send_buffer(problem: impl Into<String>) -> ErrorKind {
         ErrorKind::Buffer { which: "buffer for buffered sends", problem: problem.into() }
     }
 
-    /// A message of so many bytes does not fit into what is left of it.
+    /// A message of `needed` bytes does not fit into the rest of the buffer.
     fn no_room(needed: usize) -> ErrorKind {
         ErrorKind::of_send_buffer(format!(
             "has no room for {needed} bytes and {BSEND_OVERHEAD} more, or is not attached"
@@ -334,14 +334,14 @@ impl ErrorKind {
         }
     }
 
-    /// The class of the standard that it belongs to.
+    /// Its class in the standard.
     pub fn class(&self) -> ErrorClass {
         match self {
             ErrorKind::Truncated { .. } => ErrorClass::Truncate,
             ErrorKind::TooShort { .. } => ErrorClass::Count,
             ErrorKind::TypeMismatch { .. } => ErrorClass::Type,
             ErrorKind::PeerFailed(_) | ErrorKind::PeerLeft { .. } => ErrorClass::ProcAborted,
-            // Of wrong nesting no argument is to blame, but the order of calls.
+            // Wrong nesting is a matter of the order of calls, not of an argument.
             ErrorKind::Spoiled { .. }
             | ErrorKind::Astray { .. }
             | ErrorKind::Mismatch(_)
@@ -396,7 +396,7 @@ fn call_class(error: &CallError) -> ErrorClass {
         | CallError::Itself { .. }
         | CallError::Totals(..)
         | CallError::TooLarge => ErrorClass::Count,
-        // Nobody passes surroundings or nodes but the library itself.
+        // Only the library itself passes surroundings or nodes.
         CallError::Surroundings { .. } | CallError::Nodes { .. } => ErrorClass::Intern,
     }
 }

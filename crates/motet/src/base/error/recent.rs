@@ -1,4 +1,4 @@
-//! Codes that keep the texts of recent errors, for callers that are given a number only.
+//! Codes that keep the texts of recent errors, for callers that get a number only.
 //!
 //! Such a code belongs to a class of the standard. Its low byte is the number of the class, so a
 //! process that exits with the code exits with the number of the class. All of them lie below
@@ -30,7 +30,7 @@ const CLASSES: usize = 64;
 
 const _: () = assert!(KEPT < NUMBERS as usize && ErrorClass::ALL.len() < CLASSES);
 
-/// Stands for what is cut off at the end of a text.
+/// Marks the end of a text that was cut off.
 const ELLIPSIS: &str = "…";
 
 /// The texts of recent errors.

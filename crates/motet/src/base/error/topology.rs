@@ -1,15 +1,15 @@
-//! What can be wrong with a topology.
+//! Errors of topologies.
 
-/// What is wrong with a topology.
+/// Why a topology is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TopologyError {
     /// The communicator has no topology, or another one than the call needs.
     #[error("the communicator has {found} topology, but the call needs {needed}")]
     Missing {
-        /// What it has.
+        /// The topology that it has.
         found: &'static str,
-        /// What the call needs.
+        /// The topology that the call needs.
         needed: &'static str,
     },
     /// There is not one entry for each dimension.
@@ -17,9 +17,9 @@ pub enum TopologyError {
     Entries {
         /// What the entries are.
         what: &'static str,
-        /// Entries that were passed.
+        /// The number of entries that were passed.
         entries: usize,
-        /// Dimensions that there are.
+        /// The number of dimensions.
         dimensions: usize,
     },
     /// A dimension of size zero.
@@ -33,7 +33,7 @@ pub enum TopologyError {
     Dimension {
         /// The dimension that was passed.
         dimension: usize,
-        /// Dimensions that there are.
+        /// The number of dimensions.
         dimensions: usize,
     },
     /// A rank that the topology does not have.
@@ -41,7 +41,7 @@ pub enum TopologyError {
     Place {
         /// The rank that was passed.
         rank: usize,
-        /// Places that there are.
+        /// The number of places.
         places: usize,
     },
     /// A grid that has more places than there are ranks, or than can be counted.
@@ -49,11 +49,11 @@ pub enum TopologyError {
     TooLarge {
         /// The sizes of its dimensions.
         sizes: Vec<usize>,
-        /// Ranks that there are.
+        /// The number of ranks.
         ranks: usize,
     },
-    /// The indices of a graph, each of which says where the edges of the next node begin, do not
-    /// lead from its beginning to its end.
+    /// The indices of a graph, each of which is where the edges of the next node begin, do not lead
+    /// from the beginning to the end of the edges.
     #[error("the index of node {node} is {index}, but must be {expected}")]
     Index {
         /// The node.
@@ -68,7 +68,7 @@ pub enum TopologyError {
     Nodes {
         /// Nodes of the graph.
         nodes: usize,
-        /// Ranks that there are.
+        /// The number of ranks.
         ranks: usize,
     },
     /// Ranks that cannot be arranged with the sizes that are given.

@@ -1,10 +1,10 @@
-//! Buffers that wait for their operation to begin.
+//! Holds buffers until their operation starts.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use super::StableBuffer;
 
-/// Buffers that are dropped properly if an operation cannot begin.
+/// Buffers that are dropped properly if an operation cannot start.
 pub(crate) struct GiveBack<B: StableBuffer>(Option<B::Parts>);
 
 impl<B: StableBuffer> GiveBack<B> {
@@ -16,7 +16,7 @@ impl<B: StableBuffer> GiveBack<B> {
         self.0.as_ref().expect("kept until given up")
     }
 
-    /// An operation has begun: from now on it says when the buffers are free.
+    /// Hands the buffers to an operation that has started, which decides when they are free.
     pub(crate) fn keep(mut self) -> B::Parts {
         self.0.take().expect("kept until given up")
     }

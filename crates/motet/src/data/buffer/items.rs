@@ -1,4 +1,4 @@
-//! Buffers of which a datatype says where the data lies.
+//! Buffers in which a datatype describes where the data lies.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -13,10 +13,10 @@ use crate::types::element::{ElementType, code_of};
 
 /// Items of a datatype in a buffer: a column of a matrix, a face of a grid, every other element.
 ///
-/// It is a buffer of every nonblocking and persistent operation. What an operation sees are the
-/// elements of the items in the order of the datatype, one after the other: they are what its
-/// counts and blocks count. Where the items are no single run of elements they are collected
-/// when the operation starts, and spread when it has ended; what lies between them is not touched.
+/// It is a buffer of every nonblocking and persistent operation. An operation sees the elements of
+/// the items in the order of the datatype, one after the other: its counts and blocks count these
+/// elements. If the items are not one run of elements, they are packed when the operation starts,
+/// and unpacked when it has ended; memory between them is not touched.
 ///
 /// ```
 /// use motet::buffer::Items;
@@ -42,13 +42,14 @@ pub struct Items<B> {
     layout: Layout,
 }
 
-/// Items, taken apart.
+/// The raw parts of items.
 pub struct ItemsParts<B: StableBuffer> {
     buffer: B::Parts,
     origin: usize,
     count: u64,
     layout: Layout,
-    /// The elements in a row, if they do not lie so in the buffer. Held as parts, as a buffer is.
+    /// The contiguous elements, if they are not contiguous in the buffer. Held as raw parts, as a
+    /// buffer is.
     stream: Option<Stream>,
 }
 
@@ -61,7 +62,7 @@ struct Stream {
 // SAFETY: the memory that the staging owns may move between threads, and so may its address.
 unsafe impl Send for Stream {}
 
-/// Where the data of items lies, and where their stream.
+/// The data of items, and the address of their stream.
 #[doc(hidden)]
 pub struct StreamOf {
     address: *mut u8,
@@ -71,7 +72,7 @@ pub struct StreamOf {
 }
 
 impl StreamOf {
-    /// These items as an operation moves them.
+    /// These items as a block that an operation packs or unpacks.
     pub(crate) fn staged(self, way: PackDirection) -> PackedBlock {
         let StreamOf { address, layout, count, stream } = self;
         PackedBlock { address, layout, count, way, stream }
@@ -114,18 +115,18 @@ impl<B: SendBuffer> Items<B> {
         Ok(Items { buffer, origin, count: count as u64, layout })
     }
 
-    /// The buffer that they lie in.
+    /// The buffer of the items.
     pub fn into_buffer(self) -> B {
         self.buffer
     }
 
-    /// The buffer that they lie in.
+    /// The buffer of the items.
     pub fn buffer(&self) -> &B {
         &self.buffer
     }
 }
 
-/// Items of such elements may stand for the elements themselves.
+/// Checks that items of this datatype may stand for elements of type `T`.
 fn check<T: Element>(datatype: &Datatype, layout: &Layout) -> Result<(), DatatypeError> {
     let ElementType::Basic(code) = T::TYPE else {
         return of_nothing(layout);
@@ -140,7 +141,7 @@ fn check<T: Element>(datatype: &Datatype, layout: &Layout) -> Result<(), Datatyp
     of_nothing(layout)
 }
 
-/// Items without any data may stand for everything.
+/// Items without data may stand for elements of any type.
 fn of_nothing(layout: &Layout) -> Result<(), DatatypeError> {
     if layout.size() == 0 {
         return Ok(());

@@ -1,7 +1,7 @@
-//! `MINLOC` and `MAXLOC`: values with an index (MPI 4.1, 6.9.4).
+//! Kernels of `MINLOC` and `MAXLOC`: values with an index (MPI 4.1, 6.9.4).
 //!
 //! In the stream a pair has no padding, so neither value nor index is aligned. Of two equal values
-//! the one with the lower index is taken; a value that is no number loses against one that is.
+//! the one with the lower index is taken; a NaN loses against a number.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -13,9 +13,9 @@ use crate::types::datatype::{Basic, Kind};
 use std::cmp::Ordering;
 use std::marker::PhantomData;
 
-/// A number that can be compared, of any sort.
+/// A number of any type that can be compared.
 trait Comparable: Copy + Send + Sync + 'static {
-    /// `None` if one of the two is no number.
+    /// `None` if one of the two is a NaN.
     fn order(self, other: Self) -> Option<Ordering>;
 }
 
@@ -46,8 +46,8 @@ impl<R: Real> Comparable for Soft<R> {
 /// Compares the numbers at two addresses. Both must be readable.
 type Compare = unsafe fn(*const u8, *const u8) -> Option<Ordering>;
 
-/// The kernel for values of type `V`. Indices are looked at only where values are equal, so a call
-/// for each does not matter.
+/// The kernel for values of type `V`. It compares indices only where values are equal, so the cost
+/// of a call for each does not matter.
 struct Pairs<V> {
     extreme: Extreme,
     compare_indices: Compare,
@@ -63,7 +63,7 @@ pub(super) fn kernel(extreme: Extreme, value: Basic, index: Basic) -> (Box<dyn K
     (by_type(value, make), Unit { bytes, alignment: 1 })
 }
 
-/// What is made for a type of numbers.
+/// Makes something for a type of numbers.
 trait ForType {
     type Made;
 

@@ -1,4 +1,4 @@
-//! The predefined operators on basic elements (MPI 4.1, 6.9.2).
+//! Kernels of the predefined operators on basic elements (MPI 4.1, 6.9.2).
 
 use std::cmp::Ordering;
 
@@ -22,7 +22,7 @@ pub(super) trait Real: Copy + Send + Sync + 'static {
 
     fn negated(self) -> Self;
 
-    /// Which one is smaller; `None` if one is no number.
+    /// Which one is smaller; `None` if one is a NaN.
     fn order(self, other: Self) -> Option<Ordering>;
 }
 
@@ -70,7 +70,7 @@ macro_rules! integer {
     };
 }
 
-/// The kernel of an operator for elements of some kind; `None` if there is no such thing.
+/// The kernel of an operator for elements of this kind; `None` if it is not defined for them.
 fn find(op: Predefined, basic: Basic) -> Option<Box<dyn Kernel>> {
     match (basic.kind, basic.size) {
         (Kind::Signed, 1) => integer!(op, i8),
@@ -85,7 +85,7 @@ fn find(op: Predefined, basic: Basic) -> Option<Box<dyn Kernel>> {
         (Kind::Unsigned, 16) => integer!(op, u128),
         (Kind::Character, 1) => integer!(op, std::ffi::c_char),
         (Kind::Raw, 1) => by_name!(op, u8: Band Bor Bxor),
-        // Whatever is not 0 is true; the result is 0 or 1.
+        // Any value other than 0 is true; the result is 0 or 1.
         (Kind::Logical, 1) => by_name!(op, u8: Land Lor Lxor),
         (Kind::Logical, 2) => by_name!(op, u16: Land Lor Lxor),
         (Kind::Logical, 4) => by_name!(op, u32: Land Lor Lxor),
@@ -110,7 +110,7 @@ pub(super) fn kernel(op: Predefined, basic: Basic) -> Box<dyn Kernel> {
     find(op, basic).expect("an operator has a kernel for all that it is defined for")
 }
 
-/// What is no number loses against what is one.
+/// A NaN loses against a number.
 fn chosen<R: Real>(left: R, right: R, wins: Ordering) -> R {
     match right.order(left) {
         Some(order) if order == wins => right,

@@ -1,16 +1,16 @@
-//! A kernel that stands for another one where only the time counts.
+//! A kernel that replaces another one in measurements, where only the time counts.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use super::{Kernel, looped};
 
-/// Combines bytes, and knows how many of them an element has.
+/// Combines bytes, as many as the elements have.
 struct StandIn {
     element_bytes: usize,
     bytes: Box<dyn Kernel>,
 }
 
-/// A kernel for elements of so many bytes, any bytes, which costs what a sum costs.
+/// A kernel for elements of so many bytes, of any values, which costs as much as a sum.
 pub(crate) fn stand_in(element_bytes: usize) -> Box<dyn Kernel> {
     Box::new(StandIn { element_bytes, bytes: looped(|left: u8, right: u8| left ^ right) })
 }

@@ -1,12 +1,12 @@
-//! Memory of the library that functions of the user may see.
+//! Temporary memory of the library that functions of the user may read and write.
 //!
 //! An item of a structure with an alignment of its own has an extent that is a multiple of it, and
-//! no datatype tells more of it than that. So an item is aligned to the largest power of two in its
-//! extent, up to a page: no less than it is in an array of the user.
+//! no datatype tells more of the alignment than that. So an item is aligned to the largest power of
+//! two in its extent, up to a page: no less than in an array of the user.
 
-/// A line of the cache: the least alignment of temporaries.
+/// A cache line in bytes: the least alignment of temporaries.
 const LINE: usize = 64;
-/// The largest one.
+/// The largest alignment in bytes.
 const PAGE: usize = 4096;
 
 /// Room for a few items, the first of which is aligned.

@@ -1,9 +1,9 @@
-//! Functions of the user, on items as they lie in the user's memory.
+//! Kernels of functions of the user, on items laid out as in the user's memory.
 //!
-//! The engine has the stream of a datatype, the function wants items with their bounds and gaps.
-//! Where the two are the same the function works on the engine's memory; else a few items at a
-//! time are laid out in temporaries, so that what it sees has the true layout, and the gaps of
-//! the user's own memory are never touched.
+//! The engine has the stream of a datatype, the function needs items with their bounds and gaps. If
+//! the two are the same, the function works on the engine's memory; else the kernel lays out a few
+//! items at a time in temporaries, so that the function gets the true layout, and the gaps of the
+//! user's own memory are never touched.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -16,8 +16,8 @@ use crate::ExceptionId;
 use crate::data::op::Combine;
 use crate::types::datatype::{Datatype, Layout};
 
-/// Bytes that one temporary takes, unless a single item takes more: few enough to stay in the
-/// nearest cache.
+/// Bytes of one temporary, unless a single item is larger: few enough to stay in the first-level
+/// cache.
 const CHUNK: i128 = 8 << 10;
 
 struct User {
@@ -28,7 +28,7 @@ struct User {
     size: usize,
     /// Items that fit into a temporary.
     chunk: usize,
-    /// Whether the stream is just what the function wants to see.
+    /// Whether the stream has the layout that the function needs.
     direct: bool,
     /// For the operands. A kernel belongs to one run, which calls it from one thread at a time.
     temporaries: Mutex<[Temporary; 2]>,
@@ -59,7 +59,7 @@ pub(super) fn kernel(
     (Box::new(kernel), Unit { bytes: size, alignment })
 }
 
-/// How many items are laid out together: as many as fit, but only one if items share memory.
+/// The number of items that are laid out together: as many as fit, but only one if items overlap.
 fn items_at_once(layout: &Layout) -> u64 {
     let extent = i128::from(layout.extent().unsigned_abs());
     let (low, high) = layout.reach(1);

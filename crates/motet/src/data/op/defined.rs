@@ -1,9 +1,9 @@
-//! Which elements the predefined operators are defined for (MPI 4.1, 6.9.2 and 6.9.4).
+//! The elements for which the predefined operators are defined (MPI 4.1, 6.9.2 and 6.9.4).
 
 use super::Predefined;
 use crate::types::datatype::{Basic, Combiner, Datatype, Kind, Named};
 
-/// The groups in which the standard sorts its predefined datatypes.
+/// The groups into which the standard sorts its predefined datatypes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
     CInteger,
@@ -14,9 +14,9 @@ pub(super) enum Class {
     Byte,
     /// `AINT`, `COUNT` and `OFFSET`.
     MultiLanguage,
-    /// `CHAR`, which the standard keeps for text.
+    /// `CHAR`, which the standard reserves for text.
     Character,
-    /// All other characters, and what is packed.
+    /// All other characters, and packed data.
     Other,
 }
 
@@ -27,8 +27,8 @@ impl Class {
         matches!(self, CInteger | FortranInteger | Float | MultiLanguage)
     }
 
-    /// Whether an operator combines its elements here: where the standard says so, and, as other
-    /// libraries do, `CHAR` as the number that it is in C, and addresses and counts by logical
+    /// Whether an operator combines its elements here: where the standard says so, and, as in other
+    /// libraries, `CHAR` as the number that it is in C, and addresses and counts by logical
     /// operators.
     pub(super) fn allows(self, op: Predefined) -> bool {
         use Predefined::{Land, Lor, Lxor};
@@ -53,8 +53,8 @@ impl Class {
 
     /// The class of a predefined datatype of one element.
     ///
-    /// Characters and packed data are told by their names, as Fortran's integers are; all the rest
-    /// by what it is.
+    /// Characters, packed data and Fortran's integers are recognized by their names; all others by
+    /// their elements.
     fn of_named(named: Named, basic: Basic) -> Class {
         match named {
             Named::Packed => Class::Other,
@@ -91,13 +91,13 @@ impl Predefined {
     }
 }
 
-/// What the items of a datatype consist of, as far as a predefined operator cares.
+/// The items of a datatype, as far as a predefined operator must know them.
 pub(super) enum Shape {
-    /// Of nothing.
+    /// Nothing.
     Empty,
-    /// Of elements of one class and kind.
+    /// Elements of one class and kind.
     Elements(Class, Basic),
-    /// Of pairs of a value and an index.
+    /// Pairs of a value and an index.
     Pair(Basic, Basic),
 }
 
@@ -120,7 +120,7 @@ impl Shape {
     }
 }
 
-/// The datatype of which another is made, where it is made of one only.
+/// The datatype from which another is made, if it is made from one only.
 fn origin(datatype: &Datatype) -> &Datatype {
     let mut origin = datatype;
     while let Some(contents) = origin.contents() {
@@ -132,8 +132,8 @@ fn origin(datatype: &Datatype) -> &Datatype {
     origin
 }
 
-/// The value and the index, if these are what a datatype consists of: a predefined pair, or a
-/// structure of two numbers.
+/// The value and the index of a datatype that is a pair: a predefined one, or a structure of two
+/// numbers.
 fn pair(datatype: &Datatype) -> Option<(Basic, Basic)> {
     let number = |datatype: &Datatype| {
         let (named, basic) = (datatype.as_named()?, datatype.element()?);

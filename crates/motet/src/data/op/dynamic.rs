@@ -1,4 +1,4 @@
-//! Operators that are known only when the program runs, as those of the C interface are.
+//! Operators that are known only at run time, as those of the C interface are.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -12,15 +12,15 @@ use crate::{ErrorKind, ExceptionId};
 /// A function of the user: `inout[i] = input[i] ∘ inout[i]` for so many items of a datatype, with
 /// the arguments of `MPI_User_function` in its order.
 ///
-/// Items lie one extent of the datatype apart, in the user's memory, or in the library's; there
-/// they are aligned to the largest power of two in the extent, as in an array of structures, up to
-/// a page, and bytes that are no data of the datatype mean nothing. There are one or more items,
-/// and never more than the count of the reduction. The function must not call the library: see
-/// [`Operator`](crate::Operator).
+/// Items lie one extent of the datatype apart, in the user's memory or in the library's. In the
+/// library's they are aligned to the largest power of two in the extent, as in an array of
+/// structures, up to a page, and bytes that are no data of the datatype are undefined. There are
+/// one or more items, and never more than the count of the reduction. The function must not call
+/// the library: see [`Operator`](crate::Operator).
 pub type UserFunction = dyn Fn(*const u8, *mut u8, usize, &Datatype) + Send + Sync;
 
-/// The same, of a function that may be left by an exception: whoever calls it stops that, and says
-/// how to find it. What is at `inout` means nothing then.
+/// A [`UserFunction`] that may throw: its caller stops the exception and returns the id by which to
+/// find it. The contents of `inout` are undefined then.
 pub type ThrowingFunction =
     dyn Fn(*const u8, *mut u8, usize, &Datatype) -> Result<(), ExceptionId> + Send + Sync;
 
@@ -54,7 +54,7 @@ impl Combine {
     }
 }
 
-/// An operator that is known only when the program runs (`MPI_Op`).
+/// An operator that is known only at run time (`MPI_Op`).
 ///
 /// It combines items of a [`Datatype`]; [`Op::applies_to`] tells of which. Operators of Rust types
 /// are [`Operator`](crate::Operator)s. Cheap to clone. Two are equal if they are the same
@@ -141,21 +141,21 @@ impl Predefined {
     }
 }
 
-/// Which end of the order is looked for.
+/// Which end of the order is searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extreme {
     Least,
     Greatest,
 }
 
-/// Which operand is taken as it is.
+/// Which operand is the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Take {
     Left,
     Right,
 }
 
-/// What an operator works on in the stream of a datatype.
+/// The elements on which an operator works in the stream of a datatype.
 pub(crate) enum Domain {
     /// Items, by a function.
     Items(Combine),
@@ -192,10 +192,10 @@ impl Op {
         Op::of(Combine::Returning(function), false)
     }
 
-    /// As [`Op::commutative`], of a function that may be left by an exception. An operation whose
-    /// operator throws ends with an error of the class `MPI_ERR_OP` on every rank, for which its
-    /// ranks tell each other at its end that all is well; only a reduction among neighbours fails
-    /// where it has thrown and nowhere else.
+    /// Like [`Op::commutative`], for a function that may throw. An operation whose operator throws
+    /// ends with an error of the class `MPI_ERR_OP` on every rank; for that its ranks tell each
+    /// other at its end that none has failed. Only a neighbourhood reduction fails just on the rank
+    /// where the operator has thrown.
     ///
     /// # Safety
     /// As [`Op::commutative`].
@@ -203,8 +203,7 @@ impl Op {
         Op::of(Combine::Throwing(function), true)
     }
 
-    /// As [`Op::throwing_commutative`], where the order of the operands matters:
-    /// [`Op::ordered`].
+    /// Like [`Op::throwing_commutative`], where the order of the operands matters: [`Op::ordered`].
     ///
     /// # Safety
     /// As [`Op::commutative`].
@@ -226,7 +225,7 @@ impl Op {
         }
     }
 
-    /// The name of the standard without its `MPI_`, or what it is for one of the user.
+    /// The name in the standard without its `MPI_`, or a description for one of the user.
     pub fn name(&self) -> &'static str {
         match &self.0 {
             Repr::Predefined(predefined) => predefined.name(),
@@ -234,7 +233,7 @@ impl Op {
         }
     }
 
-    /// The predefined operator that it is; `None` for those of the user.
+    /// The predefined operator; `None` for operators of the user.
     pub fn as_predefined(&self) -> Option<Predefined> {
         match &self.0 {
             Repr::Predefined(predefined) => Some(*predefined),
@@ -246,9 +245,9 @@ impl Op {
     ///
     /// Operators of the user can combine all. For predefined ones the standard has a table of
     /// predefined datatypes; beyond it, they also combine derived datatypes whose elements are all
-    /// of one kind, element by element, and `MINLOC` and `MAXLOC` those made of pairs. `CHAR` is
-    /// combined as the number that it is in C, and `AINT`, `COUNT` and `OFFSET` by logical
-    /// operators, as other libraries do; check mode refuses both.
+    /// of one kind, element by element, and `MINLOC` and `MAXLOC` those made of pairs. As in other
+    /// libraries, `CHAR` is combined as the number that it is in C, and `AINT`, `COUNT` and
+    /// `OFFSET` by logical operators; check mode refuses both.
     ///
     /// # Errors
     /// [`ErrorKind::Op`] if it is not defined for the datatype (`MPI_ERR_OP`).
@@ -276,7 +275,7 @@ impl Op {
         }
     }
 
-    /// What it works on in items of this datatype.
+    /// The elements on which it works in items of this datatype.
     pub(crate) fn domain(&self, datatype: &Datatype) -> Result<Domain, ErrorKind> {
         let predefined = match &self.0 {
             Repr::User(user) => return Ok(Domain::Items(user.function.clone())),
@@ -285,7 +284,7 @@ impl Op {
             Repr::Predefined(predefined) => *predefined,
         };
         match (predefined, Shape::of(datatype)) {
-            // There is nothing that it could not be applied to.
+            // Any operator applies to items without data.
             (_, Some(Shape::Empty)) => Ok(Domain::Bytes(Take::Left)),
             (Predefined::Minloc, Some(Shape::Pair(value, index))) => {
                 Ok(Domain::Pairs(Extreme::Least, value, index))

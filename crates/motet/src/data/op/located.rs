@@ -1,4 +1,4 @@
-//! Values that say where they are.
+//! Values with an index, for `Minloc` and `Maxloc`.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -81,7 +81,7 @@ unsafe impl<V: Element + Typed, I: Element + Typed> Typed for Located<V, I> {
 }
 
 /// Whether the right one of two values with an index is taken: if it `wins`, if it has the lower
-/// index and none of them wins, or if only the left one is not a number.
+/// index and neither wins, or if only the left one is a NaN.
 #[inline]
 fn takes_right<V: Element + PartialOrd, I: Element + Ord>(
     left: Located<V, I>,

@@ -1,16 +1,16 @@
-//! What a collective call says about itself: what must be equal on all ranks, what must fit between
-//! two, and a text for people.
+//! A call description holds the facts of a collective call that ranks compare: arguments that must
+//! be equal on all ranks, data that must fit between two ranks, and a text for people.
 //!
-//! The name of a call tells the operation and the form (`bcast`, `ibcast`, `bcast_init`), so names
-//! must be equal. Roots, operators and the counts of operations without a `v` must be equal too,
-//! and so must the lists of `allgatherv` and `reduce_scatter`. What differs legally (the lists of
-//! the other irregular operations) is compared pair by pair: what one rank sends to another must be
-//! what that one expects.
+//! The name of a call contains the operation and the form (`bcast`, `ibcast`, `bcast_init`), so
+//! names must be equal. Roots, operators and the counts of operations without a `v` must be equal
+//! too, and so must the lists of `allgatherv` and `reduce_scatter`. The lists of the other
+//! irregular operations may differ and are compared pair by pair: the data that one rank sends to
+//! another must be the data that the other expects.
 //!
-//! A call that takes a group says on all ranks what it is called, and that it takes one. Whoever is
-//! in a group that a rank passes must have passed the same, so two groups are equal or have no rank
-//! in common. All else is compared among the members only: [`ANY`] stands for what others do not
-//! say.
+//! The description of a call that takes a group contains on all ranks the name, and that it takes a
+//! group. A rank in a group that another rank passes must have passed the same one, so two groups
+//! are equal or have no rank in common. Only the members compare all else: [`ANY`] stands for facts
+//! that other ranks do not state.
 
 use motet_fabric::{Peer, TypeCode};
 use motet_plan::call::Blocks;
@@ -25,23 +25,23 @@ use crate::types::element::{name_of, number_of};
 /// A fingerprint that agrees with every other.
 pub(crate) const ANY: u64 = 0;
 
-/// What a call says about itself.
+/// The facts of a call that ranks compare.
 #[derive(Clone, Debug)]
 pub(crate) struct CallDescription {
     pub(crate) text: String,
-    /// Of what must be equal on all ranks.
+    /// The fingerprint of the arguments that must be equal on all ranks.
     pub(crate) fingerprint: u64,
     /// The group, if the call takes one.
     group: Option<Group>,
-    /// Of what must be equal on all members of the group, or [`ANY`].
+    /// The fingerprint of the arguments that must be equal on all members of the group, or [`ANY`].
     pub(crate) shared: u64,
     /// The type of the elements, which must agree on all ranks; 0 if any type will do.
     pub(crate) element: u64,
-    /// Rank by rank, what is sent to it and expected from it; nothing for ranks that are not named.
+    /// The data sent to each rank and expected from it; no entry for ranks without any.
     pairs: Vec<Pair>,
 }
 
-/// What two ranks have to do with each other.
+/// Fingerprints of the data that this rank sends to another rank and expects from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Pair {
     rank: usize,
@@ -57,12 +57,12 @@ pub(crate) struct Elements {
 }
 
 impl Elements {
-    /// What must be equal of so many of them, as far as it does not depend on the type.
+    /// The bytes of so many elements: the part of the comparison that does not depend on the type.
     fn signature(self, count: usize) -> u64 {
         (count * self.bytes) as u64
     }
 
-    /// For people.
+    /// The name of the type, for people.
     fn name(self) -> String {
         name_of(self.code)
     }
@@ -77,7 +77,7 @@ pub(crate) struct Reducing {
     pub(crate) selection: Selection,
 }
 
-/// Members that a text names; of more it tells the number.
+/// The members that a text names; for the rest it gives the number.
 const NAMED: usize = 16;
 
 /// The group that a call takes, and the communicator that it is in.
@@ -88,7 +88,7 @@ pub(crate) struct Within<'a> {
 }
 
 impl Within<'_> {
-    /// The rank in the communicator of the member with this place.
+    /// The rank in the communicator of the member at this place.
     fn rank(self, place: usize) -> usize {
         self.group.translate(place, self.all).expect("members are in the communicator")
     }
@@ -124,7 +124,7 @@ fn hash_text(text: &str) -> u64 {
 }
 
 impl CallDescription {
-    /// Of a call with its arguments, among all ranks or as a member of a group.
+    /// Describes a call with its arguments, among all ranks or as a member of a group.
     pub(crate) fn of(
         call: &str,
         operation: &Operation,
@@ -134,8 +134,8 @@ impl CallDescription {
         place: &str,
     ) -> CallDescription {
         let Facts { root, signature, counts, pairs } = Facts::of(operation, elements);
-        // With no element there is no type, and the pairs of an irregular operation may have one
-        // each: those find out by their messages.
+        // Without elements there is no type. The pairs of an irregular operation may have one type
+        // each: their messages detect a mismatch.
         let element = if signature == 0 { 0 } else { number_of(elements.code) };
         let commutes = commutes(operation).map_or(2, u64::from);
         let fingerprint = hash([
@@ -162,7 +162,7 @@ impl CallDescription {
         }
     }
 
-    /// The same, of a member of a group.
+    /// Restricts it to the members of a group.
     fn within(mut self, call: &str, within: Within<'_>) -> CallDescription {
         let CallDescription { pairs, fingerprint: shared, .. } = &mut self;
         pairs.iter_mut().for_each(|pair| pair.rank = within.rank(pair.rank));
@@ -171,7 +171,7 @@ impl CallDescription {
         CallDescription { fingerprint, shared, group: Some(within.group.clone()), ..self }
     }
 
-    /// The same, of a persistent call with these hints.
+    /// Adds the hints of a persistent call.
     pub(crate) fn hinted(mut self, hints: &Hints) -> CallDescription {
         if let Some(text) = hints.text() {
             self.fingerprint = hash([self.fingerprint, hints.word()]);
@@ -180,37 +180,38 @@ impl CallDescription {
         self
     }
 
-    /// Of a call that takes a group in which this rank is not.
+    /// Describes a call with a group of which this rank is not a member.
     pub(crate) fn outside(call: &str, within: Within<'_>, place: &str) -> CallDescription {
         let text = format!("{call}({}) at {}", within.told(), place);
         let (fingerprint, group) = (of_call_with_group(call), Some(within.group.clone()));
         CallDescription { text, fingerprint, group, ..CallDescription::blank() }
     }
 
-    /// Of nothing.
+    /// An empty description.
     fn blank() -> CallDescription {
         let (text, pairs) = (String::new(), Vec::new());
         CallDescription { text, fingerprint: 0, group: None, shared: ANY, element: ANY, pairs }
     }
 
-    /// Of a call in which ranks have different parts, that they do not all know of.
+    /// Describes a call in which ranks have different parts that not all of them know.
     pub(crate) fn of_some(call: &str, place: &str) -> CallDescription {
         let text = format!("{call}() at {}", place);
         CallDescription { text, fingerprint: hash_text(call), ..CallDescription::blank() }
     }
 
-    /// Of a call that was refused. That all are refused is no mismatch, whatever the reasons.
+    /// Describes a refused call. If all ranks are refused, that is no mismatch, whatever the
+    /// reasons.
     pub(crate) fn refused(reason: &str, place: &str) -> CallDescription {
         let text = format!("{reason} (at {})", place);
         CallDescription { text, ..CallDescription::blank() }
     }
 
-    /// Of nothing but this text.
+    /// A description with only this text.
     pub(crate) fn told(text: String) -> CallDescription {
         CallDescription { text, ..CallDescription::blank() }
     }
 
-    /// Of the end of a communicator.
+    /// Describes the end of a communicator.
     pub(crate) fn freed() -> CallDescription {
         CallDescription::blank()
     }
@@ -233,30 +234,30 @@ impl CallDescription {
         self.group.as_ref()
     }
 
-    /// Whether there are ranks that this one has more to do with than with others.
+    /// Whether this rank exchanges different data with different ranks.
     pub(crate) fn has_pairs(&self) -> bool {
         !self.pairs.is_empty()
     }
 
-    /// To whom something is sent, and a fingerprint of what.
+    /// The ranks to which data is sent, with its fingerprint.
     pub(crate) fn sends(&self) -> impl Iterator<Item = (usize, u64)> {
         self.pairs.iter().map(|pair| (pair.rank, pair.sends)).filter(|(_, sends)| *sends != 0)
     }
 
-    /// From whom something is expected, and a fingerprint of what.
+    /// The ranks from which data is expected, with its fingerprint.
     pub(crate) fn expects(&self) -> impl Iterator<Item = (usize, u64)> {
         let expected = self.pairs.iter().map(|pair| (pair.rank, pair.expects));
         expected.filter(|(_, expects)| *expects != 0)
     }
 
-    /// What is sent to a rank and expected from it.
+    /// The fingerprints of the data sent to a rank and expected from it.
     pub(crate) fn with(&self, rank: usize) -> (u64, u64) {
         let found = self.pairs.binary_search_by_key(&rank, |pair| pair.rank);
         found.map_or((0, 0), |at| (self.pairs[at].sends, self.pairs[at].expects))
     }
 }
 
-/// Operators are equal if their types are; of closures that says nothing.
+/// The name of an operator by its type; equal types are equal operators, except closures.
 pub(crate) fn operator_name(of_type: &'static str) -> &'static str {
     if of_type.contains("{{closure}}") {
         return "a closure";
@@ -277,7 +278,7 @@ fn commutes(operation: &Operation) -> Option<bool> {
     }
 }
 
-/// What the ranks have to agree on in an operation.
+/// The facts of an operation on which the ranks must agree.
 struct Facts {
     root: Option<Rank>,
     signature: u64,
@@ -338,7 +339,7 @@ impl Facts {
         }
     }
 
-    /// Of an operation in which two ranks may have more to do with each other than others.
+    /// The facts of an operation in which pairs of ranks exchange different data.
     fn irregular(operation: &Operation, elements: Elements) -> Facts {
         let mut pairs = Pairs { elements, list: Vec::new(), sent: 0, expected: 0 };
         let mut of_root = None;
@@ -381,7 +382,7 @@ impl Facts {
     }
 }
 
-/// Collects what is sent to each rank and expected from it, message by message.
+/// Collects the data sent to each rank and expected from it, message by message.
 struct Pairs {
     elements: Elements,
     list: Vec<Pair>,

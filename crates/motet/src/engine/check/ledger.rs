@@ -1,4 +1,5 @@
-//! The calls of all ranks on one communicator, as far as they are not settled.
+//! A call log holds the calls of all ranks on one communicator that are not compared completely
+//! yet.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -8,10 +9,10 @@ use super::account::{ANY, CallDescription};
 use super::record::{Kind, Record};
 use crate::base::group::Group;
 
-/// One communicator, seen by one rank.
+/// The log of one communicator on one rank.
 pub(crate) struct CallLog {
     communicator: u64,
-    /// This rank and all; unknown until the communicator is there on this rank too.
+    /// This rank and the group; unknown until this rank has created the communicator.
     group: Option<(Peer, Group)>,
     pub(crate) name: String,
     /// The number of the next call of this rank.
@@ -19,17 +20,17 @@ pub(crate) struct CallLog {
     /// The number of the first entry.
     first: u64,
     entries: VecDeque<Entry>,
-    /// The last call of each rank, and how many it has made before.
+    /// The number and text of the last call of each rank.
     latest: HashMap<Peer, (u64, String)>,
     broken: Option<Broken>,
-    /// Ranks that have freed it.
+    /// The number of ranks that have freed it.
     freed: usize,
 }
 
-/// All calls under one number.
+/// The calls of all ranks under one number.
 #[derive(Default)]
 struct Entry {
-    /// What the others have called.
+    /// The calls of other ranks.
     said: Vec<RemoteCall>,
     own: Option<OwnCall>,
 }
@@ -37,7 +38,7 @@ struct Entry {
 struct OwnCall {
     kind: Kind,
     account: CallDescription,
-    /// The number under which its messages go, or those of a later one.
+    /// The number in the labels of its messages, or that of the next call that has one.
     tag: u64,
 }
 
@@ -46,23 +47,23 @@ struct RemoteCall {
     record: Record,
 }
 
-/// Who must be told of a mismatch: those who cannot see it.
+/// Whether other ranks must be told of a mismatch, because they cannot see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tell {
     Nobody,
     Others,
 }
 
-/// That the calls on a communicator do not fit together from some number on.
+/// A broken communicator: its calls mismatch from some number on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Broken {
     pub(crate) number: u64,
-    /// The first own message number that belongs to a call from there on.
+    /// The first number in labels of this rank that belongs to a call from there on.
     pub(crate) tag: u64,
     pub(crate) reason: &'static str,
 }
 
-/// What is to be done now that a communicator is broken.
+/// The mismatch of a communicator, and who must be told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Verdict {
     pub(crate) communicator: u64,
@@ -70,10 +71,10 @@ pub(crate) struct Verdict {
     pub(crate) tell: Tell,
 }
 
-/// What comes of an own call.
+/// The result of entering a call of this rank.
 pub(crate) struct Own {
     pub(crate) number: u64,
-    /// For each other rank of the communicator, what it is to be told.
+    /// The record for each other rank of the communicator.
     pub(crate) records: Vec<(Peer, Record)>,
     pub(crate) verdict: Option<Verdict>,
     /// Why this call must not be made.
@@ -81,7 +82,7 @@ pub(crate) struct Own {
 }
 
 impl CallLog {
-    /// Of a communicator whose calls are counted from here.
+    /// Creates a log of a communicator whose calls are counted from here.
     pub(crate) fn new(communicator: u64, first: u64) -> CallLog {
         CallLog {
             communicator,
@@ -96,12 +97,12 @@ impl CallLog {
         }
     }
 
-    /// The communicator is there.
+    /// Sets the group, when this rank has created the communicator.
     pub(crate) fn meet(&mut self, me: Peer, group: Group) {
         self.group.get_or_insert((me, group));
     }
 
-    /// Its ranks; none while it is not there.
+    /// The group; empty while this rank has not created the communicator.
     pub(crate) fn group(&self) -> Group {
         self.group.as_ref().map_or(Group::empty(), |(_, group)| group.clone())
     }
@@ -111,13 +112,13 @@ impl CallLog {
         self.group.is_some() && self.freed == self.group().size()
     }
 
-    /// Whether nothing more can be found here: it is broken, or was opened by a record that came
-    /// when all had freed it.
+    /// Whether nothing more can be detected: the communicator is broken, or the log was created by
+    /// a record that arrived when all had freed it.
     pub(crate) fn is_pointless(&self) -> bool {
         self.broken.is_some() || self.group.is_none()
     }
 
-    /// Enters a record of another rank. Says if it breaks the communicator.
+    /// Enters a record of another rank. Returns a verdict if it breaks the communicator.
     pub(crate) fn enter(&mut self, peer: Peer, record: Record) -> Option<Verdict> {
         if record.kind == Kind::Verdict {
             return self.break_from(record.number, record.text, Tell::Nobody);
@@ -138,8 +139,8 @@ impl CallLog {
         self.judge(number, found)
     }
 
-    /// Enters the next call of this rank, of which `tag` is the message number, or that of the
-    /// next call that has one.
+    /// Enters the next call of this rank. `tag` is the number in the labels of its messages, or
+    /// that of the next call that has one.
     pub(crate) fn enter_own(&mut self, kind: Kind, account: CallDescription, tag: u64) -> Own {
         let number = self.next;
         self.next += 1;
@@ -169,7 +170,7 @@ impl CallLog {
         self.entries.get_mut(at)
     }
 
-    /// What a rank is told of an own call.
+    /// The record of an own call for a peer.
     fn record_for(&self, peer: Peer, number: u64, kind: Kind, account: &CallDescription) -> Record {
         let (sends, expects) = self.rank_of(peer).map_or((0, 0), |rank| account.with(rank));
         let CallDescription { fingerprint, shared, element, ref text, .. } = *account;
@@ -193,7 +194,7 @@ impl CallLog {
         self.latest.insert(peer, (record.number, record.text.clone()));
     }
 
-    /// What is wrong with a record beside the own call of that number, if anything is.
+    /// What is wrong between the own call of this number and a record, if anything.
     fn compare_with_own(
         &self,
         number: u64,
@@ -216,17 +217,17 @@ impl CallLog {
         })
     }
 
-    /// What is wrong with two records of one number in the eyes of everybody, if anything is.
+    /// What every rank can see to be wrong between two records of one number, if anything.
     fn compare_kinds(&self, one: &RemoteCall, other: &RemoteCall) -> Option<(String, Tell)> {
         let (first, second) = (&one.record, &other.record);
         let agree = |one: u64, other: u64| one == other || one == ANY || other == ANY;
-        // Groups that have no rank in common are as calls of their own.
+        // Disjoint groups make calls of their own.
         let are_apart = first.group != second.group;
         let equal = first.kind == second.kind
             && first.fingerprint == second.fingerprint
             && (are_apart
                 || (agree(first.shared, second.shared) && agree(first.element, second.element)));
-        // Ranks outside a group cannot compare what they do not know.
+        // Ranks outside a group cannot compare arguments that they do not know.
         let tell = match (first.group, second.group) {
             (ANY, ANY) => Tell::Nobody,
             _ => Tell::Others,
@@ -234,7 +235,7 @@ impl CallLog {
         (!equal).then(|| (self.tell(one.peer, first, other.peer, second), tell))
     }
 
-    /// Names two calls of one number.
+    /// The text that names two calls of one number.
     fn tell(&self, one: Peer, first: &Record, other: Peer, second: &Record) -> String {
         let (one, other) = match self.rank_of(one) <= self.rank_of(other) {
             true => ((one, first), (other, second)),
@@ -260,7 +261,7 @@ impl CallLog {
         }
     }
 
-    /// The name, or where the communicator was made.
+    /// The name of the communicator, or the parts of its id.
     pub(crate) fn title(&self) -> String {
         match self.name.as_str() {
             "" => format!("{}.{}", self.communicator >> 48, self.communicator & ((1 << 48) - 1)),
@@ -268,12 +269,13 @@ impl CallLog {
         }
     }
 
-    /// The rank that somebody has here.
+    /// The rank of a peer in this communicator.
     pub(crate) fn rank_of(&self, peer: Peer) -> Option<usize> {
         self.group.as_ref()?.1.rank_of_peer(peer)
     }
 
-    /// Breaks the communicator if something was found, and forgets what all ranks agree on if not.
+    /// Breaks the communicator if a mismatch was found, else discards entries on which all ranks
+    /// agree.
     fn judge(&mut self, number: u64, found: Option<(String, Tell)>) -> Option<Verdict> {
         if let Some((reason, tell)) = found {
             return self.break_from(number, reason, tell);
@@ -291,8 +293,8 @@ impl CallLog {
         }
     }
 
-    /// From this number on nothing fits. The reason is kept for ever: there is one for each
-    /// communicator at most, and errors of operations that nobody may ask for refer to it.
+    /// Breaks the communicator from this number on. The reason is leaked: there is at most one for
+    /// each communicator, and errors of operations that may never be taken refer to it.
     fn break_from(&mut self, number: u64, reason: String, tell: Tell) -> Option<Verdict> {
         if self.broken.is_some() {
             return None;
@@ -306,14 +308,14 @@ impl CallLog {
         Some(Verdict { communicator: self.communicator, broken, tell })
     }
 
-    /// Which ranks have not made the call of this number.
+    /// The ranks that have not made the call of this number.
     pub(crate) fn missing(&self, number: u64) -> Vec<usize> {
         let has_called = |peer| self.latest.get(&peer).is_some_and(|&(last, _)| last >= number);
         let group = self.group();
         (0..group.size()).filter(|&rank| !has_called(group.peer(rank))).collect()
     }
 
-    /// How many calls a rank has made here, and the last of them.
+    /// The number of calls that a rank has made here, and the text of the last.
     pub(crate) fn latest(&self, rank: usize) -> Option<(u64, &str)> {
         let group = self.group();
         let peer = (rank < group.size()).then(|| group.peer(rank))?;

@@ -1,12 +1,12 @@
-//! What one rank tells another of a call.
+//! A record tells another rank of one collective call.
 
-/// The longest record, in bytes: it fits a cell of every lane.
+/// The longest record in bytes: it fits a cell of every eager ring.
 pub(crate) const RECORD_MAX_BYTES: usize = 512;
-/// Words before the text.
+/// Words of 8 bytes before the text.
 const WORDS: usize = 10;
 const TEXT_AT: usize = WORDS * 8;
 
-/// What a record tells.
+/// The kinds of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A call.
@@ -15,7 +15,7 @@ pub(crate) enum Kind {
     Refused,
     /// The communicator has been freed.
     Freed,
-    /// Two calls do not fit together: the text says which.
+    /// A mismatch of two calls: the text names them.
     Verdict,
 }
 
@@ -27,32 +27,35 @@ impl Kind {
     }
 }
 
-/// One call of one rank, as another rank hears of it.
+/// One call of one rank, as sent to another rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Record {
     pub(crate) communicator: u64,
     pub(crate) number: u64,
     pub(crate) kind: Kind,
-    /// Of what must be equal on all ranks.
+    /// The fingerprint of the arguments that must be equal on all ranks.
     pub(crate) fingerprint: u64,
-    /// Of the group that the call takes; 0, of an empty one, agrees with every other.
+    /// The fingerprint of the group that the call takes; 0, of an empty one, agrees with every
+    /// other.
     pub(crate) group: u64,
-    /// Of what must be equal on all members of the group; 0 agrees with every other.
+    /// The fingerprint of the arguments that must be equal on all members of the group; 0 agrees
+    /// with every other.
     pub(crate) shared: u64,
     /// Whether the receiver of the record is in the group.
     pub(crate) includes: bool,
     /// The type of the elements; 0 agrees with every other.
     pub(crate) element: u64,
-    /// Of what the sender of the record sends to its receiver in this call.
+    /// The fingerprint of the data that the sender of the record sends to its receiver in this
+    /// call.
     pub(crate) sends: u64,
-    /// Of what it expects from its receiver.
+    /// The fingerprint of the data that it expects from its receiver.
     pub(crate) expects: u64,
-    /// For people.
+    /// The call with its arguments and source line, for people.
     pub(crate) text: String,
 }
 
 impl Record {
-    /// As bytes. A text that is too long loses its end.
+    /// Encodes it. A text that is too long is cut at its end.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let words = [
             self.communicator,
@@ -72,7 +75,7 @@ impl Record {
         bytes
     }
 
-    /// From bytes; `None` if they are none of ours.
+    /// Decodes it; `None` if the bytes are no record.
     pub(crate) fn read(bytes: &[u8]) -> Option<Record> {
         let (head, text) = bytes.split_at_checked(TEXT_AT)?;
         let (head, _) = head.as_chunks();

@@ -1,4 +1,4 @@
-//! Reports of waits that take too long: who waits for what, and who has not come.
+//! Reports long waits: which rank waits for which call, and which ranks have not made it.
 
 use std::fmt::Display;
 use std::io::Write as _;
@@ -11,21 +11,21 @@ use super::{CallLog, CheckState, PendingCall};
 use crate::engine::OpKey;
 use crate::engine::context::{ContextKind, split_context};
 
-/// Ranks of a communicator that a report lists; of more it tells the number.
+/// The ranks of a communicator that a report lists; for the rest it gives the number.
 const LISTED: usize = 16;
-/// Operations that a report describes, if somebody waits for more.
+/// The operations that a report describes; for the rest it gives the number.
 const DESCRIBED: usize = 4;
 
-/// An operation that is waited for.
+/// An operation for which a thread waits.
 pub(crate) struct Awaited {
     pub(crate) id: Id,
-    /// Of a collective.
+    /// The number of a collective.
     pub(crate) number: Option<OpKey>,
-    /// Ranks whose channels a collective waits for.
+    /// The ranks for whose channels a collective waits.
     pub(crate) stuck_with: Vec<Peer>,
 }
 
-/// A report, line by line: a name or the place of a call cannot begin another one.
+/// A report, line by line: a name or source line inside a line cannot start another line.
 #[derive(Default)]
 struct Lines(String);
 
@@ -35,7 +35,7 @@ impl Lines {
     }
 }
 
-/// Writes a report, in one piece: the ranks share the stream.
+/// Writes a report to standard error in one piece, because the ranks share the stream.
 pub(crate) fn report(
     books: &CheckState,
     endpoint: &Endpoint,
@@ -73,7 +73,7 @@ pub(crate) fn report(
     if let Some(more) = awaited.len().checked_sub(DESCRIBED).filter(|&more| more > 0) {
         text.line(format_args!("motet:   and for {more} more operations"));
     }
-    // Nobody can be told that nobody can be told.
+    // A failure to write to standard error cannot be reported.
     let _ = std::io::stderr().write_all(text.0.as_bytes());
 }
 
@@ -84,7 +84,7 @@ fn community(awaited: &Awaited, transits: &[Transit]) -> Option<u64> {
     Some(split_context(context).0)
 }
 
-/// A rank as its communicator counts it, or else as the world does.
+/// The rank in the communicator, or else in the world.
 fn name_of(ledger: Option<&CallLog>, peer: Peer) -> String {
     let rank = ledger.and_then(|ledger| ledger.rank_of(peer));
     rank.map_or_else(|| format!("rank {peer} of the world"), |rank| format!("rank {rank}"))
@@ -108,7 +108,7 @@ fn in_words(transit: &Transit, is_message: bool, rank: &impl Fn(Peer) -> String)
     }
 }
 
-/// What each rank has called last, and who is missing.
+/// Lists the last call of each rank, and the missing ranks.
 fn tell_of_all(text: &mut Lines, ledger: &CallLog, live: Option<&PendingCall>) {
     let title = ledger.title();
     let missing = live.map(|live| ledger.missing(live.number)).unwrap_or_default();

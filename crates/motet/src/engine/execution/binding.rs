@@ -1,4 +1,5 @@
-//! What a run works on, which may change from one execution to the next.
+//! A binding supplies an execution with buffers, datatype, operator, group and number. They may
+//! change from one execution to the next; the plan stays.
 
 use motet_fabric::TypeCode;
 
@@ -7,7 +8,7 @@ use crate::base::group::Group;
 use crate::data::buffer::RawSlice;
 use crate::data::kernel::Kernel;
 
-/// What a run works on, with whom, and under which number.
+/// The buffers, datatype, operator, ranks and number of an execution.
 pub(crate) struct Binding {
     pub(crate) input: RawSlice,
     pub(crate) output: RawSlice,
@@ -18,12 +19,12 @@ pub(crate) struct Binding {
 }
 
 impl Execution {
-    /// Says on what, with whom and under which number the run works from now on.
+    /// Sets the buffers, datatype, operator, ranks and number of the next execution.
     #[inline]
     pub(crate) fn bind(&mut self, binding: Binding) {
         self.memory.bind(binding.input, binding.output);
         if binding.element != self.element && binding.element.is_strict() {
-            // Of another type, something may lie there that is no value of this one.
+            // Scratch memory may hold bytes that are no value of the new type.
             self.memory.clear_scratch();
         }
         self.element = binding.element;
@@ -34,7 +35,7 @@ impl Execution {
         self.number = binding.number;
     }
 
-    /// Puts other addresses and another number into a run that was bound before.
+    /// Replaces the buffer addresses and the number of an execution that was bound before.
     pub(crate) fn bind_again(&mut self, [input, output]: [*mut u8; 2], number: OpKey) {
         self.memory.bind_at(input, output);
         self.polled = false;

@@ -1,4 +1,4 @@
-//! What a run does by itself: it copies and reduces.
+//! Dataflow execution: the local steps, which copy and reduce.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -10,17 +10,17 @@ use motet_plan::{Action, StepId};
 use super::Execution;
 use crate::data::kernel::Kernel;
 
-/// Bytes that are copied or reduced before anything else is looked at.
+/// Bytes that a rank copies or reduces before it makes progress on messages.
 const SLICE_BYTES: usize = 64 << 10;
 
 impl Execution {
-    /// Takes its operator, if to drop it may run foreign code.
+    /// Takes the operator out, if dropping it may run user code.
     #[inline]
     pub(in crate::engine) fn take_operator(&mut self) -> Option<Box<dyn Kernel>> {
         self.kernel.take_if(|kernel| kernel.is_dropped_by_user())
     }
 
-    /// Takes a step that copies or reduces.
+    /// Does a step that copies or reduces.
     pub(super) fn compute(
         &mut self,
         step: StepId,
@@ -36,7 +36,7 @@ impl Execution {
                     unsafe { run.memory.copy(from, into) };
                 });
             }
-            // Something has gone wrong: there is nothing to reduce, and nobody wants it.
+            // After a fault there is nothing to reduce, and no rank needs the result.
             Action::Reduce { .. } if self.fault.is_some() => {}
             Action::Reduce { left, right, into } => {
                 self.part_by_part(into.len, endpoint, done, |run, part| {
@@ -56,9 +56,10 @@ impl Execution {
         }
     }
 
-    /// Does something with so many elements, if they are many part by part, and moves messages in
-    /// between: somebody may wait for them. Where nobody reduces, whoever copies for itself has
-    /// more to do than those who send to it or receive from it, and leaves copies to them.
+    /// Calls `work` on all elements, part by part if they are many, and makes progress on messages
+    /// in between, because a peer may wait for them. If the plan has no reduction, a rank that
+    /// copies its own data has more to do than its peers, so it defers copies of messages and
+    /// leaves them to the peers.
     fn part_by_part(
         &mut self,
         elements: usize,

@@ -1,4 +1,4 @@
-//! What a run does about what goes wrong: it goes on, so that the others can end theirs, but tells
+//! Handles errors of an execution: it goes on, so that the other ranks can end theirs, but tells
 //! them that it has nothing to send.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
@@ -10,29 +10,29 @@ use super::{Execution, MessageRoute, StepAttempt};
 use crate::ExceptionId;
 use crate::engine::context::{ContextKind, is_of};
 
-/// What went wrong in an execution.
+/// The errors of an execution.
 pub(super) struct Fault {
-    /// The first thing.
+    /// The first error.
     first: TransferError,
-    /// The first thing that says that the ranks disagree.
+    /// The first error that shows that the ranks disagree.
     disagreement: Option<TransferError>,
 }
 
-/// Whether the ranks of a call that has met this error disagree, so that some may wait for others
-/// in vain.
+/// Whether this error shows that the ranks of the call disagree, so that a rank may wait for a
+/// message that never comes.
 fn tells_of_disagreement(error: &TransferError) -> bool {
     let is_told = matches!(error, TransferError::TypeMismatch { .. } | TransferError::Spoiled(_));
     is_told || tells_lengths_apart(error)
 }
 
-/// Whether they disagree on how long something is.
+/// Whether this error shows that the ranks disagree on a length.
 pub(in crate::engine) fn tells_lengths_apart(error: &TransferError) -> bool {
     use TransferError::{Astray, OtherElements, Short, Truncated};
     matches!(error, Truncated { .. } | Short { .. } | OtherElements { .. } | Astray(_))
 }
 
 impl Execution {
-    /// Something went wrong.
+    /// Records an error.
     pub(in crate::engine) fn fail(&mut self, error: TransferError) {
         self.invalidate();
         let none_yet = || Box::new(Fault { first: error, disagreement: None });
@@ -42,21 +42,20 @@ impl Execution {
         }
     }
 
-    /// What says that the ranks disagree, if anything does: then another execution would come to
-    /// nothing, too.
+    /// The error that shows that the ranks disagree, if any. Another execution would fail, too.
     #[inline]
     pub(in crate::engine) fn disagreement(&self) -> Option<TransferError> {
         self.fault.as_deref().and_then(|fault| fault.disagreement)
     }
 
-    /// Whether anything went wrong in the execution before.
+    /// Whether the previous execution failed.
     #[inline]
     pub(in crate::engine) fn has_failed(&self) -> bool {
         self.fault.is_some()
     }
 
-    /// Forgets what went wrong in the execution before, unless that says that the ranks disagree.
-    /// Says whether it could.
+    /// Forgets the error of the previous execution, unless it shows that the ranks disagree.
+    /// Returns whether the error could be forgotten.
     #[cold]
     pub(in crate::engine) fn forget_fault(&mut self) -> bool {
         let may_forget = self.disagreement().is_none();
@@ -66,7 +65,7 @@ impl Execution {
         may_forget
     }
 
-    /// Goes on after a reduction, which has failed if the operator has thrown.
+    /// Records an error if the operator has thrown.
     #[inline]
     pub(super) fn check_operator(&mut self, reduced: Result<(), ExceptionId>) {
         if let Err(ExceptionId(id)) = reduced {
@@ -74,19 +73,19 @@ impl Execution {
         }
     }
 
-    /// What went wrong, if anything did.
+    /// The first error, if any.
     #[inline]
     pub(crate) fn error(&self) -> Option<TransferError> {
         self.fault.as_deref().map(|fault| fault.first)
     }
 
-    /// Whether it may be started again, by its number.
+    /// Whether its number is that of a persistent collective, which may be started again.
     #[inline]
     pub(in crate::engine) fn is_persistent(&self) -> bool {
         is_of(self.number.context, ContextKind::Persistent)
     }
 
-    /// Whether a step receives this message, of so many bytes, from that rank.
+    /// Whether a step receives this message of so many bytes from this peer.
     pub(in crate::engine) fn receives(&self, from: Peer, ordinal: u32, bytes: usize) -> bool {
         self.planned.plan.steps().iter().any(|step| match *step {
             Action::Recv { from: rank, ordinal: its, into } => {
@@ -98,7 +97,7 @@ impl Execution {
         })
     }
 
-    /// Whether a step sends this message to that rank.
+    /// Whether a step sends this message to this peer.
     pub(in crate::engine) fn sends(&self, to: Peer, ordinal: u32) -> bool {
         self.planned.plan.steps().iter().any(|step| match *step {
             Action::Send { to: rank, ordinal: its, .. } => its == ordinal && self.peer(rank) == to,
@@ -106,9 +105,9 @@ impl Execution {
         })
     }
 
-    /// Tells the receiver of a step that there is nothing to send, since something went wrong here:
-    /// it must not take what we have for a result. From now on this step goes as a message, so that
-    /// the rounds of its channel and its messages cannot be taken for one another.
+    /// Sends an empty message that tells the receiver of a step that this rank has failed: the
+    /// receiver must not take this rank's data for a result. From now on the step sends tagged
+    /// messages, so that no round of its channel is mistaken for one of these messages.
     #[cold]
     pub(super) fn send_spoiled(
         &mut self,

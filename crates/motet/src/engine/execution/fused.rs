@@ -1,9 +1,10 @@
-//! What is received to be reduced, reduced from wherever it lies.
+//! Fuses a receive with the reduction of what it receives: the rank reduces the message in shared
+//! memory.
 //!
-//! A plan receives into memory and reduces that. Where nobody else reads what came
-//! ([`motet_plan::Plan::reduction`]) it need not be copied there: both steps are one, which reads
-//! the message in the memory that ranks share. If the message comes in a way that cannot be read
-//! there, or the other operand is not ready, it is received and reduced as the plan says.
+//! A plan receives into memory and then reduces that memory. If no other step reads what was
+//! received ([`motet_plan::Plan::reduction`]), the copy is unnecessary, and one fused step reads
+//! the message in shared memory. If the message cannot be read there, or the other operand is not
+//! ready, the rank receives and reduces in two steps, as the plan says.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -13,21 +14,21 @@ use motet_plan::{Action, Slice, StepId};
 use super::Execution;
 use crate::data::kernel::Kernel;
 
-/// A receiving step, and the reducing one that takes what comes.
+/// The reduction that is fused with a receive.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reduction {
     /// The step that reduces.
     pub(super) step: StepId,
-    /// What the address of the message must be a multiple of.
+    /// The alignment of the message in bytes that the operator needs.
     pub(super) alignment: usize,
 }
 
-/// What a reducing step does with what a step before it receives in a place.
+/// The operands of a fused reduction beside the received one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Operands {
-    /// The operand that is there already.
+    /// The operand in local memory.
     pub(super) other: Slice,
-    /// On which side of it what is received goes.
+    /// The side on which the received operand goes.
     pub(super) side: OperandSide,
     pub(super) into: Slice,
 }
@@ -40,7 +41,7 @@ pub(super) enum OperandSide {
 }
 
 impl OperandSide {
-    /// Reduces so many elements: what has been received, and the other operand.
+    /// Reduces `count` elements of the received operand and the other one.
     ///
     /// # Safety
     /// As [`Kernel::reduce`].
@@ -62,7 +63,7 @@ impl OperandSide {
 }
 
 impl Execution {
-    /// What a step does that reduces what is received in this place.
+    /// The operands of a step that reduces what is received in this place.
     pub(super) fn operands(&self, reduction: StepId, place: Slice) -> Operands {
         let Action::Reduce { left, right, into } = *self.planned.plan.step(reduction) else {
             unreachable!("the plan says that it reduces")
@@ -72,7 +73,7 @@ impl Execution {
         Operands { other, side, into }
     }
 
-    /// The reduction that may take what a step receives from wherever it lies.
+    /// The reduction that may be fused with this receive.
     #[inline]
     pub(super) fn reduction(&self, receive: StepId) -> Option<Reduction> {
         let step = self.planned.plan.reduction(receive)?;
@@ -80,7 +81,7 @@ impl Execution {
         Some(Reduction { step, alignment })
     }
 
-    /// Receives what the next message holds and reduces it, if it is there.
+    /// Receives and reduces the next message, if it has arrived.
     #[inline]
     pub(super) fn receive_and_reduce(
         &mut self,
@@ -96,7 +97,7 @@ impl Execution {
         unsafe { endpoint.read_inline((from, label), element, into, reduction.alignment, read) }
     }
 
-    /// As [`Execution::complete`], of a transfer whose message may lie where it came.
+    /// Like [`Execution::complete`], for a transfer whose message may still be in shared memory.
     pub(crate) fn complete_transfer(
         &mut self,
         token: Token,
@@ -107,8 +108,8 @@ impl Execution {
         self.take_lying(StepId(token.step), token, endpoint);
     }
 
-    /// A message has been received; if it lies where it came, it is reduced from there or copied.
-    /// The step that received it is complete.
+    /// Consumes a message that was received in place: reduces it there or copies it out. The
+    /// receiving step is complete.
     fn take_lying(&mut self, receive: StepId, token: Token, endpoint: &mut Endpoint) {
         let Some(reduction) = self.planned.plan.reduction(receive) else { return };
         let read = endpoint.consume_in_place(token, |received| {
@@ -127,7 +128,7 @@ impl Execution {
         }
     }
 
-    /// Reduces what was to be received in this place.
+    /// Reduces a received message instead of copying it to its place.
     #[inline]
     fn reduce_received(&mut self, place: Slice, received: Region, reduction: StepId) {
         let Action::Reduce { left, right, into } = *self.planned.plan.step(reduction) else {
@@ -142,7 +143,7 @@ impl Execution {
         self.check_operator(reduced);
     }
 
-    /// From whom a step receives what, and where it goes.
+    /// The source, the label and the destination of a receiving step.
     fn awaited(&self, receive: StepId) -> (Peer, Label, Slice) {
         let Action::Recv { from, ordinal, into } = *self.planned.plan.step(receive) else {
             unreachable!("not a receive")

@@ -1,7 +1,7 @@
-//! A run with short messages, straight from step to step.
+//! In-order execution: runs the steps of a plan with short messages one after the other.
 //!
-//! No receive is posted: each step is tried until it can be done, one after the other. At any
-//! point the run can go on as all others do.
+//! No receive is posted: each step is tried until it can be done. At any point the execution can
+//! switch to dataflow execution.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -11,20 +11,20 @@ use motet_plan::{Action, StepId};
 use super::Execution;
 use super::fused::Reduction;
 
-/// How far a sprint, or a step of it, has come.
+/// The result of an in-order execution, or of one step of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Advance {
     Complete,
-    /// The message of a step has not come from this rank.
+    /// The message of a step has not arrived from this peer.
     Waiting(Peer),
-    /// Something else must move first.
+    /// Another operation or message must move first.
     Behind,
-    /// Something went wrong, of which others must be told.
+    /// An error occurred, of which other ranks must be told.
     Failed,
 }
 
 impl Advance {
-    /// Whether it may be complete later.
+    /// Whether it is incomplete and has not failed.
     #[inline]
     pub(crate) fn is_under_way(self) -> bool {
         matches!(self, Advance::Waiting(_) | Advance::Behind)
@@ -32,14 +32,14 @@ impl Advance {
 }
 
 impl Execution {
-    /// Whether its steps are taken one after the other, so that it may sprint.
+    /// Whether its steps run one after the other, so that it may run inline.
     #[inline]
     pub(crate) fn is_in_order(&self) -> bool {
         self.exec.is_in_order()
     }
 
-    /// Whether it may go on at a sprint: no step of it has been posted, none has a channel, and
-    /// nothing has gone wrong, of which others would have to be told.
+    /// Whether it may go on in order without posted receives: no step has been posted, no step has
+    /// a channel, and no error has occurred of which other ranks must be told.
     #[inline]
     pub(crate) fn may_run_inorder(&self) -> bool {
         self.is_in_order()
@@ -48,7 +48,7 @@ impl Execution {
             && !self.exec.is_at_step()
     }
 
-    /// Does all steps that can be done now.
+    /// Does the steps in order until one cannot be done yet.
     pub(crate) fn sprint(&mut self, endpoint: &mut Endpoint) -> Advance {
         debug_assert!(self.may_run_inorder());
         while let Some(step) = self.exec.next_ready(&self.planned.plan) {
@@ -67,7 +67,7 @@ impl Execution {
         Advance::Complete
     }
 
-    /// Steps over a reduction that was done together with the step before it.
+    /// Skips a reduction that was fused with the receive before it.
     #[inline]
     fn skip_fused(&mut self, reduction: Option<Reduction>) {
         if let Some(Reduction { step, .. }) = reduction
@@ -77,8 +77,7 @@ impl Execution {
         }
     }
 
-    /// Does a step, together with the reduction of what it receives if there is one, if that is
-    /// possible now.
+    /// Does a step, with the reduction fused with it if any, if that is possible now.
     #[inline]
     fn try_step(
         &mut self,
@@ -127,7 +126,7 @@ impl Execution {
         Advance::Complete
     }
 
-    /// Whether it waits for one channel and for nothing else.
+    /// Whether it waits for exactly one channel.
     #[inline]
     pub(crate) fn waits_for_channel(&self) -> bool {
         self.is_in_order() && self.is_stuck()

@@ -1,10 +1,10 @@
-//! A persistent run all of whose messages go through channels, with all that its steps need looked
-//! up: addresses, lengths, peers.
+//! A linked program runs a persistent execution all of whose messages go through channels: a list
+//! of instructions with addresses, lengths and peers resolved.
 //!
-//! A start of such a run is a walk along a list. The list is written when all channels are known,
-//! which is before the second start or soon after, and it is thrown away when something goes
-//! wrong: the run then goes on as all others do, from wherever it is. The steps come in the plan's
-//! order, so at any point that is one step that waits, or none.
+//! A start walks along the list. The list is compiled when all channels are known, which is before
+//! the second start or soon after. It is discarded when an error occurs; the execution then
+//! continues step by step from where it is. The instructions are in the plan's order, so at any
+//! point at most one step waits.
 //!
 //! **No rank waits for ever for room.** A channel carries one message in each round. The rank that
 //! is furthest behind, in round `n`, finds room in each channel that it sends through: the receiver
@@ -23,10 +23,10 @@ use super::fused::{OperandSide, Operands};
 use super::{Execution, MessageRoute, MessageRoutes};
 use crate::data::kernel::Kernel;
 
-/// The longest script, in steps, each of which takes 64 bytes as long as the operation lives.
+/// The longest linked program in steps, each of which takes 64 bytes while the operation lives.
 const LINKED_STEPS_MAX: usize = 256;
 
-/// The steps of a run in the plan's order, if all is known that they need.
+/// The instructions of an execution in the plan's order, if all their addresses are known.
 pub(super) struct LinkedProgram {
     acts: Vec<LinkedInstr>,
     state: State,
@@ -34,14 +34,14 @@ pub(super) struct LinkedProgram {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// To be written when all channels are known.
+    /// To be compiled when all channels are known.
     Missing,
     Written,
-    /// Some message does not go through a channel, or steps are not taken in order.
+    /// A message does not go through a channel, or the steps are not taken in order.
     Impossible,
 }
 
-/// A step, with its addresses.
+/// An instruction: a step with its addresses.
 enum LinkedInstr {
     Send {
         link: usize,
@@ -63,11 +63,11 @@ enum LinkedInstr {
         into: RegionMut,
         count: usize,
     },
-    /// Receives one operand and reduces it from where it lies: this step and the next one.
+    /// Receives one operand and reduces it inside its cell: this step and the next one.
     ReceiveAndReduce {
         link: usize,
         from: Peer,
-        /// The operand that is there already.
+        /// The operand in local memory.
         other: Region,
         side: OperandSide,
         into: RegionMut,
@@ -76,10 +76,10 @@ enum LinkedInstr {
 }
 
 impl LinkedProgram {
-    /// The script of a run with these links: one to be written, for which there is room, so that
-    /// no start allocates; or none.
+    /// The program of an execution with these routes: to be compiled later, with its memory
+    /// allocated now so that no start allocates; or impossible.
     pub(super) fn of(run: &Execution, links: &[MessageRoute]) -> LinkedProgram {
-        // One that may fail in the middle goes as those do that have failed.
+        // If the operator may throw, the execution takes the general way.
         let may_throw = run.kernel.as_ref().is_some_and(|kernel| kernel.may_throw());
         if links.len() > LINKED_STEPS_MAX
             || !run.is_in_order()
@@ -100,13 +100,13 @@ impl LinkedProgram {
 }
 
 impl Execution {
-    /// Whether it goes by a script: [`Execution::run_inorder`] moves it, and nothing else.
+    /// Whether a linked program runs it: [`Execution::run_inorder`] moves it, and nothing else.
     #[inline]
     pub(crate) fn is_compiled(&self) -> bool {
         self.channels.as_ref().is_some_and(|channels| channels.script.state == State::Written)
     }
 
-    /// Writes the script, if that is to be done and can be done now.
+    /// Compiles the linked program, if it is missing and all channels are known.
     #[inline]
     pub(super) fn compile_if_linked(&mut self) {
         if self.channels.as_ref().is_some_and(|channels| channels.script.state == State::Missing) {
@@ -114,7 +114,7 @@ impl Execution {
         }
     }
 
-    /// What was written does not hold any more.
+    /// Discards the compiled program.
     pub(super) fn invalidate(&mut self) {
         if let Some(channels) = &mut self.channels {
             channels.script.forget();
@@ -136,7 +136,7 @@ impl Execution {
         self.channels = Some(channels);
     }
 
-    /// Whether a step sends or receives through no channel.
+    /// Whether a step sends or receives without a channel.
     pub(super) fn has_messages_beside(&self, links: &[MessageRoute]) -> bool {
         let steps = self.planned.plan.steps().iter().zip(links);
         steps.into_iter().any(|(step, link)| {
@@ -145,7 +145,7 @@ impl Execution {
         })
     }
 
-    /// A step with its addresses.
+    /// The instruction of a step, with its addresses.
     fn act(&mut self, step: StepId) -> LinkedInstr {
         let link = step.index();
         match *self.planned.plan.step(step) {
@@ -178,7 +178,8 @@ impl Execution {
         }
     }
 
-    /// A step that receives together with the one that reduces, if the kernel can read in channels.
+    /// The instruction that fuses a receive with its reduction, if the kernel can read inside a
+    /// cell.
     fn receive_and_reduce_act(
         &mut self,
         receive: StepId,
@@ -199,7 +200,7 @@ impl Execution {
         })
     }
 
-    /// Does all steps that can be done now. Says whether the run is complete.
+    /// Runs instructions until one must wait. Returns whether the execution is complete.
     #[inline(always)] // it is called from one place, and short
     pub(crate) fn run_inorder(&mut self, endpoint: &Endpoint) -> bool {
         let MessageRoutes { links, stuck, script } =
@@ -226,11 +227,11 @@ impl Execution {
 }
 
 impl LinkedInstr {
-    /// Does the step, if that is possible now. Says how many steps are done by that.
+    /// Runs the instruction if that is possible now. Returns the number of steps done.
     ///
     /// # Safety
-    /// What it reads is readable, and what it writes is writable and used by nobody else. The
-    /// links are those that it was written for, and the kernel is that of its run.
+    /// What it reads is readable, and what it writes is writable and used by nobody else. The links
+    /// are those that it was written for, and the kernel is that of its run.
     #[inline]
     unsafe fn perform(
         &self,

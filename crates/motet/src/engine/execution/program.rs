@@ -1,10 +1,10 @@
-//! The steps of a short run that is kept with its call, with all looked up that stays the same from
-//! call to call.
+//! A plan program is the compiled form of a short execution in the replay cache: peers, lengths and
+//! operators are resolved; only base addresses are supplied per call.
 //!
-//! To follow a course is what to [sprint](super::inorder) is: each step is tried until it can be
-//! done, one after the other, and at any point the run can go on as all others do. But a sprint
-//! asks the plan, the group and the counters at each step, which takes as long as a short message
-//! does; a course has their answers.
+//! It runs like [in-order execution](super::inorder): each step is tried until it can be done, one
+//! after the other, and at any point the execution can switch to dataflow execution. In-order
+//! execution asks the plan, the group and the counters at each step, which takes as long as a short
+//! message; a program holds the answers.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -15,27 +15,27 @@ use super::fused::{OperandSide, Operands};
 use super::{Advance, Execution, OpKey};
 use crate::data::kernel::Kernel;
 
-/// The longest course, in steps: 72 bytes each.
+/// The longest program in steps, of 72 bytes each.
 const PROGRAM_STEPS_MAX: usize = 128;
 
-/// The steps of a run in the plan's order.
+/// The instructions of an execution in the plan's order.
 pub(crate) struct PlanProgram {
     legs: Box<[Instr]>,
     reply: TrafficHint,
-    /// Whether it either sends or receives.
+    /// Whether it only sends or only receives.
     pub(crate) is_one_way: bool,
 }
 
-/// Elements of one of the buffers of a run, in bytes.
+/// A range of bytes in one of the buffers of an execution.
 #[derive(Clone, Copy)]
 struct BufferSpan {
-    /// Which of the [bases](super::Memory::bases) it is behind, and how far.
+    /// The index of its buffer among the [bases](super::Memory::bases), the offset and the length.
     base: usize,
     start: usize,
     bytes: usize,
 }
 
-/// Where the buffers of a run begin this time.
+/// The base addresses of the buffers in this call.
 type Bases = [*mut u8; 3];
 
 impl BufferSpan {
@@ -55,7 +55,7 @@ impl BufferSpan {
     }
 }
 
-/// A step.
+/// An instruction.
 enum Instr {
     Send {
         to: Peer,
@@ -77,24 +77,24 @@ enum Instr {
         into: BufferSpan,
         count: usize,
     },
-    /// Receives one operand and reduces it from where it lies: this step and the next one.
+    /// Receives one operand and reduces it in shared memory: this step and the next one.
     ReceiveAndReduce(Box<Fused>),
 }
 
 struct Fused {
     from: Peer,
     ordinal: u32,
-    /// Where the operand goes if it cannot be reduced from where it lies.
+    /// Where the operand is copied if it cannot be reduced in shared memory.
     place: BufferSpan,
     alignment: usize,
-    /// The operand that is there already.
+    /// The operand in local memory.
     other: BufferSpan,
     side: OperandSide,
     into: BufferSpan,
     count: usize,
 }
 
-/// What the steps of this time have in common.
+/// What all instructions of one call share.
 struct ExecContext<'a> {
     bases: Bases,
     number: OpKey,
@@ -116,7 +116,7 @@ impl ExecContext<'_> {
 }
 
 impl PlanProgram {
-    /// That of a run which is bound; none if it may not sprint, or is too long.
+    /// Compiles a bound execution; `None` if it may not run in order or is too long.
     pub(crate) fn of(run: &Execution) -> Option<PlanProgram> {
         let order = run.planned.plan.order();
         if !run.may_run_inorder() || order.len() > PROGRAM_STEPS_MAX {
@@ -160,7 +160,7 @@ impl Execution {
         }
     }
 
-    /// A step that receives together with the next one, if that reduces what comes.
+    /// Fuses a receive with the next step, if that reduces what is received.
     fn fused(
         &self,
         receive: StepId,
@@ -181,8 +181,8 @@ impl Execution {
         })
     }
 
-    /// Does all steps from this place on that can be done now, and moves the place behind them.
-    /// The run need not have begun.
+    /// Runs instructions from `place` until one must wait, and advances `place`. The execution need
+    /// not have begun.
     #[inline]
     pub(crate) fn follow(
         &mut self,
@@ -210,18 +210,18 @@ impl Execution {
         Advance::Complete
     }
 
-    /// Begins a run that has followed its course to this place, to go on as all others do.
+    /// Starts an execution whose program has run to this place, so that it can continue in general.
     pub(crate) fn begin_at(&mut self, place: usize) {
         self.begin();
         self.exec.resume_at(place);
     }
 }
 
-/// What a step came to, and how many steps are done by that.
+/// The result of an instruction and the number of steps done.
 type StepResult = (Result<Advance, motet_fabric::TransferError>, usize);
 
 impl Instr {
-    /// Does the step, if that is possible now.
+    /// Runs the instruction if that is possible now.
     ///
     /// # Safety
     /// What it reads is readable, and what it writes is writable and used by nobody else. The
@@ -283,7 +283,7 @@ impl Fused {
     }
 }
 
-/// What a message that was to come means for so many steps.
+/// Converts the result of an inline receive to that of so many steps.
 #[inline]
 fn gone(short: InlineRecv, from: Peer, steps: usize) -> StepResult {
     match short {

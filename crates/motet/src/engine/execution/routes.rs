@@ -1,4 +1,4 @@
-//! How the channels of a run are opened and given back.
+//! Opens the channels of a persistent execution and gives them back.
 
 use std::collections::HashSet;
 
@@ -13,16 +13,16 @@ use super::{Execution, MessageRoute, MessageRoutes, StepAttempt};
 /// When the channels of a persistent operation are opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LinkTime {
-    /// By its init.
+    /// By the init.
     Now,
-    /// By its first start. The ranks need not agree on this: who sends waits until the other end of
-    /// the channel is known, whenever it is opened.
+    /// By the first start. The ranks need not agree on this: a sender waits until the receiver has
+    /// announced the channel, whenever that is.
     AtStart,
 }
 
 impl Execution {
-    /// Opens the channels that this rank receives through, and plans to use those it sends
-    /// through. Waits for nobody.
+    /// Opens the channels through which this rank receives, and marks the sends that will use one.
+    /// It waits for no other rank.
     pub(crate) fn link(&mut self, endpoint: &mut Endpoint) {
         self.memory.want_scratch();
         let (ranks, is_crowded) =
@@ -68,20 +68,20 @@ impl Execution {
             Action::Copy { .. } | Action::Reduce { .. } => MessageRoute::Message,
         };
         let links: Box<[MessageRoute]> = self.planned.plan.ids().map(link).collect();
-        // With messages but no channel, as between hosts, it runs like those that run once.
+        // With messages but no channel, as between hosts, it runs like a nonpersistent collective.
         let has_channels = links.iter().any(|link| !matches!(link, MessageRoute::Message));
         if has_channels || !self.has_messages_beside(&links) {
-            // Room for every step, so that no start has to make any.
+            // Room for every step, so that no start allocates.
             let stuck = Vec::with_capacity(links.len());
             let script = LinkedProgram::of(self, &links);
             self.channels = Some(Box::new(MessageRoutes { links, stuck, script }));
         }
-        // The operation before may have ended while it was polled.
+        // The previous operation may have ended while it was polled.
         (self.polled, self.to_be_linked) = (false, false);
     }
 
-    /// The ranks that this one sends to and receives from; they find the same of this one. None if
-    /// all messages are so short that it does not matter.
+    /// The ranks to which this rank sends and from which it receives; they find the same of this
+    /// rank. Empty if all messages are so short that it does not matter.
     fn partners(&self) -> HashSet<Rank> {
         let steps = self.planned.plan.steps();
         let is_long = |step: &Action| self.memory.bytes(step.elements()) > ALWAYS_MAX_BYTES;
@@ -100,8 +100,8 @@ impl Execution {
         steps.iter().filter_map(replied).collect()
     }
 
-    /// Whether there are but two ranks, and each sends the other one message. Who sends one and
-    /// receives one knows the same of the other: what a rank has for itself it copies.
+    /// Whether there are exactly two ranks and each sends the other one message. A rank that sends
+    /// one and receives one knows that the other does, too; data for itself it copies.
     fn is_swap(&self) -> bool {
         let messages = |is_one: fn(&Action) -> bool| {
             self.planned.plan.steps().iter().filter(|&step| is_one(step)).count()
@@ -111,12 +111,12 @@ impl Execution {
         (self.planned.plan.ranks(), sent, received) == (2, 1, 1)
     }
 
-    /// The channels are to be opened by the first start.
+    /// Leaves opening the channels to the first start.
     pub(crate) fn link_at_start(&mut self) {
         (self.polled, self.to_be_linked) = (false, true);
     }
 
-    /// Whether the channels are still to be opened.
+    /// Whether the channels are not opened yet.
     #[inline]
     pub(crate) fn is_to_be_linked(&self) -> bool {
         self.to_be_linked
@@ -125,8 +125,8 @@ impl Execution {
     /// Gives the channels back.
     pub(crate) fn unlink(&mut self, endpoint: &mut Endpoint) {
         if self.to_be_linked {
-            // Others have announced their channels, or wait for ours to be announced. This costs
-            // what the init has saved, of an operation that was never started.
+            // Other ranks have announced their channels or wait for this rank's. For an operation
+            // that was never started, this costs what the init has saved.
             self.link(endpoint);
         }
         let Some(channels) = self.channels.take() else { return };
@@ -141,8 +141,9 @@ impl Execution {
         }
     }
 
-    /// The run will never be started again, and others may not know that yet: what they put into
-    /// a channel must find no other use of its cells, so incoming ones are not given back.
+    /// Gives the channels back except the incoming ones, because the execution will never start
+    /// again and its senders may not know that yet: what they still write into a channel must not
+    /// meet another use of its cells.
     pub(crate) fn cut_off(&mut self, endpoint: &mut Endpoint) {
         if self.to_be_linked {
             self.link(endpoint);
@@ -156,12 +157,12 @@ impl Execution {
         self.unlink(endpoint);
     }
 
-    /// The death of a rank that it runs among, if one of these is.
+    /// The death of a rank that takes part, if these deaths include one.
     pub(crate) fn death_among(&self, deaths: &[Failure]) -> Option<Failure> {
         first_in(&self.group, deaths)
     }
 
-    /// Asks where the receiver has put its end, and sends if that is known.
+    /// Attaches to the channel of the receiver, if it has been announced, and sends.
     #[cold]
     pub(super) fn find_channel(
         &mut self,
@@ -174,7 +175,7 @@ impl Execution {
             Attached::Unknown => return StepAttempt::Stuck,
             Attached::Channel(channel) => MessageRoute::Out(channel),
             Attached::Refused => MessageRoute::Message,
-            // The ranks disagree on the operation. The receiver must find out, as it would without
+            // The ranks disagree on the operation. The receiver must find out as it would without
             // channels: by a message that does not fit.
             Attached::Mismatch(_) => MessageRoute::Message,
         };
@@ -187,7 +188,7 @@ impl Execution {
 mod tests {
     use super::*;
 
-    /// So much stays of every operation under way, beside what its plan needs.
+    /// Bytes that every pending operation needs beside its plan's memory.
     #[test]
     fn runs_are_small() {
         assert_eq!(size_of::<Execution>(), 152);

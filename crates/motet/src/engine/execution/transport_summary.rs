@@ -1,30 +1,29 @@
-//! Which way the messages of a run travel, for people.
+//! A transport summary counts how the messages of an execution travel, for display.
 
 use motet_plan::Action;
 
 use super::{Execution, MessageRoute};
 
-/// How many messages of a run travel which way.
+/// How many messages of an execution take which route.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TransportSummary {
     /// Received through channels.
     pub(crate) channels_in: usize,
-    /// Sent through channels, and those of them whose other end is known.
+    /// Sent through channels, and those of them whose channel the receiver has announced.
     pub(crate) channels_out: usize,
     pub(crate) known_out: usize,
     /// Sent and received as tagged messages.
     pub(crate) tagged: usize,
-    /// Not known before the first start.
+    /// Routes not known before the first start.
     pub(crate) open: usize,
-    /// Of those it receives, how many are reduced where they lie, if they come in a way that lets
-    /// them lie there.
+    /// Received messages that are reduced in shared memory, if they arrive in a way that allows it.
     pub(crate) reduced: usize,
-    /// Whether all that its steps need has been looked up.
+    /// Whether a linked program runs the steps.
     pub(crate) by_script: bool,
 }
 
 impl Execution {
-    /// How its messages travel, as far as that is known.
+    /// Counts the routes of its messages, as far as they are known.
     pub(crate) fn ways(&self) -> TransportSummary {
         let mut ways =
             TransportSummary { by_script: self.is_compiled(), ..TransportSummary::default() };

@@ -1,10 +1,10 @@
-//! Which operations the engine looks at.
+//! The operations that the engine polls.
 
 use super::POLLED_OPS_MAX;
 use crate::Settings;
 use crate::worlds::on_ranks_with;
 
-/// Of those that each are over before the next one begins.
+/// Each operation ends before the next one starts.
 #[test]
 fn operations_that_are_over_take_no_place_among_the_few() {
     let settings = Settings::new(); // nothing is written down, so all may sprint

@@ -1,8 +1,8 @@
-//! Parts of arrays of several dimensions: subarrays, and arrays that are distributed over a grid
-//! of processes (MPI 4.1, 5.1.3 and 5.1.4).
+//! Datatypes of parts of arrays with several dimensions: subarrays, and arrays that are distributed
+//! over a grid of processes (MPI 4.1, 5.1.3 and 5.1.4).
 //!
-//! Both are built one dimension at a time, from the one that varies fastest: runs of what lies
-//! below, whose extent is then set to that of the whole dimension.
+//! Both are built one dimension at a time, from the one that varies fastest: runs of the lower
+//! dimension, whose extent is then set to that of the whole dimension.
 
 use super::construct::{again, at_least};
 use super::contents::{Combiner, Contents};
@@ -19,10 +19,10 @@ pub enum Order {
     Fortran = 15,
 }
 
-/// How the places of a dimension are dealt out to the processes.
+/// How the places of a dimension are distributed to the processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Distribution {
-    /// Not at all: the dimension is whole everywhere (`MPI_DISTRIBUTE_NONE`).
+    /// Not distributed: each process has the whole dimension (`MPI_DISTRIBUTE_NONE`).
     None,
     /// One block for each process; of equal size by default (`MPI_DISTRIBUTE_BLOCK`).
     Block(Option<i64>),
@@ -47,7 +47,7 @@ impl Distribution {
 pub struct Dimension {
     /// Places in the whole array.
     pub size: i64,
-    /// How they are dealt out.
+    /// How they are distributed.
     pub distribution: Distribution,
     /// Processes in this dimension of the grid.
     pub processes: i64,
@@ -133,7 +133,7 @@ impl Dimension {
             Distribution::Cyclic(size) => size.unwrap_or(1),
         };
         at_least("block size", block, 1)?;
-        // A block longer than the dimension is as good as one of its length.
+        // A block longer than the dimension is equivalent to one of its length.
         let block = block.min(self.size);
         let cycle = block.checked_mul(self.processes).ok_or(DatatypeError::Overflow("size"))?;
         let first = place * block;

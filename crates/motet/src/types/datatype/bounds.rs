@@ -2,7 +2,7 @@
 
 use super::DatatypeError;
 
-/// From a first byte to one behind the last, relative to the address of an item.
+/// From the first byte to the one behind the last, relative to the address of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Reach {
     pub(super) low: i64,
@@ -22,17 +22,17 @@ impl Reach {
     }
 }
 
-/// What the bounds of a datatype follow from.
+/// The data and the markers from which the bounds of a datatype follow.
 ///
 /// Markers come in pairs, from `MPI_Type_create_resized`. A datatype that contains any is bounded
-/// by markers alone; without them it is bounded by its data, and filled up at the end so that the
-/// extent is a multiple of the strictest alignment, as a C structure is. What an item was filled up
-/// with stays part of it where the item is put into another datatype, as in C too.
+/// by markers alone; without them it is bounded by its data, and padded at the end so that the
+/// extent is a multiple of the strictest alignment, as a C structure is. The padding of an item
+/// stays part of it in another datatype, as in C, too.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Extents {
-    /// Where data lies; none without data.
+    /// The bounds of the data; `None` without data.
     data: Option<Reach>,
-    /// Where items without markers lie, filled up; none without data.
+    /// The bounds of the padded items without markers; `None` without data.
     items: Option<Reach>,
     /// The lowest lower and the highest upper marker.
     marks: Option<Reach>,
@@ -86,7 +86,7 @@ impl Extents {
         Ok(Reach { low: bounds.low, high })
     }
 
-    /// Where data lies.
+    /// The bounds of the data.
     pub(super) fn data(&self) -> Reach {
         self.data.unwrap_or(Reach { low: 0, high: 0 })
     }

@@ -1,4 +1,4 @@
-//! From a datatype to its layout: runs that touch are merged, loops stay loops.
+//! Compiles a datatype into its layout: adjacent runs are merged, and loops stay loops.
 
 use std::sync::Arc;
 
@@ -99,7 +99,7 @@ fn list(parts: impl Iterator<Item = Placed>) -> Placed {
     }
 }
 
-/// Appends a part to a list: short lists as what they consist of, and runs to the run that they
+/// Appends a part to a list: the parts of a short list one by one, and runs to the run that they
 /// touch.
 fn spread(part: Placed, all: &mut Vec<Placed>) {
     match &part.node {

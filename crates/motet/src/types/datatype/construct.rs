@@ -125,7 +125,7 @@ impl Datatype {
         again(item, &facts, (Combiner::Resized, contents))
     }
 
-    /// The same once more (`MPI_Type_dup`).
+    /// A copy (`MPI_Type_dup`).
     pub fn dup(&self) -> Made {
         again(self, self.facts(), (Combiner::Dup, of(self)))
     }

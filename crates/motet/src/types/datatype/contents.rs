@@ -46,9 +46,9 @@ pub enum Combiner {
 /// The arguments of a constructor, in the order in which `MPI_Type_get_contents` gives them.
 #[derive(Clone, Debug, Default)]
 pub struct Contents {
-    /// Counts, and what is counted in items.
+    /// Counts, and arguments in items.
     pub integers: Vec<i64>,
-    /// What is counted in bytes.
+    /// Arguments in bytes.
     pub addresses: Vec<i64>,
     /// Datatypes.
     pub datatypes: Vec<Datatype>,

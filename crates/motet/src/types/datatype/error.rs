@@ -1,4 +1,4 @@
-//! What can be wrong with the arguments of a constructor, or with data that is converted.
+//! Errors of datatype constructors and of data conversion.
 
 use super::named::Basic;
 

@@ -1,8 +1,9 @@
-//! The data representation `external32` (MPI 4.1, 5.3 and 14.5.2): big endian, without gaps, with
-//! sizes of its own.
+//! Converts data to and from the representation `external32` (MPI 4.1, 5.3 and 14.5.2): big endian,
+//! without gaps, with its own sizes.
 //!
-//! An element is one number or two, and a number is at most 16 bytes long. So each goes through a
-//! `u128`, whatever it is. What does not fit is an error: the standard leaves open what happens.
+//! An element is one number or two, and a number is at most 16 bytes long. So each number is
+//! converted through a `u128`. A value that does not fit is an error: the standard leaves open what
+//! happens.
 
 use super::form::Form;
 use super::named::{Basic, Kind};
@@ -16,7 +17,7 @@ pub(super) const EXTERNAL_MAX_BYTES: usize = 32;
 const EXTENDED: bool = cfg!(any(target_arch = "x86", target_arch = "x86_64"));
 
 impl Datatype {
-    /// Bytes that so many items take in `external32` (`MPI_Pack_external_size`).
+    /// Bytes that `count` items take in `external32` (`MPI_Pack_external_size`).
     pub fn pack_external_size(&self, count: u64) -> Result<u64, DatatypeError> {
         let bytes = self.facts().external.checked_mul(count);
         let bytes = bytes.filter(|&bytes| i64::try_from(bytes).is_ok());
@@ -24,7 +25,7 @@ impl Datatype {
     }
 }
 
-/// What is done with an element at a displacement.
+/// A function of an element and its displacement.
 pub(super) type Visit<'a> = dyn FnMut(Basic, i64) -> Result<(), DatatypeError> + 'a;
 
 /// Visits the elements of so many items in the order of the typemap.

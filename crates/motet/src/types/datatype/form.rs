@@ -1,4 +1,4 @@
-//! The few ways in which datatypes are made of others, once their arguments are translated.
+//! The few forms of datatypes, to which the arguments of all constructors are translated.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::named::{Basic, Named};
 use super::signature::Sequence;
 use super::{Datatype, DatatypeError, Derived, MAX_DEPTH, Repr};
 
-/// What a datatype consists of, with all displacements in bytes.
+/// The form of a datatype, with all displacements in bytes.
 #[derive(Clone, Debug)]
 pub(super) enum Form {
     /// One predefined datatype.
@@ -21,14 +21,14 @@ pub(super) enum Form {
     Fields { fields: Arc<[Field]> },
 }
 
-/// So many items in a row.
+/// `len` consecutive items.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Block {
     pub(super) at: i64,
     pub(super) len: u64,
 }
 
-/// So many items of some datatype in a row.
+/// `len` consecutive items of a datatype.
 #[derive(Clone, Debug)]
 pub(super) struct Field {
     pub(super) at: i64,
@@ -54,7 +54,7 @@ impl Uniform {
     }
 }
 
-/// What is known of a datatype without looking into it again.
+/// Facts about a datatype, worked out once.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Facts {
     pub(super) size: u64,
@@ -86,7 +86,7 @@ impl Facts {
     }
 }
 
-/// The facts of a datatype that is being made, from those of its parts.
+/// Sums up the facts of a new datatype from those of its parts.
 pub(super) struct Sum {
     size: u64,
     external: u64,

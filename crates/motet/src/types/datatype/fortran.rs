@@ -1,17 +1,17 @@
-//! Datatypes that are asked for by what they can hold, as kinds of numbers are in Fortran
-//! (MPI 4.1, 19.1.5).
+//! Datatypes selected by precision and range, as kinds of numbers are in Fortran (MPI 4.1, 19.1.5).
 //!
-//! The standard has no names for them. Each of them remembers what was asked for, which
-//! `MPI_Type_get_contents` gives back, and is otherwise the predefined datatype that can hold it.
+//! The standard has no names for them. Each of them remembers the requested precision and range,
+//! which `MPI_Type_get_contents` returns, and is otherwise the predefined datatype that can hold
+//! it.
 
 use super::construct::again;
 use super::contents::{Combiner, Contents};
 use super::{Datatype, DatatypeError, Named};
 
-/// `MPI_UNDEFINED`, which stands in the contents for what was not asked for.
+/// `MPI_UNDEFINED`, which stands in the contents for an argument that was not given.
 const UNDEFINED: i64 = -32766;
 
-/// Decimal digits of the range of an integer, and what holds so many.
+/// Decimal digits of the range of an integer, and the smallest datatype for it.
 const INTEGERS: [(i32, Named); 5] = [
     (2, Named::SizedInteger1),
     (4, Named::SizedInteger2),
@@ -20,7 +20,7 @@ const INTEGERS: [(i32, Named); 5] = [
     (38, Named::SizedInteger16),
 ];
 
-/// A floating point number: decimal digits of the precision and of the range, and what has them.
+/// A floating point number: the decimal digits of its precision and range, and its datatype.
 struct Real {
     precision: i32,
     range: i32,
@@ -40,7 +40,7 @@ const REALS: [Real; 4] = [
     Real { precision: 33, range: 4931, real: Named::SizedReal16, complex: Named::SizedComplex32 },
 ];
 
-/// What the numbers of a predefined datatype are, for [`Datatype::of_size`]. The numbers are those
+/// The class of a predefined datatype's numbers, for [`Datatype::of_size`]. The numbers are those
 /// of the standard's binary interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(i32)]
@@ -132,7 +132,7 @@ impl Datatype {
     }
 }
 
-/// The smallest number that will do, and what was asked for.
+/// The smallest sufficient number, and the request.
 fn real(
     precision: Option<i32>,
     range: Option<i32>,

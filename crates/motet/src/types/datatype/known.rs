@@ -1,5 +1,5 @@
-//! What has been found out about predefined datatypes: it is the same for all, and every call with
-//! data asks for it.
+//! Caches the facts and layouts of predefined datatypes: they never change, and every call with
+//! data needs them.
 
 use std::sync::OnceLock;
 
@@ -7,17 +7,17 @@ use super::Named;
 use super::form::Facts;
 use super::layout::Layout;
 
-/// What is known of a predefined datatype.
+/// The cached facts of a predefined datatype.
 pub(super) struct Known {
     pub(super) facts: OnceLock<Facts>,
     pub(super) layout: OnceLock<Layout>,
 }
 
-/// The codes of the standard, and those of ours.
+/// The codes of the standard, and those of Motet.
 const CODES: [std::ops::Range<u16>; 2] = [0x200..0x300, 0x1000..0x1010];
 const PLACES: usize = 0x110;
 
-/// What is known of it; each part is found out when it is first needed.
+/// The cached facts of a datatype; each is worked out at first use.
 pub(super) fn of(named: Named) -> &'static Known {
     static ALL: [Known; PLACES] =
         [const { Known { facts: OnceLock::new(), layout: OnceLock::new() } }; PLACES];

@@ -64,9 +64,9 @@ impl Node {
     }
 }
 
-/// What a walk leads to.
+/// The receiver of the blocks of a walk.
 pub(super) trait Sink {
-    /// Stream bytes that it still takes. It is never handed more.
+    /// Stream bytes for which it has room. A walk never hands it more.
     fn room(&self) -> u64;
 
     /// The next `count` blocks of `block` bytes, `stride` bytes apart, from `at` on.
@@ -149,7 +149,7 @@ impl Layout {
         self.size
     }
 
-    /// How far the next item is from an item.
+    /// The distance from an item to the next.
     pub fn extent(&self) -> i64 {
         self.extent
     }
@@ -160,9 +160,9 @@ impl Layout {
         bytes.ok_or(DatatypeError::Overflow("size"))
     }
 
-    /// Where so many items lie if they are one run of bytes in the order of the stream.
+    /// The memory of so many items, if it is one run of bytes in the order of the stream.
     ///
-    /// Then they can be sent as they are.
+    /// The items can then be sent without packing.
     pub fn contiguous(&self, count: u64) -> Option<Piece> {
         let Placed { at, node } = self.root();
         match node {
@@ -234,7 +234,7 @@ impl Layout {
     }
 }
 
-/// Runs of bytes, as they come.
+/// Collects runs of bytes in order.
 struct List {
     pieces: Vec<Piece>,
     limit: usize,
@@ -243,7 +243,7 @@ struct List {
 }
 
 impl List {
-    /// Takes a run, unless it would be one too many.
+    /// Adds a run, unless the limit is reached.
     fn push(&mut self, at: i64, len: u64) {
         if self.full {
             return;
@@ -324,8 +324,8 @@ fn repeat(
     }
 }
 
-/// Up to so many runs are taken as a row of a loop, and copied run by run for many rows at once:
-/// a long loop with one kernel instead of many short ones.
+/// Up to this many runs are a row of a loop, and are copied run by run for many rows at once: a
+/// long loop with one kernel instead of many short ones.
 const SHORT: usize = 16;
 
 /// The runs of a part, if they are few.

@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_long, c_longlong, c_short};
 use super::Datatype;
 use super::form::Form;
 
-/// What an element is, apart from its size.
+/// The kind of a basic element, apart from its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kind {
@@ -31,18 +31,18 @@ pub enum Kind {
     LongComplex,
 }
 
-/// A basic element: what a typemap consists of (MPI 4.1, 5.1).
+/// A basic element of a typemap (MPI 4.1, 5.1).
 ///
-/// Elements of one kind and size match each other, whatever they are called: `int`, `int32_t` and
+/// Elements of one kind and size match each other, whatever their names: `int`, `int32_t` and
 /// `INTEGER` have one representation on this platform, and programs rely on it. The standard
-/// compares names; this finds every error but those that cannot do harm.
+/// compares names; this finds every error except those that cannot do harm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Basic {
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
     /// Bytes in memory.
     pub size: u8,
-    /// The multiple that its address must be of.
+    /// Its alignment in bytes.
     pub alignment: u8,
     /// Bytes in the representation `external32`.
     pub external: u8,
@@ -242,7 +242,7 @@ impl Named {
             Named::Real2 => "2REAL",
             Named::DoublePrecision2 => "2DOUBLE_PRECISION",
             Named::Integer2 => "2INTEGER",
-            // Of two names for one datatype, the one by which other libraries call it.
+            // Of two names for one datatype, the one that other libraries report.
             Named::LongLong => "LONG_LONG_INT",
             Named::CFloatComplex => "C_COMPLEX",
             other => other.constant(),

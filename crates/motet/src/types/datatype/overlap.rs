@@ -1,12 +1,13 @@
-//! Whether the data of a layout overlaps.
+//! Finds out whether the data of a layout overlaps.
 //!
-//! The standard forbids that for data that is received into (MPI 4.1, 5.1.11). It costs nothing
-//! to send such data, and nobody can say cheaply for every layout whether it does.
+//! The standard forbids overlaps in a receive buffer (MPI 4.1, 5.1.11). Sending such data is
+//! allowed, and there is no cheap test for every layout.
 
 use super::Layout;
 use super::layout::{Node, Placed};
 
-/// Runs that are listed and sorted, where the form of the loops does not tell.
+/// The greatest number of runs that are listed and sorted, if the form of the loops does not
+/// decide.
 const LISTED: usize = 1 << 16;
 
 impl Layout {

@@ -46,9 +46,9 @@ impl Sequence {
         }
     }
 
-    /// This one, and then the other.
+    /// The concatenation of this one and the other.
     ///
-    /// Counts wrap; whoever makes a datatype has checked that its size fits.
+    /// Counts wrap; the constructors have checked that the size fits.
     pub(super) fn then(self, next: Sequence) -> Sequence {
         Sequence {
             value: add(multiply(self.value, next.scale), next.value),
@@ -59,7 +59,7 @@ impl Sequence {
         }
     }
 
-    /// This one so many times.
+    /// This one repeated so many times.
     pub(super) fn repeat(self, mut times: u64) -> Sequence {
         let (mut result, mut power) = (Sequence::EMPTY, self);
         while times > 0 {
@@ -93,7 +93,7 @@ fn mix(mut x: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-/// The signature of a number of items of a datatype: what must agree between the two sides.
+/// The signature of a number of items of a datatype, which must agree between sender and receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Signature {
     /// Equal for equal sequences of basic elements; differs for others but with a probability
@@ -111,7 +111,7 @@ impl Signature {
     /// Whether data of the one may be received as the other (MPI 4.1, 3.3.1).
     ///
     /// `MPI_PACKED` matches everything of the same size. So does `MPI_BYTE` here: the standard
-    /// asks for it on both sides, but many a program has it on one.
+    /// requires it on both sides, but many programs have it on one.
     pub fn matches(self, other: Signature) -> bool {
         if self.raw || other.raw { self.bytes == other.bytes } else { self == other }
     }

@@ -1,4 +1,4 @@
-//! Moving bytes between memory and the stream of a layout.
+//! Copies bytes between memory and the stream of a layout.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -21,7 +21,7 @@ impl Layout {
         unsafe { self.pack_raw(base, count, position, out.as_mut_ptr(), out.len()) }
     }
 
-    /// [`Layout::pack`] to memory that others may look at, as that of a segment.
+    /// [`Layout::pack`] to memory that other threads may read, as that of a segment.
     ///
     /// # Safety
     /// As [`Layout::pack`]; and `len` bytes at `out` can be written, and are none of the data.
@@ -39,8 +39,8 @@ impl Layout {
     }
 
     /// Copies `input` to the places of the stream of `count` items from byte `position` on, until
-    /// the input or the stream ends; returns the bytes copied. No other byte is written. Data
-    /// must not overlap: nobody knows which of two elements in one place stays.
+    /// the input or the stream ends; returns the bytes copied. No other byte is written. Data must
+    /// not overlap: it is undefined which of two elements in one place stays.
     ///
     /// # Safety
     /// All data of `count` items at `base` can be written, and nobody else uses it meanwhile.
@@ -49,7 +49,7 @@ impl Layout {
         unsafe { self.unpack_raw(base, count, position, input.as_ptr(), input.len()) }
     }
 
-    /// [`Layout::unpack`] from memory that others may look at, as that of a segment.
+    /// [`Layout::unpack`] from memory that other threads may read, as that of a segment.
     ///
     /// # Safety
     /// As [`Layout::unpack`]; and `len` bytes at `input` can be read, and are none of the data.
@@ -96,7 +96,7 @@ impl Layout {
         Ok(unsafe { self.unpack(base, count, position, input) })
     }
 
-    /// Whether all data of `count` items lies within so many bytes.
+    /// Checks that all data of `count` items lies within `len` bytes.
     fn check_within(&self, len: usize, origin: usize, count: u64) -> Result<(), DatatypeError> {
         let (low, high) = self.reach(count);
         let (low, high) = (low + origin as i128, high + origin as i128);
@@ -201,9 +201,9 @@ impl Datatype {
     }
 }
 
-/// From memory to the stream.
+/// Copies from memory to the stream.
 ///
-/// Whoever makes one promises that all data of the layout that it is led through can be read at
+/// The creator promises that all data of the layout through which it is led can be read at
 /// `memory`, and `room` bytes be written at `stream`. So every block that the walk hands over can
 /// be copied: it is data of the layout, and fits into the room.
 struct Gather {
@@ -212,7 +212,7 @@ struct Gather {
     room: u64,
 }
 
-/// From the stream to memory: as [`Gather`], with reading and writing exchanged.
+/// Copies from the stream to memory: like [`Gather`], with reading and writing exchanged.
 struct Scatter {
     memory: *mut u8,
     stream: *const u8,
@@ -224,8 +224,8 @@ fn way(bytes: i64) -> isize {
     bytes as isize
 }
 
-/// Bytes of memory and stream that one run is copied from or to before it is the next one's turn:
-/// few enough to stay in the nearest cache.
+/// Bytes of memory and stream for which one run is copied before the next run's turn: few enough to
+/// stay in the first-level cache.
 const TILE: u64 = 8 << 10;
 
 /// Cuts rows into tiles: the first row of each, and how many it has.
