@@ -1,6 +1,6 @@
-//! The persistent forms of the collectives with a root.
+//! Persistent collectives with a root.
 
-/// The persistent collectives with a root, which is the argument `$root`, or `self`.
+/// Makes the persistent collectives with a root, which is the argument `$root`, or `self`.
 macro_rules! persistent_with_root {
     ($among:literal $(, $root:ident)?) => {
         /// Persistent [`bcast`](crate::Communicator::bcast). (`MPI_Bcast_init`)
