@@ -13,12 +13,12 @@ use crate::comm::communicator::Communicator;
 /// ranks at exactly the distance, not those within it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reach {
-    /// So far along one of the dimensions, in either direction, as [`Cartesian::shift`] goes: in
-    /// `n` dimensions at most `2 n` places. On a ring this goes on over the end, so that a distance
-    /// may lead to anybody, or back.
+    /// The distance along one of the dimensions, in either direction, as in [`Cartesian::shift`]:
+    /// at most `2 n` places in `n` dimensions. On a ring this wraps around, so that a distance may
+    /// lead to any rank, or back to the start.
     Axis,
-    /// So many steps, each along one of the dimensions, by the shortest way (the sum of the
-    /// distances along all of them).
+    /// The number of steps on the shortest path, each along one dimension (the sum of the distances
+    /// along all dimensions).
     Steps,
     /// The largest distance along any dimension: at distance 1 in three dimensions, the 26 places
     /// around a place.
