@@ -24,7 +24,6 @@ const WHAT_BITS: u32 = 44;
 /// Two keys that differ only in addresses, on one communicator, must describe the same collective
 /// with the same predefined datatypes, the same predefined operator, the same sides in use and the
 /// same item counts. The library does not interpret the values.
-/// sides of it are looked at, of as many items. What they are the library is not told.
 #[derive(Clone, Copy, Debug)]
 pub struct CallKey {
     /// The collective.
