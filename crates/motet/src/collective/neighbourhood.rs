@@ -163,7 +163,7 @@ impl Communicator {
     /// (`MPI_Neighbor_allgather_init`)
     ///
     /// # Errors
-    /// Arguments that the blocking form refuses.
+    /// The blocking form would refuse the arguments.
     #[track_caller]
     pub fn neighbor_allgather_init<S, R>(
         &self,
@@ -185,7 +185,7 @@ impl Communicator {
     /// (`MPI_Neighbor_allgatherv_init`)
     ///
     /// # Errors
-    /// Arguments that the blocking form refuses.
+    /// The blocking form would refuse the arguments.
     #[track_caller]
     pub fn neighbor_allgatherv_init<S, R>(
         &self,
@@ -208,7 +208,7 @@ impl Communicator {
     /// (`MPI_Neighbor_alltoall_init`)
     ///
     /// # Errors
-    /// Arguments that the blocking form refuses.
+    /// The blocking form would refuse the arguments.
     #[track_caller]
     pub fn neighbor_alltoall_init<S, R>(
         &self,
@@ -230,7 +230,7 @@ impl Communicator {
     /// (`MPI_Neighbor_alltoallv_init`)
     ///
     /// # Errors
-    /// Arguments that the blocking form refuses.
+    /// The blocking form would refuse the arguments.
     #[track_caller]
     pub fn neighbor_alltoallv_init<S, R>(
         &self,

@@ -29,7 +29,7 @@ macro_rules! collective {
         $(#[$doc])*
         ///
         /// # Errors
-        /// Arguments that the blocking form refuses.
+        /// The blocking form would refuse the arguments.
         #[track_caller]
         pub fn $nonblocking<$($lent,)? $($generic),*>(
             &self,
@@ -54,7 +54,7 @@ macro_rules! collective {
         $(#[$doc])*
         ///
         /// # Errors
-        /// Arguments that the blocking form refuses.
+        /// The blocking form would refuse the arguments.
         #[track_caller]
         pub fn $begin<$($lent,)? $($generic),*>(
             &mut self,

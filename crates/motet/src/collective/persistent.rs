@@ -31,7 +31,7 @@ macro_rules! persistent_collectives {
         #[doc = $among]
         ///
         /// # Errors
-        /// Arguments that the blocking form refuses.
+        /// The blocking form would refuse the arguments.
         #[track_caller]
         pub fn allreduce_init<B, O>(
             &self,
@@ -57,7 +57,7 @@ macro_rules! persistent_collectives {
         #[doc = $among]
         ///
         /// # Errors
-        /// Arguments that the blocking form refuses.
+        /// The blocking form would refuse the arguments.
         #[track_caller]
         pub fn allgather_init<B>(&self, buffers: B, info: &Info) -> Result<Persistent<B>>
         where
@@ -75,7 +75,7 @@ macro_rules! persistent_collectives {
         #[doc = $among]
         ///
         /// # Errors
-        /// Arguments that the blocking form refuses.
+        /// The blocking form would refuse the arguments.
         #[track_caller]
         pub fn allgatherv_init<B>(
             &self,
@@ -98,7 +98,7 @@ macro_rules! persistent_collectives {
         #[doc = $among]
         ///
         /// # Errors
-        /// Arguments that the blocking form refuses.
+        /// The blocking form would refuse the arguments.
         #[track_caller]
         pub fn alltoall_init<B>(&self, buffers: B, info: &Info) -> Result<Persistent<B>>
         where
@@ -117,7 +117,7 @@ macro_rules! persistent_collectives {
         #[doc = $among]
         ///
         /// # Errors
-        /// Arguments that the blocking form refuses.
+        /// The blocking form would refuse the arguments.
         #[track_caller]
         pub fn alltoallv_init<B>(
             &self,
@@ -143,7 +143,8 @@ macro_rules! persistent_collectives {
         #[doc = $among]
         ///
         /// # Errors
-        /// Arguments that the blocking form refuses; buffers of [`Items`](crate::buffer::Items).
+        /// The blocking form would refuse the arguments; or buffers of
+        /// [`Items`](crate::buffer::Items).
         #[track_caller]
         pub fn alltoallw_init<B>(
             &self,
@@ -167,7 +168,7 @@ macro_rules! persistent_collectives {
         #[doc = $among]
         ///
         /// # Errors
-        /// Arguments that the blocking form refuses.
+        /// The blocking form would refuse the arguments.
         #[track_caller]
         pub fn reduce_scatter_block_init<B, O>(
             &self,
@@ -196,7 +197,7 @@ macro_rules! persistent_collectives {
         #[doc = $among]
         ///
         /// # Errors
-        /// Arguments that the blocking form refuses.
+        /// The blocking form would refuse the arguments.
         #[track_caller]
         pub fn reduce_scatter_init<B, O>(
             &self,
@@ -227,7 +228,7 @@ macro_rules! persistent_collectives {
         #[doc = $among]
         ///
         /// # Errors
-        /// Arguments that the blocking form refuses.
+        /// The blocking form would refuse the arguments.
         #[track_caller]
         pub fn scan_init<B, O>(&self, buffers: B, operator: O, info: &Info) -> Result<Persistent<B>>
         where
@@ -248,7 +249,7 @@ macro_rules! persistent_collectives {
         #[doc = $among]
         ///
         /// # Errors
-        /// Arguments that the blocking form refuses.
+        /// The blocking form would refuse the arguments.
         #[track_caller]
         pub fn exscan_init<B, O>(
             &self,

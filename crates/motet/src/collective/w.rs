@@ -267,7 +267,7 @@ impl Communicator {
     /// (`MPI_Neighbor_alltoallw_init`)
     ///
     /// # Errors
-    /// Arguments that the blocking form refuses; buffers of [`Items`](crate::buffer::Items).
+    /// The blocking form would refuse the arguments; or buffers of [`Items`](crate::buffer::Items).
     #[track_caller]
     pub fn neighbor_alltoallw_init<S, R>(
         &self,
@@ -313,7 +313,7 @@ impl Intercommunicator {
     /// Nonblocking [`alltoallw`](Intercommunicator::alltoallw). (`MPI_Ialltoallw`)
     ///
     /// # Errors
-    /// Arguments that the blocking form refuses; buffers of [`Items`](crate::buffer::Items).
+    /// The blocking form would refuse the arguments; or buffers of [`Items`](crate::buffer::Items).
     #[track_caller]
     pub fn ialltoallw<S, R>(
         &self,
@@ -333,7 +333,7 @@ impl Intercommunicator {
     /// Persistent [`alltoallw`](Intercommunicator::alltoallw). (`MPI_Alltoallw_init`)
     ///
     /// # Errors
-    /// Arguments that the blocking form refuses; buffers of [`Items`](crate::buffer::Items).
+    /// The blocking form would refuse the arguments; or buffers of [`Items`](crate::buffer::Items).
     #[track_caller]
     pub fn alltoallw_init<S, R>(
         &self,

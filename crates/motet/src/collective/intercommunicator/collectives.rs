@@ -83,7 +83,7 @@ impl Intercommunicator {
     /// Nonblocking [`bcast`](Intercommunicator::bcast). (`MPI_Ibcast`)
     ///
     /// # Errors
-    /// Arguments that the blocking form refuses.
+    /// The blocking form would refuse the arguments.
     #[track_caller]
     pub fn ibcast<B: RecvBuffer + 'static>(&self, buffer: B, root: Root) -> Result<Request<B>> {
         self.union.post(buffer, |parts| {
@@ -95,7 +95,7 @@ impl Intercommunicator {
     /// Persistent [`bcast`](Intercommunicator::bcast). (`MPI_Bcast_init`)
     ///
     /// # Errors
-    /// Arguments that the blocking form refuses.
+    /// The blocking form would refuse the arguments.
     #[track_caller]
     pub fn bcast_init<B: RecvBuffer + 'static>(
         &self,
@@ -153,7 +153,7 @@ macro_rules! moving {
             )]
             ///
             /// # Errors
-            /// Arguments that the blocking form refuses.
+            /// The blocking form would refuse the arguments.
             #[track_caller]
             pub fn $nonblocking<S, R>(
                 &self,
@@ -177,7 +177,7 @@ macro_rules! moving {
             )]
             ///
             /// # Errors
-            /// Arguments that the blocking form refuses.
+            /// The blocking form would refuse the arguments.
             #[track_caller]
             pub fn $init<S, R>(
                 &self,
@@ -238,7 +238,7 @@ macro_rules! reducing {
             )]
             ///
             /// # Errors
-            /// Arguments that the blocking form refuses.
+            /// The blocking form would refuse the arguments.
             #[track_caller]
             pub fn $nonblocking<S, R, O>(
                 &self,
@@ -266,7 +266,7 @@ macro_rules! reducing {
             )]
             ///
             /// # Errors
-            /// Arguments that the blocking form refuses.
+            /// The blocking form would refuse the arguments.
             #[track_caller]
             pub fn $init<S, R, O>(
                 &self,

@@ -121,7 +121,7 @@ impl Communicator {
     /// [`exchangew_in_place`](Communicator::exchangew_in_place).
     ///
     /// # Errors
-    /// Arguments that the blocking forms refuse; buffers of [`Items`](crate::buffer::Items).
+    /// The blocking form would refuse the arguments; or buffers of [`Items`](crate::buffer::Items).
     #[track_caller]
     pub fn exchangew_init<'a, B>(
         &self,
