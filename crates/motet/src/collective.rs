@@ -289,7 +289,7 @@ impl Communicator {
         kind: CollectiveKind,
         known: &ReplayKey<'_>,
     ) -> Option<Request<()>> {
-        // To count who has an origin waits for messages to leave the core: so that comes first.
+        // First: the reference count of an origin waits for messages to leave the core.
         let origin = self.origin(kind.call(Form::Nonblocking));
         let mut engine = self.core().free_engine()?;
         let run = engine.take_cached(known, || self.next_collective())?;
@@ -308,8 +308,8 @@ impl Communicator {
         known: &ReplayKey<'_>,
     ) -> Option<StartedCall> {
         let mut engine = self.core().free_engine()?;
-        // It counts who has the communicator, which would wait for what has been sent to leave the
-        // core: so that is done before.
+        // Made only when needed: it counts a reference to the communicator, and that waits for
+        // sent messages to leave the core.
         let origin = || self.origin(kind.call(Form::Nonblocking));
         let (origin, id) = match engine.replay_one_way(known, || self.next_collective())? {
             Replay::Over => return Some(StartedCall::Over),

@@ -270,7 +270,7 @@ impl Communicator {
         transfer: &Transfer,
         staging: Option<Box<PackedBuffers>>,
     ) -> Result<OpHandle> {
-        // To count who has an origin waits for messages to leave the core: so that comes first.
+        // First: the reference count of an origin waits for messages to leave the core.
         let origin = self.origin(call);
         // SAFETY: passed on.
         if staging.is_none() && unsafe { self.home().engine(call)?.send_at_once(transfer) } {

@@ -24,7 +24,7 @@ use crate::engine::context::{ContextKind, context};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SplitType {
-    /// The ranks can share memory: they are on one machine. (`MPI_COMM_TYPE_SHARED`)
+    /// The ranks can share memory: they are on one node. (`MPI_COMM_TYPE_SHARED`)
     Shared,
 }
 
@@ -53,9 +53,9 @@ impl Communicator {
     /// [`split`](Communicator::split). A rank that passes `None` gets no communicator. Collective.
     /// (`MPI_Comm_split_type`)
     ///
-    /// All ranks of a world are on one machine, so all ranks that pass
-    /// [`Shared`](SplitType::Shared) get one communicator, unless the settings divide the world
-    /// into [nodes](crate::Settings::ranks_per_node).
+    /// The ranks of one node that pass [`Shared`](SplitType::Shared) get one communicator. A node
+    /// is a host, unless the settings divide the world into
+    /// [nodes](crate::Settings::ranks_per_node).
     ///
     /// # Errors
     /// A rank has died or has left the world.

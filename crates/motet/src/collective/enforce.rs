@@ -212,7 +212,7 @@ impl Communicator {
         if sums[0] * sums[0] == sums[1] {
             return Ok(());
         }
-        // The lowest rank that has passed an empty group, if it is in that of anybody.
+        // Find the lowest rank that passed an empty group and is a member of another rank's.
         let all = self.tell_all(call, [u64::from(passed.is_some())])?;
         let is_missing = |&rank: &usize| {
             let is_in = |passed: &&crate::base::group::Group| {
@@ -234,7 +234,7 @@ impl Communicator {
 
     /// Checks that the messages between each pair of ranks match.
     fn agree_in_pairs(&self, call: &'static str, own: &Statement) -> Result<()> {
-        // What a rank has for itself its own arguments tell.
+        // The blocks of a rank for itself need no exchange.
         let me = self.rank();
         let others = own.account.sends().filter(|&(to, _)| to != me);
         let sent: Vec<(usize, [u64; 1])> =

@@ -229,7 +229,7 @@ impl Communicator {
                 (default, _) = run.map_err(|kind| self.error(name, kind))?;
             }
         }
-        // What was learned of an exchange that is not routed is of no use.
+        // A choice learned for an exchange that was not routed does not apply.
         let collective = init.call.collective();
         let lesson =
             lesson.filter(|lesson| is_default || lesson.algorithm.collective() == collective);

@@ -306,7 +306,7 @@ impl Intercommunicator {
 
 impl Drop for Intercommunicator {
     fn drop(&mut self) {
-        // There is nobody to tell an error to; `free` is for those who want to know.
+        // A drop cannot return the error of a callback; `free` does.
         let _ = self.attributes.clear(self);
     }
 }

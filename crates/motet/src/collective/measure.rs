@@ -205,7 +205,7 @@ fn decide(candidates: &[&'static dyn Algorithm], first: &[u64], windows: &[Vec<u
     };
     let best = (1..candidates.len()).filter(|&at| is_better(at)).min_by_key(|&at| medians[at]);
     let best = best.unwrap_or(0);
-    // What was given up early has a first time, or none at all.
+    // A candidate that was dropped has only a first time, or no time at all.
     let time = |at: usize| match (medians[at], first[at]) {
         (Some(time), _) => duration(time as f64),
         (None, NEVER..) => "not run".into(),

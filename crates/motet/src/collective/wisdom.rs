@@ -73,7 +73,7 @@ impl Communicator {
         let text = self.core().lessons().to_tell.to_string();
         let (all, blocks) = self.tell_all_lists(call, text.into_bytes())?;
         let mut wisdom = Wisdom::default();
-        // What a low rank says counts first.
+        // Lines of lower ranks take precedence.
         for block in blocks.iter().rev() {
             let text = String::from_utf8_lossy(&all[block.start..block.start + block.count]);
             wisdom.absorb(&Wisdom::read(&text).0);

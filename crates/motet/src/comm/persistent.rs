@@ -97,7 +97,8 @@ impl<B: StableBuffer + 'static> Persistent<B> {
     ///
     /// # Errors
     /// As [`Persistent::begin`]; the operation is freed then.
-    // The compiler shows the next line to who uses it after this, or starts it in a field.
+    // The compiler shows the next line to a program that uses the operation after this, or starts
+    // it in a field.
     #[rustfmt::skip]
     pub fn start(mut self) -> Result<Running<B>> { // in a field: `begin` and `finish`
         self.begin()?;

@@ -473,7 +473,7 @@ impl Drop for Request {
     #[inline]
     fn drop(&mut self) {
         if self.inner().is_some() {
-            // Nobody is there to be told what a callback says.
+            // A drop cannot return the error of a callback.
             let _ = self.release();
         }
     }

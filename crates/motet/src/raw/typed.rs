@@ -66,7 +66,7 @@ impl<C: 'static> CommunicatorRequest<C> {
         let flight = self.id.in_flight().0.take_over();
         Request::delivering(flight, move |over| {
             self.id.in_flight().0.end_as(over);
-            // What went wrong is told by whoever asks for the delivery.
+            // The call that asks for the result returns the error.
             if let Ok(communicator) = self.wait() {
                 deliver(communicator);
             }

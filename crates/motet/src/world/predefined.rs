@@ -15,8 +15,9 @@ impl World {
         self.size()
     }
 
-    /// Returns whether the clocks of all ranks are synchronized: true, since all ranks are on one
-    /// machine. (`MPI_WTIME_IS_GLOBAL`)
+    /// Returns whether the clocks of all ranks are synchronized: always true. The ranks of one
+    /// host read the same clock; the clocks of several hosts are not compared.
+    /// (`MPI_WTIME_IS_GLOBAL`)
     pub fn is_time_global(&self) -> bool {
         true
     }

@@ -97,7 +97,7 @@ impl Communicator {
         }
         let leads = self.rank() == local_leader;
         let bridged = if leads { self.bridge(peer, remote_leader, tag) } else { Ok(Vec::new()) };
-        // What the leader knows: the id and the remote ranks, or nothing if it has failed.
+        // The leader has the identifier and the remote ranks, or nothing if it failed.
         let known = bridged.as_deref().unwrap_or_default().len();
         let known = self.tell_from(CREATE, local_leader, vec![known as u64])?[0] as usize;
         let told = bridged.map_err(|kind| self.error(CREATE, kind))?;

@@ -77,7 +77,7 @@ impl Cartesian {
         }
         let mut found = Vec::new();
         for dimension in (0..self.dimensions()).filter(|&dimension| selected[dimension]) {
-            // What is farther than the grid is long counts on a ring only, and there but the rest.
+            // A distance beyond the size matters on a ring only, and there modulo the size.
             let size = self.sizes()[dimension];
             let rest = match self.periodic()[dimension] {
                 true => distance % size,

@@ -114,7 +114,7 @@ pub(super) unsafe fn among_groups(
         Collective::NeighborAllreduce { .. } => to.len().min(1),
         _ => to.len(),
     };
-    // What goes out where there is no source stays as it is.
+    // Without sources the output stays unchanged, so its old contents are packed, too.
     let way = if from.is_empty() { PackDirection::Both } else { PackDirection::Out };
     let (reducing, input, output) = match *collective {
         Collective::NeighborReducev { send, receive, op, .. } => {
