@@ -1,7 +1,8 @@
-//! The collectives in three forms: blocking, nonblocking and persistent.
+//! Collectives in three forms: blocking, nonblocking and persistent.
 //!
-//! All three make the same [`CollectiveArgs`] of their arguments, get a run of the same plan, and
-//! differ only in who owns the buffers and when the run starts.
+//! Each form converts its arguments to the same [`CollectiveArgs`] and gets an execution of the
+//! same plan. The forms differ only in who owns the buffers (the caller or the request) and in when
+//! the execution starts.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -65,10 +66,10 @@ pub use sparse_exchange::SparseRequest;
 pub use w::TypedBlock;
 pub(crate) use w::{Peers, TypedBlocks};
 
-/// An execution that has its buffers, and the packed copies of some of them.
+/// An execution with its buffers, and packed copies of those buffers that need packing.
 type BoundRun = (Box<Execution>, Option<Box<PackedBuffers>>);
 
-/// What a run is bound to, but for its number.
+/// The buffers, types and group of an execution, without its sequence number.
 struct BindingArgs {
     input: RawSlice,
     output: RawSlice,
@@ -79,12 +80,12 @@ struct BindingArgs {
 }
 
 impl BindingArgs {
-    /// How its ranks end the call.
+    /// Returns how the ranks complete the call.
     fn closing(&self, call: &Call) -> Closing {
         Closing::of(&call.operation, self.kernel.as_deref())
     }
 
-    /// Binds a run; what is left is what has to be moved.
+    /// Binds an execution to its buffers; returns the packed copies.
     fn bind(self, run: &mut Execution, number: OpKey) -> Option<Box<PackedBuffers>> {
         let BindingArgs { input, output, element, kernel, group, staging } = self;
         run.bind(Binding { input, output, element, kernel, group, number });
@@ -92,22 +93,24 @@ impl BindingArgs {
     }
 }
 
-/// What became of a nonblocking call.
+/// Result of starting a nonblocking call.
 pub(crate) enum StartedCall {
-    /// It has ended well already, and is no operation.
+    /// The call has completed without error, and no operation was created.
     Over,
     UnderWay(OpHandle),
 }
 
 impl Communicator {
-    /// A run for a call, bound to its buffers. Only once nothing can be wrong with the call is a
-    /// number used up; in check mode the other ranks are told either way.
+    /// Returns an execution for a call, bound to its buffers. Takes a sequence number only after
+    /// all checks of the call have passed; in check mode the other ranks are informed in either
+    /// case.
     #[track_caller]
     fn run_for(&self, prepared: PreparedCall, number: impl FnOnce() -> OpKey) -> Result<BoundRun> {
         self.run_chosen(prepared, None, number)
     }
 
-    /// As [`Communicator::run_for`], with the algorithm chosen by this rule, if there is one.
+    /// Does the same as [`Communicator::run_for`], with the algorithm chosen by `selection` if
+    /// given.
     #[track_caller]
     #[inline]
     fn run_chosen(
@@ -135,8 +138,8 @@ impl Communicator {
         Ok((run, staging))
     }
 
-    /// A run for a call, not bound yet, and where its plan was found, if no rank of the
-    /// communicator is known to have died.
+    /// Returns an execution that is not bound yet, and the cache where its plan was found. Fails if
+    /// a rank of the communicator is known to have died.
     fn run_of(
         &self,
         engine: &mut Engine,
@@ -148,7 +151,7 @@ impl Communicator {
         engine.run_for(call, rule, keep, closing)
     }
 
-    /// By which rule the algorithm of a call is chosen.
+    /// Returns the rule that chooses the algorithm of a call.
     fn selection_of(&self, prepared: &PreparedCall) -> Selection {
         let hints = &prepared.hints;
         let selection = match prepared.shape.operation.commutative() {
@@ -163,7 +166,7 @@ impl Communicator {
         }
     }
 
-    /// The same, with what the ranks of the communicator have learned.
+    /// Adds the learned choice of the communicator to the selection, if there is one for this call.
     fn rule_for(&self, call: &Call, selection: Selection) -> Rule {
         let advice = match selection {
             Selection::Tuned | Selection::Overlapping => self.learned().advice(call),
@@ -172,7 +175,7 @@ impl Communicator {
         advice.map_or(Rule::By(selection), Rule::Learned)
     }
 
-    /// What is called, and what its run is bound to.
+    /// Splits a prepared call into the call for the planner and the buffers to bind.
     #[inline] // what is prepared is taken apart where it lies
     fn call_of(&self, prepared: PreparedCall) -> (Call, BindingArgs) {
         let PreparedCall { shape, kernel, element, element_bytes, staging, among, .. } = prepared;
@@ -196,14 +199,14 @@ impl Communicator {
         (call, BindingArgs { input, output, element, kernel, group, staging })
     }
 
-    /// Begins a collective that runs once.
+    /// Starts a collective that runs once.
     #[track_caller]
     fn begin(&self, prepared: PreparedCall) -> Result<Id> {
         let (run, staging) = self.run_for(prepared, || self.next_collective())?;
         Ok(self.core().engine().start_run(run, staging))
     }
 
-    /// The nonblocking form.
+    /// Starts a nonblocking collective.
     ///
     /// # Safety
     /// As [`Request::new`].
@@ -224,13 +227,14 @@ impl Communicator {
         Ok(unsafe { Request::new(OpHandle::new(origin, id, false), parts.keep()) })
     }
 
-    /// The blocking form: the buffers are borrowed by the caller for longer than this takes.
+    /// Runs a blocking collective. The caller borrows the buffers for longer than the call.
     #[track_caller]
     pub(crate) fn blocking(&self, prepared: PreparedCall) -> Result<()> {
         self.blocking_known(prepared, None)
     }
 
-    /// The same, of a call that may be made again.
+    /// Runs a blocking collective and stores its execution in the replay cache under the key
+    /// `known`.
     #[track_caller]
     pub(crate) fn blocking_known(
         &self,
@@ -250,7 +254,7 @@ impl Communicator {
         ended.map_err(|error| self.error(call, ErrorKind::from(error)))
     }
 
-    /// The blocking form of a call that is the same as one before; nothing if there was none.
+    /// Replays a blocking call from the replay cache. `None` if the cache has no identical call.
     pub(crate) fn blocking_again(
         &self,
         kind: CollectiveKind,
@@ -261,7 +265,7 @@ impl Communicator {
         Some(ended.map_err(|error| self.error(call(), ErrorKind::from(error))))
     }
 
-    /// As [`Communicator::run_for`], of a call that may be made again.
+    /// Does the same as [`Communicator::run_for`], and stores the execution in the replay cache.
     #[track_caller]
     fn run_of_known(&self, call: PreparedCall, key: Option<&ReplayKey<'_>>) -> Result<BoundRun> {
         let Some(key) = key else {
@@ -278,14 +282,14 @@ impl Communicator {
         Ok((run, staging))
     }
 
-    /// The nonblocking form of a call without buffers that is the same as one before; nothing if
-    /// there was none.
+    /// Replays a nonblocking call without buffers from the replay cache. `None` if the cache has no
+    /// identical call.
     pub(crate) fn start_again(
         &self,
         kind: CollectiveKind,
         known: &ReplayKey<'_>,
     ) -> Option<Request<()>> {
-        // To count who has an origin waits for messages to leave the core: so that comes first.
+        // First: the reference count of an origin waits for messages to leave the core.
         let origin = self.origin(kind.call(Form::Nonblocking));
         let mut engine = self.core().free_engine()?;
         let run = engine.take_cached(known, || self.next_collective())?;
@@ -294,9 +298,9 @@ impl Communicator {
         Some(Request::without_buffers(OpHandle::new(origin, id, false)))
     }
 
-    /// The nonblocking form of a call without buffers that is the same as one before, if there was
-    /// one. Where nobody answers what this rank sends, nothing is made of a call before it is known
-    /// whether that is needed.
+    /// Replays a nonblocking call without buffers from the replay cache. `None` if the cache has no
+    /// identical call. If this rank expects no answer to its messages, the call may complete here,
+    /// and an operation is created only if it does not.
     #[inline]
     pub(crate) fn begin_again(
         &self,
@@ -304,8 +308,8 @@ impl Communicator {
         known: &ReplayKey<'_>,
     ) -> Option<StartedCall> {
         let mut engine = self.core().free_engine()?;
-        // It counts who has the communicator, which would wait for what has been sent to leave the
-        // core: so that is done before.
+        // Made only when needed: it counts a reference to the communicator, and that waits for
+        // sent messages to leave the core.
         let origin = || self.origin(kind.call(Form::Nonblocking));
         let (origin, id) = match engine.replay_one_way(known, || self.next_collective())? {
             Replay::Over => return Some(StartedCall::Over),
@@ -316,7 +320,7 @@ impl Communicator {
         Some(StartedCall::UnderWay(OpHandle::new(origin, id, false)))
     }
 
-    /// The nonblocking form without buffers of a call that may be made again.
+    /// Starts a nonblocking call without buffers and stores its execution in the replay cache.
     #[track_caller]
     pub(crate) fn start_known(
         &self,
@@ -331,7 +335,7 @@ impl Communicator {
 }
 
 impl Communicator {
-    /// The persistent form.
+    /// Makes a persistent collective.
     #[track_caller]
     pub(crate) fn persistent_with<B: Buffers + 'static>(
         &self,

@@ -1,4 +1,4 @@
-//! Communicators, and the operations that they have under way.
+//! Communicators, and the requests and persistent operations that run on them.
 
 pub(crate) mod attributes;
 pub(crate) mod checked_comm;

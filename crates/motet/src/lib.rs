@@ -1,7 +1,7 @@
-//! Motet: message passing for collective operations that are nonblocking, persistent and sparse.
+//! Motet: message passing between ranks, with nonblocking, persistent and sparse collectives.
 //!
 //! Ranks are processes (started by `motet run`, or by [`launch`]) or threads ([`threads`]). Each
-//! has a [`World`], a [`Communicator`] of all ranks.
+//! rank has a [`World`], the [`Communicator`] of all ranks.
 //!
 //! ```
 //! use motet::Sum;
@@ -19,14 +19,15 @@
 //! # Ok::<(), motet::Error>(())
 //! ```
 //!
-//! Every collective comes in three forms on one engine: blocking (`allreduce`), nonblocking
-//! (`iallreduce`, a [`Request`]) and persistent (`allreduce_init`, a [`Persistent`] that is started
-//! as often as wanted). Requests and running persistent operations are futures; sets of any kinds
-//! are waited for by [`wait_all`], [`wait_any`] and [`wait_some`]. A persistent collective
-//! may be among some of the ranks only ([`Communicator::members`]).
+//! Every collective has three forms, which one engine runs: blocking (`allreduce`), nonblocking
+//! (`iallreduce`, which returns a [`Request`]) and persistent (`allreduce_init`, which returns a
+//! [`Persistent`] that can be started any number of times). Requests and running persistent
+//! operations are futures; [`wait_all`], [`wait_any`] and [`wait_some`] wait for sets of them, of
+//! any kinds. A persistent collective may include only some of the ranks
+//! ([`Communicator::members`]).
 //!
-//! The two-phase collectives of 1997 are a fourth form for those who like order better than
-//! requests: what begins inside something ends before it, and anything else does not compile.
+//! The two-phase collectives of 1997 are a fourth form. They need no requests and enforce an order:
+//! an operation that begins inside another one ends before it, and other orders do not compile.
 //!
 //! ```
 //! # motet::threads(2, |world| {
@@ -41,16 +42,20 @@
 //! # Ok::<(), motet::Error>(())
 //! ```
 //!
-//! A persistent operation in a field of a structure stays there: [`Persistent::begin`] and
-//! [`Persistent::finish`]. A rank leaves its world when that is dropped with all that was made of
-//! it, or by [`World::leave`], which a program calls that ends by [`std::process::exit`]. Where a
-//! program hangs or its results are wrong, check mode ([`Settings::check`], or the environment
-//! variable [`CHECK`]) names the ranks whose calls do not fit together.
+//! [`Persistent::begin`] and [`Persistent::finish`] run a persistent operation that stays in a
+//! field of a structure. A rank leaves its world when it drops the [`World`] and all objects made
+//! from it. A program that ends by [`std::process::exit`] calls [`World::leave`] before. If a
+//! program hangs or computes wrong results, check mode ([`Settings::check`], or the environment
+//! variable [`CHECK`]) names the ranks whose calls do not match.
 //!
-//! Messages from rank to rank come in the three forms (`send`, `isend`, `send_init`), in every mode
-//! of the standard. Operations outside the library are waited for together with those inside
-//! ([`Communicator::generalized`]). Whoever cannot say by types what is under way, like a C
-//! library, uses [`raw::Request`].
+//! Point-to-point messages have the same three forms (`send`, `isend`, `send_init`), in every send
+//! mode of the standard. [`Communicator::generalized`] makes a request for an operation outside the
+//! library, which can be waited for together with operations of the library. A program that does
+//! not know the types of its operations at compile time, such as a C library, uses
+//! [`raw::Request`].
+//!
+//! A program cannot touch, free or move a buffer in flight: the request owns the buffer, or borrows
+//! it for a [`Communicator::scope`], which waits for the operation. These programs do not compile:
 //!
 //! A buffer in flight cannot be touched, freed or moved: it is owned by its request, or borrowed
 //! for a [`Communicator::scope`] that waits. These do not compile:
@@ -179,7 +184,7 @@ pub use types::element::{AnyBytes, Element};
 pub use types::element::{ElementType, Field, Structure, clear_between};
 pub use world::{World, init, launch, threads, threads_with};
 
-/// The program of the README, compiled and run as a test.
+/// Compiles and runs the program of the README as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
@@ -188,6 +193,6 @@ struct Readme;
 #[doc = include_str!("../tests/does_not_compile.md")]
 mod does_not_compile {}
 
-/// The old name of [`TypedBlock`].
+/// [`TypedBlock`] under its old name.
 #[deprecated(since = "0.1.0", note = "renamed to `TypedBlock`")]
 pub type Part = TypedBlock;

@@ -1,4 +1,5 @@
-//! Operations that end inside what they began in.
+//! Scoped operations: borrowed buffers (`scope`) and strictly nested two-phase collectives
+//! (`phases`).
 
 pub(crate) mod phases;
 pub(crate) mod scope;

@@ -1,8 +1,8 @@
-//! Messages from one rank to another. (MPI 4.1 §3)
+//! Point-to-point messages: blocking sends, receives and probes. (MPI 4.1 §3)
 //!
-//! A rank may be [`PROC_NULL`], in every call: what is sent to it is gone, and what is received
-//! from it is nothing at all, at once. Ready sends are standard ones: that the receive is posted
-//! already makes nothing faster here, and that it is not is no error.
+//! Every call accepts [`PROC_NULL`] as a rank: a message to it is discarded, and a receive from it
+//! completes at once without data. Ready sends are the same as standard sends: a receive posted in
+//! advance makes them no faster here, and a missing one is no error.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -30,16 +30,17 @@ pub use matched::Message;
 pub(crate) use matched::Placed;
 
 impl Communicator {
-    /// Sends a message. Small ones are on their way when this returns; a large one has been
-    /// received. (`MPI_Send`)
+    /// Sends a message in standard mode. A small message has been handed to the transport when this
+    /// returns; a large one has been received. (`MPI_Send`)
     ///
     /// # Errors
-    /// A destination that is not in the communicator, has died or left; a tag above [`TAG_UB`].
+    /// The destination is not in the communicator, or has died or left; or the tag is above
+    /// [`TAG_UB`].
     pub fn send<T: Element>(&self, data: &[T], to: usize, tag: Tag) -> Result<()> {
         self.send_with("send", data, (to, tag), Mode::Standard)
     }
 
-    /// Sends a message, and waits until a receive has taken it. (`MPI_Ssend`)
+    /// Sends a message in synchronous mode: waits until a receive has matched it. (`MPI_Ssend`)
     ///
     /// # Errors
     /// As [`send`](Communicator::send).
@@ -47,18 +48,17 @@ impl Communicator {
         self.send_with("ssend", data, (to, tag), Mode::Synchronous)
     }
 
-    /// Copies a message into the buffer that is
-    /// [attached](Communicator::attach_buffer), from where it is sent; waits for nobody.
-    /// (`MPI_Bsend`)
+    /// Sends a message in buffered mode: copies it into the [attached](Communicator::attach_buffer)
+    /// buffer, from which the library sends it. Does not wait. (`MPI_Bsend`)
     ///
     /// # Errors
-    /// As [`send`](Communicator::send); that there is no room.
+    /// As [`send`](Communicator::send); or the attached buffer has no room, or there is none.
     pub fn bsend<T: Element>(&self, data: &[T], to: usize, tag: Tag) -> Result<()> {
         self.send_with("bsend", data, (to, tag), Mode::Buffered(self.rooms()))
     }
 
-    /// Sends a message whose receive is posted already. The same as [`send`](Communicator::send).
-    /// (`MPI_Rsend`)
+    /// Sends a message in ready mode: its receive is already posted. Does the same as
+    /// [`send`](Communicator::send). (`MPI_Rsend`)
     ///
     /// # Errors
     /// As [`send`](Communicator::send).
@@ -66,8 +66,8 @@ impl Communicator {
         self.send_with("rsend", data, (to, tag), Mode::Standard)
     }
 
-    /// Sends one message and receives another, whichever comes first: two ranks, or a ring of
-    /// them, may do so with each other. (`MPI_Sendrecv`)
+    /// Sends one message and receives another, in any order of completion: two ranks, or a ring of
+    /// ranks, can exchange messages in this way without deadlock. (`MPI_Sendrecv`)
     ///
     /// # Errors
     /// As [`send`](Communicator::send) and [`recv`](Communicator::recv).
@@ -98,10 +98,11 @@ impl Communicator {
         Ok(self.status(received))
     }
 
-    /// Sends what is in a buffer, and receives into the same. (`MPI_Sendrecv_replace`)
+    /// Sends the contents of a buffer, and receives a message into the same buffer.
+    /// (`MPI_Sendrecv_replace`)
     ///
     /// # Errors
-    /// As [`sendrecv`](Communicator::sendrecv). The buffer is as it was then.
+    /// As [`sendrecv`](Communicator::sendrecv). The buffer is unchanged then.
     pub fn sendrecv_replace<T: Element>(
         &self,
         buffer: &mut [T],
@@ -112,11 +113,11 @@ impl Communicator {
         self.sendrecv((&outgoing, to, send_tag), (buffer, from, receive_tag))
     }
 
-    /// Receives a message into a buffer that is long enough. (`MPI_Recv`)
+    /// Receives a message into a buffer that is long enough, and returns its status. (`MPI_Recv`)
     ///
     /// # Errors
-    /// A source that is not in the communicator, has died or left; a message that is too long or
-    /// of another type.
+    /// The source is not in the communicator, or has died or left; or the message is longer than
+    /// the buffer or has another type.
     pub fn recv<T: Element>(
         &self,
         buffer: &mut [T],
@@ -133,20 +134,22 @@ impl Communicator {
         Ok(self.status(received?))
     }
 
-    /// Waits until a message is there, without receiving it. (`MPI_Probe`)
+    /// Waits until a matching message has arrived, and returns its status without receiving it.
+    /// (`MPI_Probe`)
     ///
     /// # Errors
-    /// A source that is not in the communicator, has died or left; a tag above [`TAG_UB`].
+    /// The source is not in the communicator, or has died or left; or the tag is above [`TAG_UB`].
     pub fn probe(&self, from: impl Into<Source>, tag: impl Into<TagFilter>) -> Result<Status> {
         let found = self.wait_for_message("probe", from.into(), tag.into(), peek)?;
         Ok(self.status(found.unwrap_or(NOBODY)))
     }
 
-    /// Whether a message is there; does not receive it. (`MPI_Iprobe`)
+    /// Returns the status of a matching message if one has arrived, without receiving it. Never
+    /// waits. (`MPI_Iprobe`)
     ///
     /// # Errors
-    /// A source that is not in the communicator, or that has left; a rank that has died; a tag
-    /// above [`TAG_UB`].
+    /// The source is not in the communicator, or has left; a rank has died; or the tag is above
+    /// [`TAG_UB`].
     pub fn iprobe(
         &self,
         from: impl Into<Source>,
@@ -156,7 +159,7 @@ impl Communicator {
         Ok(found.map(|found| self.status(found.unwrap_or(NOBODY))))
     }
 
-    /// Waits for a message and does with it what `find` does. `None` from nobody.
+    /// Waits until `find` finds a message. `None` if the source is [`PROC_NULL`].
     fn wait_for_message<T>(
         &self,
         call: &'static str,
@@ -172,9 +175,10 @@ impl Communicator {
         found.map(Some).map_err(|error| self.home().error_of_transfer(call, error))
     }
 
-    /// As [`Communicator::wait_for_message`], without waiting: the outer `None` if there is none.
-    /// That nothing is there from anybody is no error even if all others have left: this rank may
-    /// send itself something later. From a rank that has left nothing will ever come.
+    /// Does the same as [`Communicator::wait_for_message`] without waiting: the outer `None` means
+    /// that no message has arrived. A search from any source is no error even if all other ranks
+    /// have left: this rank may send itself a message later. A search from one rank that has left
+    /// is an error, since no message can arrive.
     fn look_for_message<T>(
         &self,
         call: &'static str,
@@ -216,10 +220,10 @@ impl Communicator {
         unsafe { self.finish(call, &Transfer::send::<T>(envelope, span, mode), staging) }.map(drop)
     }
 
-    /// Begins a transfer and waits for its end.
+    /// Starts a transfer and waits until it is complete.
     ///
     /// # Safety
-    /// Its memory is borrowed by the caller.
+    /// The caller borrows the memory of the transfer.
     pub(crate) unsafe fn finish(
         &self,
         call: &'static str,
@@ -239,7 +243,7 @@ impl Communicator {
         unsafe { self.finish_thoroughly(call, transfer, staging) }
     }
 
-    /// As [`Communicator::finish`], of a transfer that cannot be done at once.
+    /// Does the same as [`Communicator::finish`] for a transfer that does not complete at once.
     ///
     /// # Safety
     /// As [`Communicator::finish`].
@@ -255,18 +259,18 @@ impl Communicator {
         outcome.map_err(|error| self.home().error_of_transfer(call, error))
     }
 
-    /// Begins a transfer, if there may be another operation. A short message that is sent may be
-    /// over at once.
+    /// Starts a transfer, if the limit on pending operations allows another one. A short send may
+    /// complete at once.
     ///
     /// # Safety
-    /// Its memory stays valid until the operation is complete or abandoned.
+    /// The memory of the transfer stays valid until the operation is complete or abandoned.
     pub(crate) unsafe fn start_transfer(
         &self,
         call: &'static str,
         transfer: &Transfer,
         staging: Option<Box<PackedBuffers>>,
     ) -> Result<OpHandle> {
-        // To count who has an origin waits for messages to leave the core: so that comes first.
+        // First: the reference count of an origin waits for messages to leave the core.
         let origin = self.origin(call);
         // SAFETY: passed on.
         if staging.is_none() && unsafe { self.home().engine(call)?.send_at_once(transfer) } {
@@ -277,10 +281,10 @@ impl Communicator {
         Ok(OpHandle::new(origin, id, false))
     }
 
-    /// Begins a transfer, if there may be another operation.
+    /// Starts a transfer as an operation, if the limit on pending operations allows another one.
     ///
     /// # Safety
-    /// Its memory stays valid until the operation is complete or abandoned.
+    /// The memory of the transfer stays valid until the operation is complete or abandoned.
     pub(crate) unsafe fn begin_transfer(
         &self,
         call: &'static str,
@@ -304,13 +308,13 @@ impl Communicator {
         self.home().status(received)
     }
 
-    /// The buffers that buffered sends use.
+    /// Returns the buffers that buffered sends use.
     pub(crate) fn rooms(&self) -> Rooms {
         let (of_communicator, of_rank) = (self.slot().clone(), self.core().slot().clone());
         Rooms { of_communicator, of_rank }
     }
 
-    /// To whom a message goes, as what; `None` if to nobody.
+    /// Makes the envelope of a message to send. `None` if the destination is [`PROC_NULL`].
     pub(crate) fn envelope(
         &self,
         call: &'static str,
@@ -334,7 +338,7 @@ impl Communicator {
         Ok(u64::from(tag))
     }
 
-    /// A rank as the world counts it; `None` if it is nobody.
+    /// Converts a rank of the communicator to a rank of the world. `None` for [`PROC_NULL`].
     pub(crate) fn peer_of(
         &self,
         call: &'static str,
@@ -349,7 +353,8 @@ impl Communicator {
         }
     }
 
-    /// Which messages a receive accepts; `None` if it is from nobody.
+    /// Makes the selector of a receive: the messages that match it. `None` if the source is
+    /// [`PROC_NULL`].
     pub(crate) fn selector(
         &self,
         call: &'static str,
@@ -373,7 +378,7 @@ impl Communicator {
 }
 
 impl Transfer {
-    /// What sends the elements of a span; to nobody without an envelope.
+    /// Makes the transfer that sends the elements of a span; without an envelope it sends nothing.
     pub(crate) fn send<T: Element>(
         envelope: Option<Envelope>,
         span: RawSlice,
@@ -383,13 +388,13 @@ impl Transfer {
         envelope.map_or(Transfer::Nothing, |envelope| Transfer::Send(envelope, data, mode))
     }
 
-    /// What receives into a span; from nobody without a selector.
+    /// Makes the transfer that receives into a span; without a selector it receives nothing.
     fn receive<T: Element>(selector: Option<Selector>, span: RawSlice) -> Transfer {
         let bytes = RawSlice { len: span.len * size_of::<T>(), ..span };
         Transfer::receive_as(selector, bytes, code_for::<T>())
     }
 
-    /// What receives into a span of bytes, which are elements of this type.
+    /// Makes the transfer that receives into a span of bytes, which are elements of the given type.
     pub(crate) fn receive_as(
         selector: Option<Selector>,
         span: RawSlice,
@@ -400,11 +405,11 @@ impl Transfer {
     }
 }
 
-/// What has to be moved for a message of items that is sent, and for one that is received: of what
-/// is received into, nothing is looked at before.
+/// Returns the streams of items to pack for a send and to unpack for a receive. The receive buffer
+/// is not read before.
 ///
 /// # Safety
-/// The operation that the staging is given to holds the buffers.
+/// The operation that gets the staging holds the buffers.
 unsafe fn staging_of([sent, received]: [Option<StreamOf>; 2]) -> Option<Box<PackedBuffers>> {
     if sent.is_none() && received.is_none() {
         return None;
@@ -419,11 +424,11 @@ unsafe fn staging_of([sent, received]: [Option<StreamOf>; 2]) -> Option<Box<Pack
     staging.boxed()
 }
 
-/// Where elements go out from, and what has to be moved for that: those of a type with padding are
-/// copied without it.
+/// Returns the memory to send and the packed copy it lies in, if any: elements of a type with
+/// padding are copied without it.
 ///
 /// # Safety
-/// The operation that the staging is given to holds the elements.
+/// The operation that gets the staging holds the elements.
 unsafe fn outgoing<T: Element>(
     span: RawSlice,
     staging: Option<Box<PackedBuffers>>,
@@ -437,12 +442,13 @@ unsafe fn outgoing<T: Element>(
     (span, Some(staging))
 }
 
-/// Finds a message and leaves it where it is.
+/// Finds a message without removing it from the queue.
 fn peek(endpoint: &mut Endpoint, selector: Selector) -> Option<Received> {
     endpoint.probe(selector)
 }
 
-/// The message that such a receive would get, if it is there; an error if none will ever come.
+/// Applies `find` to the message that a receive would match, if it has arrived. Fails if no
+/// matching message can arrive any more.
 fn look_for<T>(
     engine: &mut Engine,
     selector: Selector,
@@ -458,7 +464,7 @@ fn look_for<T>(
     }
 }
 
-/// One of those who have left, if all from whom something might come have.
+/// Returns one of the ranks that have left, if all possible sources have left.
 fn gone(endpoint: &Endpoint, source: Option<Peer>) -> Option<Peer> {
     match source {
         Some(peer) => endpoint.has_left(peer).then_some(peer),

@@ -1,31 +1,30 @@
-//! The untyped layer: what a C library calls.
+//! The untyped layer: the operations that a C library calls.
 //!
-//! A [`Collective`] is a collective with its arguments as addresses, counts and datatypes; it is
-//! called in one of its three forms, or in two phases ([`Collective::begin`] and [`end`](end())),
-//! on a communicator, among the neighbours of a topology, or between the two groups of an
-//! intercommunicator.
+//! A [`Collective`] describes a collective by addresses, counts and datatypes. It can be called in
+//! its three forms, or in two phases ([`Collective::begin`] and [`end`](end())): on a communicator,
+//! among the neighbours of a topology, or between the two groups of an intercommunicator.
 //!
 //! A message is [`Outgoing`], [`Incoming`], or both at once ([`SendRecv`], [`SendRecvReplace`]), in
-//! the same three forms; one that a matched probe has found is received by
-//! [`Message::mrecv_data`](crate::Message::mrecv_data). Probes are those of the safe layer.
+//! the same three forms. [`Message::mrecv_data`](crate::Message::mrecv_data) receives a message
+//! that a matched probe has found. Probes are those of the safe layer.
 //!
-//! A message in parts ([`Outgoing::init_in_parts`], [`Incoming::init_in_parts`]) is a persistent
-//! one that goes when all of its [`Partitions`] are ready.
+//! A partitioned message ([`Outgoing::init_in_parts`], [`Incoming::init_in_parts`]) is a persistent
+//! one that is sent when all of its [`Partitions`] are ready.
 //!
-//! A [`Request`] is any operation at all, or none: a nonblocking one, a persistent one that is
-//! inactive or active, a generalized one, or the null request. The requests of the safe layer are
-//! turned into it by `From`; what they return by types is told here by a [`Status`] and by what
-//! [`Request::is_null`] and [`Request::is_active`] say afterwards.
+//! A [`Request`] is any operation, or none: a nonblocking operation, an inactive or active
+//! persistent operation, a generalized one, or the null request. `From` converts requests of the
+//! safe layer. Where the safe layer returns a typed result, this layer returns a [`Status`], and
+//! [`Request::is_null`] and [`Request::is_active`] give the state of the request afterwards.
 //!
-//! The functions on sets take a slice of requests of any mixture. Null and inactive ones are passed
-//! over. All requests of one set belong to one rank: a set of several is a mistake of the program
-//! that ends it (ranks that are processes cannot even make it). Each call looks at each request at
-//! most once, and again only when operations have ended meanwhile.
+//! The functions on sets take a slice of requests of any kinds, and skip null and inactive
+//! requests. All requests of one set must belong to one rank: a set of several ranks is an error of
+//! the program that ends it (only ranks that are threads can make such a set). Each call looks at
+//! each request at most once, and again only if operations have completed meanwhile.
 //!
-//! Errors of a call on a communicator or of its operation go to the error handler of that
-//! communicator. Null requests belong to none, so what a call says of them (that they cannot be
-//! started, cancelled or freed) is only returned: a C library takes that to the handler of its
-//! own choice, which by the standard is that of `MPI_COMM_SELF`.
+//! Errors of a call on a communicator, or of its operation, go to the error handler of that
+//! communicator. Null requests belong to no communicator, so errors about them (they cannot be
+//! started, cancelled or freed) are only returned: a C library passes them to the handler of its
+//! choice, which by the standard is that of `MPI_COMM_SELF`.
 
 mod end;
 mod forms;
@@ -67,7 +66,7 @@ pub use crate::collective::untyped::{
 };
 pub use crate::engine::check::Caller;
 pub use crate::world::{end_calls, init_for};
-/// Whether this thread runs an operator of the user, which must not call the library.
+/// Returns whether this thread runs an operator of the user, which must not call the library.
 pub use motet_fabric::biased_lock::is_excluded as is_in_operator;
 pub use motet_fabric::bootstrap::{
     abort as tell_launcher_to_abort, begins_abort as begins_abort_without_world,
@@ -78,16 +77,17 @@ pub use motet_fabric::shared_heap::SharedHeapBlock as CommonMemory;
 
 use crate::Communicator;
 
-/// Whether this process is the first one to end the job of this communicator: then it is to say
-/// why, to [tell the launcher](tell_launcher_to_abort), and to exit with this code, which is that
-/// of the job. Else another process has done so, and this one waits to be ended; it goes on only
-/// if nobody does it, and is to exit without a word. Other ranks hear nothing of it.
+/// Returns whether this process is the first one to end the job of this communicator. If so, it
+/// reports the reason, [informs the launcher](tell_launcher_to_abort), and exits with `code`, which
+/// is the exit code of the job. Otherwise another process has started to end the job, and this call
+/// waits until the launcher ends the calling process; it returns only if that does not happen, and
+/// the process then exits without a message. Other ranks are not informed.
 pub fn begins_abort(comm: &Communicator, code: u8) -> bool {
     comm.core().begins_abort(code)
 }
 
-/// Whether a rank of this world has died, and `motet run` ends the job for it and says so. A
-/// process that ends because of it is to exit without a word.
+/// Returns whether a rank of this world has died, and `motet run` ends the job and reports the
+/// death. A process that ends for this reason exits without a message.
 pub fn launcher_tells_of_death(comm: &Communicator) -> bool {
     comm.core().launcher_tells_of_death()
 }

@@ -1,4 +1,4 @@
-//! How a program comes to its communicator of all ranks.
+//! The world: initialization, finalization and the communicator of all ranks.
 
 mod predefined;
 
@@ -20,24 +20,26 @@ use crate::rank::machine;
 use crate::rank::settings::Settings;
 use crate::rank::wisdom;
 
-/// The communicator of all ranks of a program.
+/// The communicator of all ranks of a program; it dereferences to a [`Communicator`].
 ///
-/// It is a [`Communicator`]. When it and all that was made of it (communicators, requests,
-/// persistent operations) is dropped, the rank leaves the world; it first finishes what other
-/// ranks may be waiting for. A process that ends while its world is still there (in a `static`, or
-/// by [`std::process::exit`]) has deserted the other ranks: it calls [`World::leave`] first.
+/// The rank leaves the world when the `World` and all objects made from it (communicators,
+/// requests, persistent operations) are dropped; before it leaves, it completes the operations that
+/// other ranks may wait for. A process whose world is never dropped (because it is in a `static`,
+/// or the program ends by [`std::process::exit`]) must call [`World::leave`] before it ends;
+/// otherwise the other ranks treat it as failed.
 #[derive(Debug)]
 pub struct World(Communicator);
 
 impl World {
-    /// Leaves the world in good order, as dropping it and all that was made of it does: finishes
-    /// what other ranks may be waiting for, and tells them and the launcher. For a world that is
-    /// not dropped: one in a `static`, or of a program that ends by [`std::process::exit`]. Local,
-    /// but in check mode, where it waits a moment for the others' last calls.
+    /// Leaves the world in good order: completes the operations that other ranks may wait for, and
+    /// informs them and the launcher. Dropping the world and all objects made from it does the
+    /// same; this call is for a world that is not dropped, because it is in a `static` or the
+    /// program ends by [`std::process::exit`]. Local, except in check mode, where it waits briefly
+    /// for the last calls of the other ranks. (`MPI_Finalize`)
     ///
-    /// All that was made of the world may still be there. What of it is under way and nobody else
-    /// waits for ends with [`ErrorKind::PeerLeft`], which names this rank, and so does whatever
-    /// is called later. Leaving again does nothing.
+    /// Objects made from the world may still exist. Their operations that are in flight and that no
+    /// other rank waits for end with [`ErrorKind::PeerLeft`], which names this rank, and so do all
+    /// later calls. A second call does nothing.
     ///
     /// ```
     /// use std::sync::OnceLock;
@@ -53,8 +55,8 @@ impl World {
     /// ```
     ///
     /// # Errors
-    /// In check mode, that calls of the ranks do not fit together, if no call of this rank has
-    /// said so: the rank has left nevertheless. That an operator calls it: it has not left then.
+    /// In check mode: calls of the ranks do not match, and no call of this rank has reported it;
+    /// the rank has left nevertheless. A reduction operator calls this; the rank has not left then.
     pub fn leave(&self) -> Result<()> {
         let core = self.core();
         drop(self.home().engine("leave")?);
@@ -81,11 +83,12 @@ impl<'a> From<&'a World> for CommRef<'a> {
     }
 }
 
-/// Calls nothing more in the world, which is left soon, and waits in check mode until that is so of
-/// the other ranks, or nothing moves any more. Collective, but nobody is kept for long.
+/// Announces that this rank makes no more calls in the world and will leave it soon. In check mode
+/// it waits until all other ranks have announced the same, or no rank makes progress any more.
+/// Collective, but waits only for a limited time.
 ///
 /// # Errors
-/// That calls of the ranks do not fit together, if no call of this rank has said so.
+/// Calls of the ranks do not match, and no call of this rank has reported it.
 pub fn end_calls(world: &World) -> Result<()> {
     let Some(membership) = world.membership() else { return Ok(()) };
     membership.end();
@@ -94,18 +97,19 @@ pub fn end_calls(world: &World) -> Result<()> {
     untold.map_or(Ok(()), |reason| Err(world.error("leave", ErrorKind::Mismatch(reason))))
 }
 
-/// Joins the world of this process: that of its launcher or, without one, a world of one rank.
-/// (`MPI_Init`)
+/// Joins the world of this process: that of its launcher or, without a launcher, a world of one
+/// rank. (`MPI_Init`)
 ///
 /// # Errors
-/// Surroundings that do not fit together, or a second call in one process under a launcher.
+/// The environment variables contradict each other, or this is the second call in a process under a
+/// launcher.
 pub fn init() -> Result<World> {
     init_with(Settings::from_environment)
 }
 
-/// As [`init`], for a library that programs in other languages call: check mode and reports of
-/// hangs name what `caller` says instead of a place in that library. It is asked within the call,
-/// by the thread that makes it.
+/// Joins the world as [`init`] does, for a library that serves programs in other languages. Check
+/// mode and reports of hangs then name the place that `caller` returns, instead of a place in that
+/// library. The calling thread calls `caller` during each call.
 ///
 /// # Errors
 /// As [`init`].
@@ -121,12 +125,12 @@ fn init_with(settings: impl FnOnce() -> Result<Settings>) -> Result<World> {
     take_seat(seat, &settings()?)
 }
 
-/// Joins the world of this process, which has at least `ranks` ranks: under a launcher as
-/// [`init`], else this process starts `ranks` processes of itself with the same arguments, waits
-/// for them and exits with their exit code.
+/// Joins the world of this process, or starts one with at least `ranks` ranks. Under a launcher it
+/// does the same as [`init`]. Otherwise this process starts `ranks` processes of its own program
+/// with the same arguments, waits for them and exits with their exit code.
 ///
 /// # Errors
-/// As [`init`]; that the processes cannot be started, or that the prices of the machine
+/// As [`init`]; the processes cannot be started; or the cost figures of the machine
 /// ([`MACHINE`](crate::MACHINE)) cannot be read.
 pub fn launch(ranks: usize) -> Result<World> {
     if let Some(seat) = bootstrap::from_environment().map_err(ErrorKind::from)? {
@@ -137,14 +141,14 @@ pub fn launch(ranks: usize) -> Result<World> {
     std::process::exit(i32::from(outcome.code))
 }
 
-/// Runs `body` on each rank of a new world whose ranks are threads of this process. Returns what
-/// each rank returned, in rank order.
+/// Runs `body` on each rank of a new world whose ranks are threads of this process. Returns the
+/// results of the ranks, in rank order.
 ///
-/// A rank leaves the world when its `body` returns, even if something that was made of the world
-/// is still there, in what it returned, say: see [`World::leave`]. Of returned requests, a
-/// collective that all ranks have begun and a send that is received are complete then, as is what
-/// was complete before. All else that is under way ends with [`ErrorKind::PeerLeft`], and so do
-/// receives, persistent operations that nobody has waited for, and later calls.
+/// A rank leaves the world when its `body` returns, even if objects made from the world still
+/// exist, for example in the result: see [`World::leave`]. Of the requests in a result, these are
+/// complete: collectives that all ranks have begun, sends that are received, and all that were
+/// complete before. All other operations in flight end with [`ErrorKind::PeerLeft`], and so do
+/// receives, persistent operations that no rank has waited for, and later calls.
 ///
 /// ```
 /// let ranks = motet::threads(3, |world| world.rank() * 10)?;
@@ -153,15 +157,15 @@ pub fn launch(ranks: usize) -> Result<World> {
 /// ```
 ///
 /// # Errors
-/// A rank that panicked, or an impossible number of ranks.
+/// A rank panicked, or the number of ranks is impossible.
 pub fn threads<T: Send>(ranks: usize, body: impl Fn(World) -> T + Sync) -> Result<Vec<T>> {
     threads_with(ranks, &Settings::from_environment()?, body)
 }
 
-/// As [`threads`], with settings that do not come from the environment.
+/// Does the same as [`threads`], with settings that do not come from the environment.
 ///
 /// # Errors
-/// As [`threads`]; algorithms that do not apply are errors of the calls they are chosen for.
+/// As [`threads`]. An algorithm that does not apply to a call is an error of that call.
 pub fn threads_with<T: Send>(
     ranks: usize,
     settings: &Settings,

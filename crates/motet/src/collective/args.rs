@@ -1,4 +1,4 @@
-//! From the arguments of a collective to the operation of a plan: lengths are checked here.
+//! Converts the arguments of a collective to the operation of a plan, and checks their lengths.
 
 use std::fmt::{self, Display};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::data::buffer::RawSlice;
 
 type ArgsResult = Result<CollectiveArgs, ErrorKind>;
 
-/// The operation that the arguments describe, and where its data lies.
+/// The operation that the arguments describe, and the spans of its data.
 #[derive(Debug)]
 pub(crate) struct CollectiveArgs {
     pub(crate) operation: Operation,
@@ -37,7 +37,7 @@ impl CollectiveArgs {
         CollectiveArgs { operation, in_place: false, input: RawSlice::EMPTY, output }
     }
 
-    /// A call of a root that sends; in place the buffer is its input and there is no output.
+    /// A call of a root that sends. In place, the buffer is its input, and there is no output.
     fn from_root(
         operation: Operation,
         input: Option<RawSlice>,
@@ -55,7 +55,7 @@ impl CollectiveArgs {
         matches!(self.operation, Operation::Barrier | Operation::InterBarrier { .. })
     }
 
-    /// What a rank does that takes no part.
+    /// The call of a rank that does nothing.
     pub(crate) fn nothing() -> CollectiveArgs {
         let operation = Operation::Exchange { count: 0, to: [].into(), from: [].into() };
         CollectiveArgs {
@@ -66,7 +66,7 @@ impl CollectiveArgs {
         }
     }
 
-    /// Nobody leaves before all have entered.
+    /// A barrier: no rank leaves before all have entered.
     pub(crate) fn barrier() -> CollectiveArgs {
         CollectiveArgs {
             operation: Operation::Barrier,
@@ -76,14 +76,15 @@ impl CollectiveArgs {
         }
     }
 
-    /// One buffer: the root's data, everybody's result.
+    /// A broadcast. One buffer: input at the root, output at the other ranks.
     pub(crate) fn bcast(among: &impl RankSet, output: RawSlice, root: usize) -> ArgsResult {
         let root = among.root(root)?;
         let operation = Operation::Bcast { count: output.len, root };
         Ok(CollectiveArgs { operation, in_place: false, input: RawSlice::EMPTY, output })
     }
 
-    /// Only the root has an output; with a single buffer that of the others is their input.
+    /// A reduction to a root. Only the root has an output; with a single buffer, that of the other
+    /// ranks is their input.
     pub(crate) fn reduce(
         among: &impl RankSet,
         input: Option<RawSlice>,
@@ -102,7 +103,7 @@ impl CollectiveArgs {
         Ok(CollectiveArgs::new(operation(count), input, output))
     }
 
-    /// Input and output of one length.
+    /// An allreduce. Input and output have one length.
     pub(crate) fn allreduce(
         input: Option<RawSlice>,
         output: RawSlice,
@@ -113,7 +114,7 @@ impl CollectiveArgs {
         Ok(CollectiveArgs::new(Operation::Allreduce { count, commutative }, input, output))
     }
 
-    /// An output that holds one input of each rank.
+    /// An allgather. The output holds one input of each rank.
     pub(crate) fn allgather(
         among: &impl RankSet,
         input: Option<RawSlice>,
@@ -125,7 +126,7 @@ impl CollectiveArgs {
         Ok(CollectiveArgs::new(Operation::Allgather { count }, input, output))
     }
 
-    /// An output with a place for each rank's input.
+    /// An allgatherv. The output has a block for each rank's input.
     pub(crate) fn allgatherv(
         among: &impl RankSet,
         input: Option<RawSlice>,
@@ -140,7 +141,7 @@ impl CollectiveArgs {
         Ok(CollectiveArgs::new(operation, input, output))
     }
 
-    /// Every rank's input, side by side in the output of the root.
+    /// A gather. The root's output holds the inputs of all ranks in rank order.
     pub(crate) fn gather(
         among: &impl RankSet,
         input: Option<RawSlice>,
@@ -158,7 +159,8 @@ impl CollectiveArgs {
         Ok(CollectiveArgs::new(Operation::Gather { count, root }, input, output))
     }
 
-    /// Every rank's input, at its place in the output of the root, who alone says where.
+    /// A gatherv. The root's output has a block for each rank's input; only the root knows the
+    /// blocks.
     pub(crate) fn gatherv(
         among: &impl RankSet,
         input: Option<RawSlice>,
@@ -180,8 +182,8 @@ impl CollectiveArgs {
         Ok(CollectiveArgs::new(operation, input, output))
     }
 
-    /// The blocks of the root's input, one for each rank. With a single buffer the root's is its
-    /// input, in which its own block stays.
+    /// A scatter. The root's input has one block for each rank. With a single buffer, the root's
+    /// buffer is its input, in which its own block stays.
     pub(crate) fn scatter(
         among: &impl RankSet,
         input: Option<RawSlice>,
@@ -201,7 +203,7 @@ impl CollectiveArgs {
         Ok(CollectiveArgs::from_root(Operation::Scatter { count, root }, input, output))
     }
 
-    /// The blocks of the root's input, of any lengths, which the root alone knows.
+    /// A scatterv. The root's input has blocks of any lengths, which only the root knows.
     pub(crate) fn scatterv(
         among: &impl RankSet,
         input: Option<RawSlice>,
@@ -223,7 +225,7 @@ impl CollectiveArgs {
         Ok(CollectiveArgs::from_root(operation, input, output))
     }
 
-    /// A block to each rank and a block from each rank.
+    /// An alltoall: a block to each rank and a block from each rank.
     pub(crate) fn alltoall(
         among: &impl RankSet,
         input: Option<RawSlice>,
@@ -238,8 +240,8 @@ impl CollectiveArgs {
         Ok(CollectiveArgs::new(Operation::Alltoall { count }, input, output))
     }
 
-    /// A block to each rank and a block from each rank, of any lengths. In place both are those of
-    /// `from`.
+    /// An alltoallv: a block to each rank and a block from each rank, of any lengths. In place,
+    /// both are the blocks of `from`.
     pub(crate) fn alltoallv(
         among: &impl RankSet,
         input: Option<RawSlice>,
@@ -257,7 +259,7 @@ impl CollectiveArgs {
         Ok(CollectiveArgs::new(Operation::Alltoallv { to, from }, input, output))
     }
 
-    /// A block of the reduction for each rank, all of one length.
+    /// A reduce-scatter with blocks of one length.
     pub(crate) fn reduce_scatter_block(
         among: &impl RankSet,
         input: Option<RawSlice>,
@@ -272,7 +274,7 @@ impl CollectiveArgs {
         Ok(CollectiveArgs::new(operation, input, output))
     }
 
-    /// A block of the reduction for each rank, of any lengths.
+    /// A reduce-scatter with blocks of any lengths.
     pub(crate) fn reduce_scatter(
         among: &impl RankSet,
         input: Option<RawSlice>,
@@ -290,7 +292,7 @@ impl CollectiveArgs {
         Ok(CollectiveArgs::new(operation, input, output))
     }
 
-    /// The reduction of the inputs of all ranks up to this one, with or without its own.
+    /// A scan: the reduction of the inputs of the ranks up to this one, with or without its own.
     pub(crate) fn scan(
         input: Option<RawSlice>,
         output: RawSlice,
@@ -306,7 +308,7 @@ impl CollectiveArgs {
         Ok(CollectiveArgs::new(operation, input, output))
     }
 
-    /// Blocks of any length to some ranks and from some ranks.
+    /// An exchange: blocks of any lengths to the destinations and from the sources.
     pub(crate) fn exchangev(
         among: &impl RankSet,
         input: Option<RawSlice>,
@@ -324,26 +326,26 @@ impl CollectiveArgs {
     }
 }
 
-/// Which ranks a scan is over.
+/// The ranks whose inputs a scan combines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ScanKind {
-    /// Those before this one, and this one: an inclusive scan.
+    /// The lower ranks and this one: an inclusive scan.
     This,
-    /// Those before this one: an exclusive scan.
+    /// The lower ranks: an exclusive scan.
     Before,
 }
 
-/// Says what blocks of one length, one for each rank, come to; only written out for an error.
+/// Describes the total of one block of a length for each rank; formatted only for an error.
 pub(super) fn blocks_make(count: usize, ranks: usize) -> impl Display {
     fmt::from_fn(move |out| write!(out, "one block of {count} for each of {ranks} ranks makes"))
 }
 
-/// Ranks that take part in a collective, of which the caller is one: the ranks of its plan.
+/// The ranks of a plan, which include the caller.
 pub(crate) trait RankSet {
-    /// The caller.
+    /// Returns the rank of the caller.
     fn rank(&self) -> usize;
 
-    /// How many there are.
+    /// Returns the number of ranks.
     fn size(&self) -> usize;
 
     fn rank_in(&self, what: &'static str, rank: usize) -> Result<Rank, ErrorKind> {
@@ -375,7 +377,7 @@ pub(crate) trait RankSet {
     }
 }
 
-/// The place of the caller among so many ranks.
+/// The rank of the caller and the number of ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RankOf {
     pub(crate) rank: usize,
@@ -402,7 +404,7 @@ impl RankSet for Communicator {
     }
 }
 
-/// A buffer must have just this length.
+/// Checks that a buffer has exactly this length.
 pub(super) fn exact(
     which: &'static str,
     len: usize,
@@ -415,12 +417,12 @@ pub(super) fn exact(
     Err(ErrorKind::Length { which, len, needed: format!("{what} {needed}") })
 }
 
-/// Elements of all blocks together. More than there are numbers is a length that no buffer has.
+/// Returns the number of elements of all blocks. Saturates on overflow: no buffer has that length.
 pub(super) fn total(counts: &[usize]) -> usize {
     counts.iter().fold(0, |sum, count| sum.saturating_add(*count))
 }
 
-/// A buffer must hold all these blocks.
+/// Checks that a buffer holds all these blocks.
 pub(super) fn holds(
     which: &'static str,
     len: usize,

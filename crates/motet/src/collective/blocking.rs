@@ -1,4 +1,4 @@
-//! The blocking forms.
+//! Blocking collectives.
 
 mod data;
 mod scans;
@@ -15,12 +15,12 @@ use crate::data::buffer::{RawSlice, SendBuffer, StableBuffer};
 use crate::data::kernel::{Kernel, kernel};
 use crate::data::op::Operator;
 
-/// Where a borrowed input lies; the caller's borrow outlives the call.
+/// Returns the address and length of a borrowed input; the caller's borrow outlives the call.
 pub(crate) fn input<T: Element>(slice: &[T]) -> Option<RawSlice> {
     Some(<&[T]>::span(&slice.into_raw()))
 }
 
-/// Where a borrowed output lies.
+/// Returns the address and length of a borrowed output.
 pub(crate) fn output<T: Element>(slice: &mut [T]) -> RawSlice {
     <&mut [T]>::span(&slice.into_raw())
 }
@@ -38,22 +38,22 @@ impl Communicator {
         self.blocking(PreparedCall::new::<T>(call, shape, kernel))
     }
 
-    /// Waits until all ranks have called it. (`MPI_Barrier`)
+    /// Waits until all ranks have called `barrier`. (`MPI_Barrier`)
     ///
     /// # Errors
-    /// That a rank has died or left.
+    /// A rank has died or has left the world.
     #[track_caller]
     pub fn barrier(&self) -> Result<()> {
         self.run_blocking::<u8>("barrier", Ok(CollectiveArgs::barrier()), None)
     }
 
-    /// Gives the root's buffer to all ranks. (`MPI_Bcast`)
+    /// Copies the root's buffer to the buffers of all ranks. (`MPI_Bcast`)
     ///
     /// # Errors
-    /// A root that is not in the communicator; a rank that has died or left. All ranks pass
-    /// buffers of one length. If not, check mode tells all of them ([`ErrorKind::Mismatch`]);
-    /// without it those are told who notice, as who has no room for what comes
-    /// ([`ErrorKind::Truncated`]).
+    /// The root is not in the communicator; or a rank has died or left. All ranks must pass buffers
+    /// of one length. If they do not, check mode returns [`ErrorKind::Mismatch`] at all of them;
+    /// without it, only ranks that detect the difference return an error, such as a rank whose
+    /// buffer is too short for the message ([`ErrorKind::Truncated`]).
     ///
     /// [`ErrorKind::Mismatch`]: crate::ErrorKind::Mismatch
     /// [`ErrorKind::Truncated`]: crate::ErrorKind::Truncated
@@ -63,12 +63,12 @@ impl Communicator {
         self.run_blocking::<T>("bcast", shape, None)
     }
 
-    /// Combines the inputs of all ranks, element by element, at the root. At the other ranks the
-    /// output is not touched and may be empty. (`MPI_Reduce`)
+    /// Combines the inputs of all ranks, element by element, and writes the result to the root's
+    /// output. At the other ranks the output is not touched and may be empty. (`MPI_Reduce`)
     ///
     /// # Errors
-    /// A root that is not in the communicator; buffers of different lengths; a rank that has died
-    /// or left.
+    /// The root is not in the communicator; the buffers differ in length; or a rank has died or
+    /// left.
     #[track_caller]
     pub fn reduce<T: Element>(
         &self,
@@ -82,8 +82,8 @@ impl Communicator {
         self.run_blocking::<T>("reduce", shape, Some(kernel(operator)))
     }
 
-    /// As [`reduce`](Communicator::reduce) with one buffer: the input at each rank, and at the
-    /// root the result. (`MPI_Reduce` with `MPI_IN_PLACE`)
+    /// Does the same as [`reduce`](Communicator::reduce) with one buffer: it holds the input at
+    /// each rank and, at the root, the result afterwards. (`MPI_Reduce` with `MPI_IN_PLACE`)
     ///
     /// # Errors
     /// As [`reduce`](Communicator::reduce).
@@ -99,11 +99,11 @@ impl Communicator {
         self.run_blocking::<T>("reduce", shape, Some(kernel(operator)))
     }
 
-    /// Combines the inputs of all ranks, element by element; all get the result, the same to the
+    /// Combines the inputs of all ranks, element by element; all ranks get the result, equal to the
     /// last bit. (`MPI_Allreduce`)
     ///
     /// # Errors
-    /// Buffers of different lengths; a rank that has died or left.
+    /// The buffers differ in length; or a rank has died or left.
     #[track_caller]
     pub fn allreduce<T: Element>(
         &self,
@@ -116,7 +116,8 @@ impl Communicator {
         self.run_blocking::<T>("allreduce", shape, Some(kernel(operator)))
     }
 
-    /// As [`allreduce`](Communicator::allreduce), with one buffer for input and result.
+    /// Does the same as [`allreduce`](Communicator::allreduce), with one buffer for input and
+    /// result.
     ///
     /// # Errors
     /// As [`allreduce`](Communicator::allreduce).
@@ -130,7 +131,7 @@ impl Communicator {
         self.run_blocking::<T>("allreduce", shape, Some(kernel(operator)))
     }
 
-    /// Combines one value of each rank.
+    /// Combines one value of each rank; all ranks get the result.
     ///
     /// # Errors
     /// As [`allreduce`](Communicator::allreduce).
@@ -141,17 +142,20 @@ impl Communicator {
         Ok(buffer[0])
     }
 
-    /// Gives the inputs of all ranks, in rank order, to all ranks. (`MPI_Allgather`)
+    /// Concatenates the inputs of all ranks, in rank order, in the output of every rank.
+    /// (`MPI_Allgather`)
     ///
     /// # Errors
-    /// An output that does not hold one input of each rank; a rank that has died or left.
+    /// The output length is not the number of ranks times the input length; or a rank has died or
+    /// left.
     #[track_caller]
     pub fn allgather<T: Element>(&self, send: &[T], receive: &mut [T]) -> Result<()> {
         let shape = CollectiveArgs::allgather(self, input(send), output(receive));
         self.run_blocking::<T>("allgather", shape, None)
     }
 
-    /// As [`allgather`](Communicator::allgather); the own block is in place already.
+    /// Does the same as [`allgather`](Communicator::allgather) with one buffer, in which the
+    /// caller's block is already in place.
     ///
     /// # Errors
     /// As [`allgather`](Communicator::allgather).
@@ -161,12 +165,12 @@ impl Communicator {
         self.run_blocking::<T>("allgather", shape, None)
     }
 
-    /// Gives the inputs of all ranks, of any lengths, to all ranks: that of rank `i` into
-    /// `blocks[i]` of the output. (`MPI_Allgatherv`)
+    /// Gathers inputs of any lengths to all ranks: the input of rank `i` goes to `blocks[i]` of the
+    /// output. (`MPI_Allgatherv`)
     ///
     /// # Errors
-    /// Blocks that overlap, that the output does not hold, or that are not one for each rank; a
-    /// rank that has died or left.
+    /// Blocks overlap, lie outside the output, or are not one for each rank; or a rank has died or
+    /// left.
     #[track_caller]
     pub fn allgatherv<T: Element>(
         &self,
@@ -178,7 +182,8 @@ impl Communicator {
         self.run_blocking::<T>("allgatherv", shape, None)
     }
 
-    /// As [`allgatherv`](Communicator::allgatherv); the own block is in place already.
+    /// Does the same as [`allgatherv`](Communicator::allgatherv) with one buffer, in which the
+    /// caller's block is already in place.
     ///
     /// # Errors
     /// As [`allgatherv`](Communicator::allgatherv).

@@ -1,11 +1,12 @@
-//! Communicators made of a communicator, by its ranks or by a part of them. (MPI 4.1 §7.4.2)
+//! Communicator construction: communicators of all ranks, or of some ranks, of a communicator. (MPI
+//! 4.1 §7.4.2)
 //!
-//! Ranks agree on an id: one of them takes a fresh one, which no other rank can take, and tells the
-//! others. When all ranks of the parent take part, that is a collective of the parent. When only
-//! the members of a group do, it is a broadcast among them in a context of the parent that is kept
-//! for this ([`ContextKind::Creation`]), so that nothing else that the parent's ranks do meanwhile
-//! can be mistaken for it; the user's tag is the number of the broadcast, so that calls of several
-//! threads do not meet either.
+//! The ranks agree on an identifier: one rank takes an unused one, which no other rank can take,
+//! and sends it to the others. If all ranks of the parent take part, this is a collective of the
+//! parent. If only the members of a group take part, it is a broadcast among them in a separate
+//! context of the parent ([`ContextKind::Creation`]), so that its messages cannot match other
+//! operations of the parent's ranks. The user's tag is the number of that broadcast, which
+//! separates calls of several threads.
 
 use motet_plan::Block;
 
@@ -18,17 +19,18 @@ use crate::comm::op_handle::CommContext;
 use crate::data::buffer::SendBuffer;
 use crate::engine::context::{ContextKind, context};
 
-/// What the ranks have in common that [`Communicator::split_type`] brings together.
-/// (MPI 4.1 §7.4.2)
+/// What the ranks of each new communicator have in common; see [`Communicator::split_type`]. (MPI
+/// 4.1 §7.4.2)
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SplitType {
-    /// They can share memory, being on one machine. (`MPI_COMM_TYPE_SHARED`)
+    /// The ranks can share memory: they are on one node. (`MPI_COMM_TYPE_SHARED`)
     Shared,
 }
 
 impl Communicator {
-    /// A communicator of the caller alone, as `MPI_COMM_SELF` is; each call makes a new one. Local.
+    /// Makes a communicator of the caller alone, like `MPI_COMM_SELF`; each call makes a new one.
+    /// Local.
     pub fn alone(&self) -> Communicator {
         let group = Group::new(vec![self.core().me()]);
         let alone = self.of_members(group, 0, self.core().fresh_id());
@@ -36,27 +38,27 @@ impl Communicator {
         alone
     }
 
-    /// Parts the ranks by colour: one communicator for each colour, its ranks in the order of
-    /// `key`, ties in the order they have here. With colour `None` a rank gets none. Collective.
-    /// (`MPI_Comm_split`)
+    /// Splits the communicator by colour: makes one communicator for each colour, with its ranks in
+    /// the order of `key`; ranks with equal keys keep their order. A rank with colour `None` gets
+    /// no communicator. Collective. (`MPI_Comm_split`)
     ///
     /// # Errors
-    /// That a rank has died or left.
+    /// A rank has died or has left the world.
     #[track_caller]
     pub fn split(&self, colour: Option<u32>, key: i64) -> Result<Option<Communicator>> {
         self.parted("split", colour, key)
     }
 
-    /// Parts the ranks by what they have in common, in the order of `key` as in
-    /// [`split`](Communicator::split). With `None` a rank gets none. Collective.
+    /// Splits the communicator by what ranks have in common; `key` orders the ranks as in
+    /// [`split`](Communicator::split). A rank that passes `None` gets no communicator. Collective.
     /// (`MPI_Comm_split_type`)
     ///
-    /// All ranks of a world are on one machine, so those that ask for
-    /// [`Shared`](SplitType::Shared) come together; unless settings divide it into
+    /// The ranks of one node that pass [`Shared`](SplitType::Shared) get one communicator. A node
+    /// is a host, unless the settings divide the world into
     /// [nodes](crate::Settings::ranks_per_node).
     ///
     /// # Errors
-    /// That a rank has died or left.
+    /// A rank has died or has left the world.
     #[track_caller]
     pub fn split_type(&self, kind: Option<SplitType>, key: i64) -> Result<Option<Communicator>> {
         let node = self.core().nodes().of(self.core().me());
@@ -64,13 +66,14 @@ impl Communicator {
         self.parted("split_type", colour, key)
     }
 
-    /// A communicator of the members of a group, which all of them pass; the other ranks pass any
-    /// group without them, or one that is made into a communicator at the same time. Those get
-    /// none, these get one of their own. Collective over all ranks. (`MPI_Comm_create`)
+    /// Makes a communicator of the members of a group, and returns `None` at the other ranks. All
+    /// members pass the same group. The other ranks pass a group without these members; it may be a
+    /// group that gets a communicator of its own in the same call. Collective over all ranks.
+    /// (`MPI_Comm_create`)
     ///
     /// # Errors
-    /// A group with a member that is not in the communicator; members who passed different groups;
-    /// that a rank has died or left.
+    /// The group has a member that is not in the communicator; members passed different groups; or
+    /// a rank has died or left.
     #[track_caller]
     pub fn create(&self, group: &Group) -> Result<Option<Communicator>> {
         const CALL: &str = "create";
@@ -88,16 +91,16 @@ impl Communicator {
         Ok(Some(self.of_members(group.clone(), place, id)))
     }
 
-    /// A communicator of the members of a group, made by them alone: collective over the group,
-    /// while the other ranks do what they like. (`MPI_Comm_create_group`, MPI 4.1 §7.4.2)
+    /// Makes a communicator of the members of a group, with a call of the members only: it is
+    /// collective over the group, and the other ranks do not take part. (`MPI_Comm_create_group`,
+    /// MPI 4.1 §7.4.2)
     ///
-    /// All members pass the same group, and call in the same order as for any collective; of
-    /// several threads that do so at the same time each passes a tag of its own. The tag has
-    /// nothing to do with those of messages.
+    /// All members pass the same group, and call in the same order as for any collective. Threads
+    /// that call at the same time pass different tags. The tag is independent of message tags.
     ///
     /// # Errors
-    /// A group without the caller, or with a member that is not in the communicator; that a member
-    /// has died or left.
+    /// The group does not contain the caller, or has a member that is not in the communicator; or a
+    /// member has died or left.
     #[track_caller]
     pub fn create_group(&self, group: &Group, tag: Tag) -> Result<Communicator> {
         const CALL: &str = "create_group";
@@ -137,13 +140,13 @@ impl Communicator {
         Ok(Some(self.of_members(group, place, id as u64)))
     }
 
-    /// A communicator of the same rank of the world.
+    /// Makes a communicator of a group with the identifier `id`, in the same world.
     pub(crate) fn of_members(&self, group: Group, rank: usize, id: u64) -> Communicator {
         let home = CommContext::new(self.core().clone(), group, rank, self.error_handler());
         Communicator::new(home, id)
     }
 
-    /// What one rank tells the others.
+    /// Broadcasts the words of one rank to the others.
     #[track_caller]
     pub(crate) fn tell_from(
         &self,
@@ -158,7 +161,7 @@ impl Communicator {
         told.wait()
     }
 
-    /// What each rank tells the others, in rank order.
+    /// Gathers the words of each rank to all ranks, in rank order.
     #[track_caller]
     pub(crate) fn tell_all<T: crate::Element + Default, const N: usize>(
         &self,
@@ -174,7 +177,8 @@ impl Communicator {
         Ok(all.as_chunks().0.to_vec())
     }
 
-    /// The lists of all ranks, one behind the other, and where that of each rank lies.
+    /// Gathers lists of any lengths to all ranks: the concatenated lists, and the block of each
+    /// rank.
     #[track_caller]
     pub(crate) fn tell_all_lists<T: crate::Element + Default>(
         &self,

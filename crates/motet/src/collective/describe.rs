@@ -1,4 +1,4 @@
-//! What a call says of itself in check mode.
+//! Descriptions of calls for check mode.
 
 use std::panic::Location;
 
@@ -9,7 +9,7 @@ use crate::engine::Selection;
 use crate::engine::check::{CallDescription, Elements, Reducing, Within, operator_name};
 
 impl Communicator {
-    /// What a call says about itself, if somebody is to hear it.
+    /// Describes a call, if check mode reports it to other ranks.
     #[inline]
     pub(crate) fn account(
         &self,
@@ -20,7 +20,7 @@ impl Communicator {
         self.membership().map(|_| self.statement(prepared, selection, at))
     }
 
-    /// What a call says about itself.
+    /// Describes a call.
     #[cold]
     pub(crate) fn statement(
         &self,

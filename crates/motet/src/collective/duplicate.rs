@@ -1,8 +1,8 @@
-//! Communicators of the same ranks with a context of their own. (MPI 4.1 §7.4.2)
+//! Communicator duplication: the same ranks with a new context. (MPI 4.1 §7.4.2)
 //!
-//! What the copy takes over from the original (attributes, topology, error handler, what its ranks
-//! have learned) is fixed when the call is made, since the original may change or be gone before
-//! the ranks have agreed.
+//! The copy inherits attributes, topology, error handler and learned choices as they are when the
+//! call is made, since the original may change or be freed before the ranks have agreed on an
+//! identifier.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::comm::request::Request;
 use crate::comm::topology::Placed;
 use crate::data::buffer::SendBuffer;
 
-/// Says what to call instead of `clone`.
+/// Makes `clone` fail to compile with a message that names `dup`.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "a communicator is not copied by `clone`",
@@ -31,7 +31,7 @@ use crate::data::buffer::SendBuffer;
 pub trait IsCopiedByDup<'a> {}
 
 impl Communicator {
-    /// Does not compile, and says what to do.
+    /// Does not compile; the message says to use `dup`.
     #[doc(hidden)]
     #[allow(clippy::should_implement_trait)] // there is no such thing as a copy
     pub fn clone(&self) -> Communicator
@@ -41,19 +41,19 @@ impl Communicator {
         unreachable!("nothing implements the trait")
     }
 
-    /// A communicator of the same ranks with a context of its own. It takes over the attributes
-    /// whose keys say so, the topology and the error handler, but neither name nor hints.
+    /// Makes a communicator of the same ranks with a new context. The copy inherits the topology,
+    /// the error handler, and the attributes whose keyvals allow it, but neither name nor hints.
     /// Collective. (`MPI_Comm_dup`)
     ///
     /// # Errors
-    /// That a rank has died or left; that of a copy callback, at the rank where it fails.
+    /// A rank has died or left; or a copy callback failed (at the rank where it failed).
     #[track_caller]
     pub fn dup(&self) -> Result<Communicator> {
         self.duplicate("dup", &Info::new())?.wait()
     }
 
-    /// As [`dup`](Communicator::dup), with hints. Unknown ones are kept and have no effect.
-    /// (`MPI_Comm_dup_with_info`)
+    /// Does the same as [`dup`](Communicator::dup), and sets hints on the copy. Unknown hints are
+    /// kept and have no effect. (`MPI_Comm_dup_with_info`)
     ///
     /// # Errors
     /// As [`dup`](Communicator::dup).
@@ -76,7 +76,7 @@ impl Communicator {
     /// ```
     ///
     /// # Errors
-    /// That of a copy callback.
+    /// A copy callback failed.
     #[track_caller]
     pub fn idup(&self) -> Result<CommunicatorRequest> {
         self.duplicate("idup", &Info::new())
@@ -85,7 +85,7 @@ impl Communicator {
     /// Nonblocking [`dup_with_info`](Communicator::dup_with_info). (`MPI_Comm_idup_with_info`)
     ///
     /// # Errors
-    /// That of a copy callback.
+    /// A copy callback failed.
     #[track_caller]
     pub fn idup_with_info(&self, info: &Info) -> Result<CommunicatorRequest> {
         self.duplicate("idup_with_info", info)
@@ -107,14 +107,14 @@ impl Communicator {
         Ok(CommunicatorRequest::new(id, |id| copy.communicator(id)))
     }
 
-    /// A communicator of the same ranks, which takes over nothing but the error handler.
+    /// Makes a communicator of the same ranks that inherits only the error handler.
     #[track_caller]
     pub(crate) fn bare_copy(&self, call: &'static str) -> Result<Communicator> {
         let id = self.agree_on_id(call)?.wait()?[0];
         Ok(Communicator::new(self.home().again(), id))
     }
 
-    /// All ranks learn a fresh id, that of the first.
+    /// Starts the agreement on an unused identifier, which rank 0 takes.
     #[track_caller]
     pub(super) fn agree_on_id(&self, call: &'static str) -> Result<Request<Vec<u64>>> {
         let id = if self.rank() == 0 { self.core().fresh_id() } else { 0 };
@@ -124,7 +124,7 @@ impl Communicator {
     }
 }
 
-/// All that a copy has, but for its id.
+/// The parts of a copy, before its identifier is known.
 struct Copied {
     home: Arc<CommContext>,
     info: Info,

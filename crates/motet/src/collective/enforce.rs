@@ -1,21 +1,22 @@
-//! How the ranks of an enforced init agree that their calls fit together, and who is told what if
-//! not. (2008 proposal §2.3)
+//! Agreement of an enforced init: the ranks compare their calls, and all get the same error if they
+//! do not match. (2008 proposal §2.3)
 //!
-//! The good case is one small allreduce, of the least of each word. Each fact that must be equal
-//! goes in twice, as it is and with all bits turned: the least of the first is the least value, and
-//! the least of the second, turned back, the greatest; where both are equal all ranks have said
-//! the same. A rank to which a fact means nothing says the greatest value both times. This is also
-//! what makes the init collective: nobody has the result before all have entered.
+//! If the calls match, the agreement is one small allreduce, of the minimum of each word. Each fact
+//! that must be equal is sent twice: its value and its bitwise complement. The minimum of the
+//! values is the least value, and the complement of the minimum of the complements is the greatest;
+//! if both are equal, all ranks have the same value. A rank to which a fact does not apply sends
+//! the greatest value both times. This also makes the init collective: no rank has the result
+//! before all have entered.
 //!
-//! What only two ranks have to do with each other (who sends how much to whom) they tell each other
-//! in a sparse exchange, which costs each rank as much as it has neighbours; a second allreduce
-//! says whether somebody has found something.
+//! Facts that concern two ranks only (the lengths of the messages between them) are exchanged in a
+//! sparse exchange, whose cost for a rank is proportional to its number of neighbours. A second
+//! allreduce tells whether any rank has found a difference.
 //!
-//! Whether all members of a group have passed it the sum of their number tells.
+//! Whether all members of a group have passed it is checked by the sum of their number.
 //!
-//! In the bad case there is time. Two ranks are named, the lowest ones of their kind, and both
-//! broadcast what they have called; all ranks make the same error of it. So nobody is left waiting
-//! for a rank that has given up.
+//! If the calls do not match, speed does not matter. The agreement names two ranks, the lowest ones
+//! with the problem. Both broadcast their calls, and all ranks make the same error of them. So no
+//! rank waits for a rank that has given up.
 
 use super::{CollectiveArgs, blocking::output};
 use crate::base::error::{ErrorKind, Result};
@@ -24,59 +25,61 @@ use crate::data::kernel::kernel;
 use crate::data::op::{Min, Operator, Sum};
 use crate::engine::check::CallDescription;
 
-/// Says nothing about a fact.
+/// The value for a fact that does not apply.
 const ANY: u64 = u64::MAX;
-/// The number of no lesson.
+/// The number for a call without a learned choice.
 const NO_LESSON: u64 = u64::MAX - 1;
-/// Facts that must be equal wherever they are known.
+/// Number of facts that must be equal on all ranks to which they apply.
 const FACTS: usize = 4;
-/// The words of the first agreement.
+/// Number of words of the first agreement.
 const WORDS: usize = 2 * FACTS + 7;
-/// Bytes of a call for people.
+/// Maximum length of the text of a call, in bytes.
 const TEXT: usize = 512;
 
-/// What a rank says of its init.
+/// What a rank contributes to the agreement on its init.
 pub(super) struct Statement {
     pub(super) account: CallDescription,
-    /// Whether the call was refused here.
+    /// Whether the call was refused on this rank.
     is_refused: bool,
     /// Whether this rank takes no part in the operation.
     pub(super) is_idle: bool,
-    /// Algorithms that may be measured.
+    /// Number of algorithms that may be measured.
     pub(super) candidates: usize,
     /// Bytes that each of them needs.
     pub(super) bytes: usize,
-    /// Which init has learned what is known of this call.
+    /// The number of the init that learned the choice for this call.
     pub(super) lesson: Option<u64>,
 }
 
-/// What all ranks know of an init then.
+/// The result of the agreement, equal on all ranks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Agreed {
-    /// The most candidates that a rank may measure.
+    /// Maximum over all ranks of the number of candidates.
     pub(super) candidates: usize,
-    /// The most bytes that a rank needs for one.
+    /// Maximum over all ranks of the bytes that a candidate needs.
     pub(super) bytes: usize,
-    /// Whether all have learned the same of this call before.
+    /// Whether all ranks have learned the same choice for this call before.
     pub(super) knows_lesson: bool,
 }
 
-/// What is wrong, as all ranks see it.
+/// The mismatch, equal on all ranks.
 struct Wrong {
     which: &'static str,
-    /// Two ranks, which are not always different.
+    /// The two ranks that it names; they may be equal.
     ranks: [u64; 2],
     how: How,
 }
 
-/// How two calls do not fit together.
+/// The way in which two calls do not match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum How {
     Refused,
     Differ,
-    /// The first sends the second what that does not expect, or not so.
+    /// The first rank sends the second one a message that it does not expect, or expects
+    /// differently.
     Pair,
-    /// The second is a member of the group that the first has passed, and has passed an empty one.
+    /// The second rank is a member of the group that the first one passed, and passed an empty
+    /// group.
     Empty,
 }
 
@@ -92,13 +95,13 @@ impl Statement {
         }
     }
 
-    /// Of a rank whose call was refused for this reason.
+    /// Makes the statement of a rank whose call was refused for this reason.
     pub(super) fn refused(reason: &str) -> Statement {
         let account = CallDescription::told(reason.to_owned());
         Statement { is_refused: true, ..Statement::new(account) }
     }
 
-    /// What must be equal wherever it is known.
+    /// Returns the facts that must be equal on all ranks to which they apply.
     fn facts(&self) -> [u64; FACTS] {
         if self.is_refused {
             return [ANY; FACTS];
@@ -135,7 +138,7 @@ impl Communicator {
     /// Agrees with all ranks on an init.
     ///
     /// # Errors
-    /// Calls that do not fit together, the same error on all ranks; that a rank has died.
+    /// The calls do not match (the same error on all ranks); or a rank has died.
     pub(super) fn agree(&self, call: &'static str, own: &Statement) -> Result<Agreed> {
         let mut words = own.words(self.rank());
         self.least(call, &mut words)?;
@@ -164,12 +167,12 @@ impl Communicator {
         })
     }
 
-    /// The least of each word over all ranks.
+    /// Replaces each word by its minimum over all ranks.
     pub(super) fn least(&self, call: &'static str, words: &mut [u64]) -> Result<()> {
         self.combined(call, words, Min)
     }
 
-    /// Each word combined over all ranks.
+    /// Combines each word over all ranks.
     pub(crate) fn combined<O: Operator<u64>>(
         &self,
         call: &'static str,
@@ -181,7 +184,7 @@ impl Communicator {
         self.blocking(prepared)
     }
 
-    /// Names two ranks that have said different things of a fact.
+    /// Finds two ranks that have different values of a fact.
     fn tell_difference(
         &self,
         call: &'static str,
@@ -199,7 +202,7 @@ impl Communicator {
         self.name_two(call, own, &Wrong { which, ranks, how: How::Differ })
     }
 
-    /// Whoever is in the group must have passed it.
+    /// Checks that each member of a group has passed the group.
     fn agree_on_members(&self, call: &'static str, own: &Statement) -> Result<()> {
         let passed = own.account.group().filter(|group| !group.is_empty());
         let size = passed.map_or(0, |group| group.size() as u64);
@@ -209,7 +212,7 @@ impl Communicator {
         if sums[0] * sums[0] == sums[1] {
             return Ok(());
         }
-        // The lowest rank that has passed an empty group, if it is in that of anybody.
+        // Find the lowest rank that passed an empty group and is a member of another rank's.
         let all = self.tell_all(call, [u64::from(passed.is_some())])?;
         let is_missing = |&rank: &usize| {
             let is_in = |passed: &&crate::base::group::Group| {
@@ -229,9 +232,9 @@ impl Communicator {
         Err(self.name_two(call, own, &Wrong { which: "group", ranks, how: How::Empty })?)
     }
 
-    /// What two ranks send to each other must fit.
+    /// Checks that the messages between each pair of ranks match.
     fn agree_in_pairs(&self, call: &'static str, own: &Statement) -> Result<()> {
-        // What a rank has for itself its own arguments tell.
+        // The blocks of a rank for itself need no exchange.
         let me = self.rank();
         let others = own.account.sends().filter(|&(to, _)| to != me);
         let sent: Vec<(usize, [u64; 1])> =
@@ -261,7 +264,7 @@ impl Communicator {
         Err(self.name_two(call, own, &wrong)?)
     }
 
-    /// The error that names two ranks and what they have called.
+    /// Makes the error that names two ranks and their calls.
     #[cold]
     fn name_two(
         &self,
@@ -292,7 +295,7 @@ impl Communicator {
         Ok(if is_own { self.home().silent_error(call, kind) } else { self.error(call, kind) })
     }
 
-    /// What a rank says, on all ranks.
+    /// Broadcasts the text of one rank to all ranks.
     pub(crate) fn text_of(&self, call: &'static str, root: usize, own: &str) -> Result<String> {
         let mut bytes = [0; TEXT];
         if self.rank() == root {

@@ -1,20 +1,20 @@
-//! How a persistent operation is made: by its rank alone or, with the hint `enforce`, by all ranks
-//! of the communicator together.
+//! Initialization of persistent operations: local or, with the hint `enforce`, by all ranks of the
+//! communicator together.
 //!
-//! An init that is local asks nobody: its algorithm is what the selection says or, with the hint
-//! `previous`, what the ranks have learned before, which all know ([`crate::comm::learned`]). Where
-//! it finds a plan that was to be kept, it leaves the opening of channels to the first start too;
-//! so it costs a look into a table.
+//! A local init does not communicate: it uses the algorithm of the selection or, with the hint
+//! `previous`, the choice that the ranks have learned before, which all of them know
+//! ([`crate::comm::learned`]). If it finds a stored plan, it also postpones the opening of channels
+//! to the first start, so that it costs one table lookup.
 //!
-//! An enforced init takes these steps on all ranks, and none of them can be skipped by one alone:
+//! An enforced init takes these steps on all ranks, and no rank can skip one alone:
 //!
-//! 1. They agree that their calls fit together ([`super::enforce`]). Also a rank whose arguments
-//!    were refused takes part in this, so that the others hear of it instead of waiting.
-//! 2. If there is anything to choose, and nothing was learned of it before, they measure the
-//!    candidates ([`super::measure`]) and agree on the times.
-//!    For an exchange over several nodes they first tell each other enough to route it by node
-//!    ([`super::node_aware`]): then there is more to choose from.
-//! 3. Each makes its run of what was chosen.
+//! 1. The ranks agree that their calls match ([`super::enforce`]). A rank whose arguments were
+//!    refused takes part, too, so that the others get an error instead of waiting.
+//! 2. If there is a choice of algorithms, and no choice was learned before, they measure the
+//!    candidates ([`super::measure`]) and agree on the times. For an exchange over several nodes
+//!    they first send each other the information to route it by node ([`super::node_aware`]), which
+//!    adds candidates.
+//! 3. Each rank makes its execution of the chosen algorithm.
 
 use std::panic::Location;
 
@@ -30,19 +30,19 @@ use crate::comm::communicator::Communicator;
 use crate::comm::learned::{Key, Lesson};
 use crate::engine::{CacheHit, Execution, LinkTime, OpKey, PackedBuffers, Rule, Selection};
 
-/// What an exchange over several nodes becomes.
+/// The form of an exchange over several nodes after routing.
 const ROUTED: Collective = Collective::NodeExchange;
 
-/// A persistent operation that is about to be handed to the engine.
+/// A persistent operation, ready to be added to the engine.
 pub(super) struct Initialized {
     pub(super) run: Box<Execution>,
     pub(super) staging: Option<Box<PackedBuffers>>,
     pub(super) linking: LinkTime,
-    /// Why it has its algorithm, if its plan does not know.
+    /// The reason for the algorithm, if the plan does not give one.
     pub(super) reason: Option<String>,
 }
 
-/// An init under way.
+/// An init in progress.
 pub(super) struct Init {
     pub(super) name: &'static str,
     pub(super) call: Call,
@@ -55,8 +55,7 @@ pub(super) struct Init {
 }
 
 impl Init {
-    /// The algorithms that may be measured, and which of them is the default. None if something
-    /// else decides.
+    /// Returns the algorithms that may be measured, the default first. Empty if there is no choice.
     fn candidates(&self, default: &str) -> Vec<&'static dyn Algorithm> {
         if !self.is_open() {
             return Vec::new();
@@ -69,12 +68,13 @@ impl Init {
         if all.len() > 1 { all } else { Vec::new() }
     }
 
-    /// Whether measurement may decide: not on what must be the same on every machine.
+    /// Returns whether measurement may decide: not for results that must be the same on every
+    /// machine.
     fn is_open(&self) -> bool {
         matches!(self.rule, Rule::By(Selection::Tuned | Selection::Overlapping) | Rule::Learned(_))
     }
 
-    /// Bytes of the buffers of a candidate.
+    /// Returns the bytes of the buffers of a candidate.
     fn bytes(&self) -> usize {
         let elements = self.call.input_len().saturating_add(self.call.output_len());
         elements.saturating_mul(self.call.element_bytes)
@@ -86,7 +86,7 @@ impl Init {
 }
 
 impl Communicator {
-    /// An init whose arguments are refused. With `enforce` the others hear of it.
+    /// Handles an init whose arguments are refused. With `enforce`, informs the other ranks.
     #[cold]
     pub(super) fn init_refused(&self, error: Error, hints: &Hints, at: &Location<'_>) -> Error {
         let error = self.refused(error, at);
@@ -98,7 +98,7 @@ impl Communicator {
         error
     }
 
-    /// Makes the run of a persistent operation.
+    /// Makes the execution of a persistent operation.
     pub(super) fn initialize(
         &self,
         prepared: PreparedCall,
@@ -155,8 +155,8 @@ impl Communicator {
         Ok((Initialized { run, staging, linking, reason }, number))
     }
 
-    /// Counts whether an init with `previous` has found something. One that has leaves even the
-    /// opening of channels for later.
+    /// Counts whether an init with `previous` has found a stored plan; if so, postpones even the
+    /// opening of channels.
     fn linking_after(&self, hints: &Hints, found: CacheHit) -> LinkTime {
         if hints.look == Look::Away {
             return LinkTime::Now;
@@ -229,7 +229,7 @@ impl Communicator {
                 (default, _) = run.map_err(|kind| self.error(name, kind))?;
             }
         }
-        // What was learned of an exchange that is not routed is of no use.
+        // A choice learned for an exchange that was not routed does not apply.
         let collective = init.call.collective();
         let lesson =
             lesson.filter(|lesson| is_default || lesson.algorithm.collective() == collective);
@@ -240,7 +240,7 @@ impl Communicator {
         self.run_chosen_together(init, default, chosen, (number, linking))
     }
 
-    /// The run of what was chosen: the default one, if it is that.
+    /// Returns the execution of the chosen algorithm: the existing default one, if it was chosen.
     fn run_chosen_together(
         &self,
         init: Init,
@@ -262,7 +262,7 @@ impl Communicator {
         Ok(bound(init.loose, run, number, linking, Some(reason)))
     }
 
-    /// Makes an exchange over several nodes one among them: there is more to choose from then. Says
+    /// Converts an exchange over several nodes to one among nodes, which adds candidates. Returns
     /// whether it did.
     fn route_by_node(&self, init: &mut Init) -> Result<bool> {
         let is_exchange =
@@ -274,8 +274,7 @@ impl Communicator {
         Ok(routed.map(|call| init.call = call).is_some())
     }
 
-    /// Measures what there is to choose from, and learns from it. Nothing, if nothing is to be
-    /// chosen.
+    /// Measures the candidates and stores the choice. `None` if there is no choice.
     fn choose_together(
         &self,
         init: &Init,

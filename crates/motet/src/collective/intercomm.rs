@@ -1,14 +1,14 @@
-//! The collectives between two groups as operations of plans: each moves the data of one group to
+//! Intercommunicator collectives as operations of plans: each one moves the data of one group to
 //! the other. (MPI 4.1 §6.2.2)
 //!
-//! They run over the union of the groups. Where one rank deals out or gathers, only that rank and
-//! the far group take part, in that order, in the plan of one group whose root is in place: its
-//! own block, which there is not, would lie just before its buffer, and no plan touches it. The
-//! other ranks of the root's group have nothing to do. A reduction to a root has operations of its
-//! own, over the union.
+//! They run over the union of the groups. In a collective in which a root distributes or gathers
+//! data, only the root and its far group take part, in that order, in the plan of a single group
+//! whose root is in place. The own block of the root does not exist; it would lie directly before
+//! its buffer, and no plan accesses it. The other ranks of the root's group do nothing. A reduction
+//! to a root has its own operations, over the union.
 //!
-//! The untyped layer and the typed one both come through here; they differ in how they find out
-//! where data lies, and in nothing else.
+//! Both the untyped and the typed layer use this module; they differ only in how they find the
+//! addresses of data.
 
 use motet_plan::call::Blocks;
 use motet_plan::{Block, Operation, Rank};
@@ -24,15 +24,15 @@ use crate::data::buffer::RawSlice;
 
 type Crossed = Result<InterCall, ErrorKind>;
 
-/// What a rank does in a collective between two groups.
+/// The call of one rank in a collective between two groups.
 #[derive(Debug)]
 pub(crate) struct InterCall {
     pub(crate) shape: CollectiveArgs,
-    /// Who takes part, if not all ranks of the union.
+    /// The participants, if not all ranks of the union.
     pub(crate) among: Option<Box<Participants>>,
 }
 
-/// Where the data of one rank lies.
+/// The data of one rank: its spans and its element type.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InterBuffers {
     pub(crate) input: RawSlice,
@@ -40,13 +40,13 @@ pub(crate) struct InterBuffers {
     pub(crate) element_bytes: usize,
 }
 
-/// What a rank does in a collective with a root.
+/// Role of a rank in a rooted collective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RootRole {
     Root,
-    /// In the far group of the root, which has this rank in its own.
+    /// In the group opposite to the root; the value is the rank of the root in its own group.
     Far(usize),
-    /// In the group of the root.
+    /// In the group of the root, but not the root: does nothing.
     Idle,
 }
 
@@ -61,18 +61,18 @@ impl RootRole {
     }
 }
 
-/// The root in the plans of a root and its far group.
+/// The rank of the root in plans of a root and its far group.
 const FIRST: Rank = Rank(0);
 
-/// Those with a root. What a role has no use for is not looked at.
+/// Rooted collectives. Arguments that a role does not use are ignored.
 impl InterCall {
-    /// The buffer is that of the root, and the result of the far ranks.
+    /// A broadcast. The buffer is the input of the root and the output of the far ranks.
     pub(crate) fn bcast(inter: &Intercommunicator, role: RootRole, data: RawSlice) -> Crossed {
         let operation = Operation::Bcast { count: data.len, root: FIRST };
         Ok(InterCall::with_root(inter, role, shape(operation, RawSlice::EMPTY, data)))
     }
 
-    /// The inputs of the far ranks, side by side in the output of the root.
+    /// A gather. The root's output holds the inputs of the far ranks in rank order.
     pub(crate) fn gather(
         inter: &Intercommunicator,
         role: RootRole,
@@ -88,7 +88,7 @@ impl InterCall {
         Ok(InterCall::with_root(inter, role, shape))
     }
 
-    /// The inputs of the far ranks, of any lengths, at their places in the output of the root.
+    /// A gatherv. The root's output has a block for the input of each far rank, of any length.
     pub(crate) fn gatherv(
         inter: &Intercommunicator,
         role: RootRole,
@@ -105,7 +105,7 @@ impl InterCall {
         Ok(InterCall::with_root(inter, role, shape))
     }
 
-    /// The blocks of the root's input, one for each far rank.
+    /// A scatter. The root's input has one block for each far rank.
     pub(crate) fn scatter(
         inter: &Intercommunicator,
         role: RootRole,
@@ -121,7 +121,7 @@ impl InterCall {
         Ok(InterCall::with_root(inter, role, shape))
     }
 
-    /// The blocks of the root's input, of any lengths, one for each far rank.
+    /// A scatterv. The root's input has a block of any length for each far rank.
     pub(crate) fn scatterv(
         inter: &Intercommunicator,
         role: RootRole,
@@ -138,7 +138,7 @@ impl InterCall {
         Ok(InterCall::with_root(inter, role, shape))
     }
 
-    /// The reduction of the inputs of the far ranks at the root.
+    /// A reduction of the inputs of the far ranks to the root.
     pub(crate) fn reduce(
         inter: &Intercommunicator,
         role: RootRole,
@@ -160,7 +160,7 @@ impl InterCall {
         Ok(InterCall { shape: shape(operation, input, output), among: Some(all) })
     }
 
-    /// A call in which there is nothing to do.
+    /// The call of a rank that does nothing.
     pub(crate) fn idle() -> InterCall {
         InterCall {
             shape: CollectiveArgs::nothing(),
@@ -168,7 +168,7 @@ impl InterCall {
         }
     }
 
-    /// Among the root and then its far group.
+    /// Makes a call among the root and then its far group.
     fn with_root(inter: &Intercommunicator, role: RootRole, shape: CollectiveArgs) -> InterCall {
         let (root, far, rank) = match role {
             RootRole::Far(root) => {
@@ -182,14 +182,15 @@ impl InterCall {
     }
 }
 
-/// Those in which both groups give and take.
+/// Collectives in which both groups send and receive.
 impl InterCall {
-    /// Nobody leaves before all of the far group have entered.
+    /// A barrier: no rank leaves before all ranks of the far group have entered.
     pub(crate) fn barrier(inter: &Intercommunicator) -> InterCall {
         over_union(Operation::InterBarrier { left: inter.left() }, RawSlice::EMPTY, RawSlice::EMPTY)
     }
 
-    /// An output that holds one input of each far rank; those of the two groups may differ.
+    /// An allgather. The output holds one input of each far rank; the two groups may have different
+    /// lengths.
     pub(crate) fn allgather(
         inter: &Intercommunicator,
         input: RawSlice,
@@ -201,7 +202,7 @@ impl InterCall {
         Ok(over_union(operation, input, output))
     }
 
-    /// An output with a place for the input of each far rank.
+    /// An allgatherv. The output has a block for the input of each far rank.
     pub(crate) fn allgatherv(
         inter: &Intercommunicator,
         input: RawSlice,
@@ -215,7 +216,7 @@ impl InterCall {
         Ok(over_union(operation, input, output))
     }
 
-    /// A block to each far rank and a block from each; those to and those from may differ.
+    /// An alltoall: a block to each far rank and a block from each; the two lengths may differ.
     pub(crate) fn alltoall(
         inter: &Intercommunicator,
         input: RawSlice,
@@ -226,7 +227,7 @@ impl InterCall {
         InterCall::alltoallv(inter, input, output, &in_line(to, far), &in_line(from, far))
     }
 
-    /// A block to each far rank and a block from each, of any lengths.
+    /// An alltoallv: a block to each far rank and a block from each, of any lengths.
     pub(crate) fn alltoallv(
         inter: &Intercommunicator,
         input: RawSlice,
@@ -248,7 +249,7 @@ impl InterCall {
         Ok(InterCall { shape, among: None })
     }
 
-    /// The reduction of the inputs of the far group, at each rank.
+    /// An allreduce: each rank gets the reduction of the inputs of the far group.
     pub(crate) fn allreduce(
         inter: &Intercommunicator,
         input: RawSlice,
@@ -260,7 +261,7 @@ impl InterCall {
         Ok(over_union(Operation::InterAllreduce { left, count, commutative }, input, output))
     }
 
-    /// A block of the reduction of the far group for each rank, all of one length in a group.
+    /// A reduce-scatter of the far group's inputs, with blocks of one length in each group.
     pub(crate) fn reduce_scatter_block(
         inter: &Intercommunicator,
         input: RawSlice,
@@ -280,7 +281,7 @@ impl InterCall {
         Ok(over_union(operation, input, output))
     }
 
-    /// A block of the reduction of the far group for each rank, of any lengths.
+    /// A reduce-scatter of the far group's inputs, with blocks of any lengths.
     pub(crate) fn reduce_scatter(
         inter: &Intercommunicator,
         input: RawSlice,
@@ -308,8 +309,8 @@ fn in_place(operation: Operation, input: RawSlice, output: RawSlice) -> Collecti
     CollectiveArgs { operation, in_place: true, input, output }
 }
 
-/// A buffer at the root, from where a block of its own would lie before those of the far ranks,
-/// and the length of a block.
+/// Returns the root's buffer extended to the front by a block of its own before the blocks of the
+/// far ranks, and the length of a block.
 fn behind_a_block(
     which: &'static str,
     RawSlice { start, len }: RawSlice,
@@ -321,7 +322,7 @@ fn behind_a_block(
     Ok((RawSlice { start, len: len + count }, count))
 }
 
-/// The blocks of the far ranks in a buffer at the root, behind one that has no elements.
+/// Returns the blocks of the far ranks in the root's buffer, after an empty block for the root.
 fn after_an_empty_one(
     which: &'static str,
     buffer: RawSlice,
@@ -334,7 +335,7 @@ fn after_an_empty_one(
     Ok(Blocks::All(none.iter().chain(blocks).copied().collect()))
 }
 
-/// The length of a block, in a buffer that holds one for each far rank.
+/// Returns the length of a block in a buffer that holds one block for each far rank.
 fn of_each(
     which: &'static str,
     buffer: RawSlice,
@@ -346,7 +347,7 @@ fn of_each(
     Ok(count)
 }
 
-/// Blocks of one length, side by side.
+/// Returns contiguous blocks of one length.
 fn in_line(count: usize, ranks: usize) -> Vec<Block> {
     (0..ranks).map(|rank| Block { start: rank * count, count }).collect()
 }

@@ -1,12 +1,13 @@
-//! Intercommunicators: two groups of ranks that talk to each other. (MPI 4.1 §7.6)
+//! Intercommunicators: two groups of ranks that communicate with each other. (MPI 4.1 §7.6)
 //!
-//! One consists of two communicators that nobody sees. The **union** has the ranks of both groups,
-//! those of the *left* one first: the group whose first rank comes first in the world, which both
-//! sides know. All that is collective runs on it: agreeing on ids, and the collectives. The **far**
-//! one has the other group, with the caller's rank in its own: a message to rank 2 of it goes to
-//! rank 2 of the other group, and its sources are ranks of the other group too. Both have the same
-//! id, so that they have the same contexts on all ranks: messages of the far one on this side meet
-//! those of the far one on the other side. Name, error handler and hints are shared.
+//! An intercommunicator consists of two internal communicators. The **union** has the ranks of both
+//! groups, first those of the *left* group: the group whose first rank comes first in the world,
+//! which both sides know. All collective calls run on it: the agreement on identifiers, and the
+//! collectives. The **far** communicator has the other group, with the caller's rank in its own
+//! group: a message to its rank 2 goes to rank 2 of the other group, and the sources of its
+//! messages are ranks of the other group, too. Both have the same identifier and thus the same
+//! contexts on all ranks: messages of the far communicator on this side match those of the far
+//! communicator on the other side. The two share name, error handler and hints.
 
 mod collectives;
 mod create;
@@ -25,11 +26,11 @@ use crate::comm::error_handler::ErrorHandler;
 use crate::comm::op_handle::CommContext;
 pub use create::MergeOrder;
 
-/// Two groups of ranks, of which the caller is in one, its *local* group; what it sends goes to the
-/// other one, the *remote* group. (MPI 4.1 §7.6)
+/// Two groups of ranks. The caller is in the *local* group; its messages go to the other one, the
+/// *remote* group. (MPI 4.1 §7.6)
 ///
-/// It is made by [`Communicator::intercomm_create`]. Dropping it is local; operations that have
-/// been started go on.
+/// Made by [`Communicator::intercomm_create`]. Dropping it is local; operations that have been
+/// started go on.
 pub struct Intercommunicator {
     union: Communicator,
     far: Communicator,
@@ -37,7 +38,7 @@ pub struct Intercommunicator {
     attributes: Attributes<Intercommunicator>,
 }
 
-/// The two groups of an intercommunicator, as one rank sees them.
+/// The two groups of an intercommunicator, from the point of view of one rank.
 #[derive(Clone)]
 struct Groups {
     local: Group,
@@ -45,19 +46,20 @@ struct Groups {
 }
 
 impl Groups {
-    /// Whether the local group comes first in the union.
+    /// Returns whether the local group comes first in the union.
     fn is_left(&self) -> bool {
         self.local.peer(0) < self.remote.peer(0)
     }
 
-    /// The ranks of both, those of the left one first.
+    /// Returns the ranks of both groups, those of the left one first.
     fn union(&self) -> Group {
         if self.is_left() { self.local.union(&self.remote) } else { self.remote.union(&self.local) }
     }
 }
 
 impl Intercommunicator {
-    /// The ranks of two groups under an id of their own; the caller has this rank in the local one.
+    /// Makes an intercommunicator of two groups with the identifier `id`; its handle belongs to the
+    /// caller's rank in the local group.
     fn new(parent: &CommContext, groups: Groups, id: u64) -> Intercommunicator {
         let me = parent.core.me();
         let rank = groups.local.rank_of_peer(me).expect("the caller is in its local group");
@@ -69,7 +71,7 @@ impl Intercommunicator {
         Intercommunicator::of(Communicator::new(home, id), groups)
     }
 
-    /// An intercommunicator over a union.
+    /// Makes an intercommunicator over a union.
     fn of(union: Communicator, groups: Groups) -> Intercommunicator {
         let home = union.home();
         let far = CommContext {
@@ -82,59 +84,59 @@ impl Intercommunicator {
         Intercommunicator { union, far, local: groups.local, attributes: Attributes::default() }
     }
 
-    /// The communicator of the ranks of both groups, on which its collectives run.
+    /// Returns the communicator of the ranks of both groups, on which collectives run.
     pub(crate) fn over_both(&self) -> &Communicator {
         &self.union
     }
 
-    /// The communicator that messages go through: its ranks are those of the remote group.
+    /// Returns the communicator for messages: its ranks are those of the remote group.
     pub(crate) fn far(&self) -> &Communicator {
         &self.far
     }
 
-    /// Ranks in the left group.
+    /// Returns the size of the left group.
     pub(crate) fn left(&self) -> u32 {
         let near_is_left = self.union.rank() == self.rank();
         (if near_is_left { self.size() } else { self.remote_size() }) as u32
     }
 
-    /// The first rank of the remote group in the union.
+    /// Returns the first rank of the remote group in the union.
     pub(crate) fn first_far(&self) -> usize {
         let near_is_left = self.union.rank() == self.rank();
         if near_is_left { self.size() } else { 0 }
     }
 
-    /// What belongs to the local and to the remote group in the order of the union.
+    /// Orders a value of the local and one of the remote group as the union orders the groups.
     pub(crate) fn in_order<T>(&self, near: T, far: T) -> [T; 2] {
         if self.union.rank() == self.rank() { [near, far] } else { [far, near] }
     }
 
-    /// The rank of the caller in its local group. (`MPI_Comm_rank`)
+    /// Returns the rank of the caller in its local group. (`MPI_Comm_rank`)
     pub fn rank(&self) -> usize {
         self.far.rank()
     }
 
-    /// Ranks in the local group. (`MPI_Comm_size`)
+    /// Returns the size of the local group. (`MPI_Comm_size`)
     pub fn size(&self) -> usize {
         self.local.size()
     }
 
-    /// Ranks in the remote group. (`MPI_Comm_remote_size`)
+    /// Returns the size of the remote group. (`MPI_Comm_remote_size`)
     pub fn remote_size(&self) -> usize {
         self.far.size()
     }
 
-    /// The local group. (`MPI_Comm_group`)
+    /// Returns the local group. (`MPI_Comm_group`)
     pub fn group(&self) -> &Group {
         &self.local
     }
 
-    /// The remote group. (`MPI_Comm_remote_group`)
+    /// Returns the remote group. (`MPI_Comm_remote_group`)
     pub fn remote_group(&self) -> &Group {
         self.far.group()
     }
 
-    /// How alike the two are: both their local and their remote groups count. Local.
+    /// Compares two intercommunicators, both their local and their remote groups. Local.
     /// (`MPI_Comm_compare`)
     pub fn compare(&self, other: &Intercommunicator) -> Comparison {
         if !Arc::ptr_eq(self.union.core(), other.union.core()) {
@@ -151,38 +153,38 @@ impl Intercommunicator {
         }
     }
 
-    /// The name, for messages to people; empty unless one was given. Local.
+    /// Returns the name, which appears in error messages; empty unless one was set. Local.
     /// (`MPI_Comm_get_name`)
     pub fn name(&self) -> String {
         self.union.name()
     }
 
-    /// Gives it a name. Local; copies do not inherit it. (`MPI_Comm_set_name`)
+    /// Sets the name. Local; copies do not inherit it. (`MPI_Comm_set_name`)
     pub fn set_name(&self, name: impl Into<String>) {
         self.union.set_name(name);
     }
 
-    /// The hints that are in force. (`MPI_Comm_get_info`)
+    /// Returns the hints in force. (`MPI_Comm_get_info`)
     pub fn info(&self) -> Info {
         self.union.info()
     }
 
-    /// Sets hints; those that are not named stay as they are. (`MPI_Comm_set_info`)
+    /// Sets hints; hints that `info` does not name keep their values. (`MPI_Comm_set_info`)
     pub fn set_info(&self, info: &Info) {
         self.union.set_info(info);
     }
 
-    /// What happens to its errors. (`MPI_Comm_get_errhandler`)
+    /// Returns the error handler. (`MPI_Comm_get_errhandler`)
     pub fn error_handler(&self) -> ErrorHandler {
         self.union.error_handler()
     }
 
-    /// Sets what happens to its errors from now on. Local. (`MPI_Comm_set_errhandler`)
+    /// Sets the error handler for all later errors. Local. (`MPI_Comm_set_errhandler`)
     pub fn set_error_handler(&self, handler: ErrorHandler) {
         self.union.set_error_handler(handler);
     }
 
-    /// Brings an error of the program's own before the handler. (`MPI_Comm_call_errhandler`)
+    /// Passes an error of the program to the handler. (`MPI_Comm_call_errhandler`)
     pub fn call_error_handler(&self, error: &Error) {
         self.union.call_error_handler(error);
     }
@@ -192,10 +194,10 @@ impl Intercommunicator {
         self.union.abort(code)
     }
 
-    /// Keeps a value with it; see [`Communicator::set_attribute`]. (`MPI_Comm_set_attr`)
+    /// Attaches a value; see [`Communicator::set_attribute`]. (`MPI_Comm_set_attr`)
     ///
     /// # Errors
-    /// That of the delete callback for the former value, which stays then.
+    /// The delete callback of the former value failed; that value stays then.
     pub fn set_attribute<T>(&self, keyval: &Keyval<T, Intercommunicator>, value: T) -> Result<()>
     where
         T: Send + Sync + 'static,
@@ -204,7 +206,7 @@ impl Intercommunicator {
         set.map_err(|error| self.home().error_of_callback("set_attribute", error))
     }
 
-    /// The value that is kept under a key. Local. (`MPI_Comm_get_attr`)
+    /// Returns the value of a key. Local. (`MPI_Comm_get_attr`)
     pub fn attribute<T>(&self, keyval: &Keyval<T, Intercommunicator>) -> Option<Arc<T>>
     where
         T: Send + Sync + 'static,
@@ -212,26 +214,27 @@ impl Intercommunicator {
         self.attributes.get(keyval)
     }
 
-    /// Takes a value away. Says whether there was one. Local. (`MPI_Comm_delete_attr`)
+    /// Deletes a value, and returns whether there was one. Local. (`MPI_Comm_delete_attr`)
     ///
     /// # Errors
-    /// That of the delete callback; the value stays then.
+    /// The delete callback failed; the value stays then.
     pub fn delete_attribute<T>(&self, keyval: &Keyval<T, Intercommunicator>) -> Result<bool> {
         let deleted = self.attributes.delete(self, keyval);
         deleted.map_err(|error| self.home().error_of_callback("delete_attribute", error))
     }
 
-    /// One of the same groups with a context of its own; see [`Communicator::dup`]. Collective
-    /// over both groups. (`MPI_Comm_dup`)
+    /// Makes an intercommunicator of the same groups with a new context; see [`Communicator::dup`].
+    /// Collective over both groups. (`MPI_Comm_dup`)
     ///
     /// # Errors
-    /// That a rank has died or left; that of a copy callback, at the rank where it fails.
+    /// A rank has died or left; or a copy callback failed (at the rank where it failed).
     #[track_caller]
     pub fn dup(&self) -> Result<Intercommunicator> {
         self.duplicate("dup", &Info::new())?.wait()
     }
 
-    /// As [`dup`](Intercommunicator::dup), with hints. (`MPI_Comm_dup_with_info`)
+    /// Does the same as [`dup`](Intercommunicator::dup), and sets hints on the copy.
+    /// (`MPI_Comm_dup_with_info`)
     ///
     /// # Errors
     /// As [`dup`](Intercommunicator::dup).
@@ -243,7 +246,7 @@ impl Intercommunicator {
     /// Nonblocking [`dup`](Intercommunicator::dup). (`MPI_Comm_idup`)
     ///
     /// # Errors
-    /// That of a copy callback.
+    /// A copy callback failed.
     #[track_caller]
     pub fn idup(&self) -> Result<CommunicatorRequest<Intercommunicator>> {
         self.duplicate("idup", &Info::new())
@@ -253,7 +256,7 @@ impl Intercommunicator {
     /// (`MPI_Comm_idup_with_info`)
     ///
     /// # Errors
-    /// That of a copy callback.
+    /// A copy callback failed.
     #[track_caller]
     pub fn idup_with_info(&self, info: &Info) -> Result<CommunicatorRequest<Intercommunicator>> {
         self.duplicate("idup_with_info", info)
@@ -277,11 +280,12 @@ impl Intercommunicator {
         }))
     }
 
-    /// Ends it, as dropping it does, and tells what its delete callbacks say. Local.
-    /// (`MPI_Comm_free`)
+    /// Frees the intercommunicator, as dropping it does, and reports errors of its delete
+    /// callbacks. Local. (`MPI_Comm_free`)
     ///
     /// # Errors
-    /// That of the first delete callback that fails; it is gone nevertheless.
+    /// The error of the first delete callback that fails; the intercommunicator is freed
+    /// nevertheless.
     pub fn free(self) -> Result<()> {
         let cleared = self.attributes.clear(&self);
         cleared.map_err(|error| self.home().error_of_callback("free", error))
@@ -302,7 +306,7 @@ impl Intercommunicator {
 
 impl Drop for Intercommunicator {
     fn drop(&mut self) {
-        // There is nobody to tell an error to; `free` is for those who want to know.
+        // A drop cannot return the error of a callback; `free` does.
         let _ = self.attributes.clear(self);
     }
 }

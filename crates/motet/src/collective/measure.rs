@@ -1,24 +1,25 @@
-//! The fastest of several algorithms for one call, by trying them.
+//! Measures several algorithms for one call and chooses the fastest one.
 //!
-//! Each candidate is planned, bound to memory of its own (never the user's, which need not hold
-//! anything yet and must not change), linked to its peers like any persistent operation, and run a
-//! few times. Whoever takes no part in the operation comes along to the barriers and agreements.
+//! Each candidate is planned, bound to its own memory (never to the user's buffers, which may not
+//! be filled yet and must not change), linked to its peers like any persistent operation, and run a
+//! few times. Ranks that take no part in the operation join the barriers and agreements.
 //!
 //! **Windows.** After a first run of each candidate, which opens its channels, one run is timed,
-//! and the ranks agree on the slowest rank's time. What takes many times as long as the best is
-//! given up then. The others take turns in windows, each with a barrier before it and as many runs
-//! as fit: so what drifts on the machine hits all alike, and all together take a bounded time.
+//! and the ranks agree on the time of the slowest rank. A candidate that takes many times as long
+//! as the best one is dropped. The others are timed in turns in windows, each with a barrier before
+//! it and as many runs as fit: so changes of the machine's load affect all alike, and all windows
+//! together take a bounded time.
 //!
-//! **Agreement.** The time of a window is that of the slowest rank, agreed on by one allreduce of
-//! all windows at the end. So all ranks decide on the same figures, and decide the same.
+//! **Agreement.** The time of a window is that of the slowest rank; one allreduce of all windows at
+//! the end determines it. So all ranks decide on the same figures, and decide the same.
 //!
-//! **The default stays** unless another candidate has a median that is better by more than 5 % and
-//! was faster in three of four rounds, and whose slow rounds are faster than the median of the
-//! default: on a machine with other work a median alone may be luck.
+//! **The default stays** unless another candidate has a median that is better by more than 5 %, was
+//! faster in three of four rounds, and has slow rounds that are faster than the median of the
+//! default: on a machine with other load, a better median alone may be chance.
 //!
-//! **Operators** are not called on data that nobody has made: what is reduced here are bytes, by a
-//! kernel of the library, which costs what a sum costs. An operator of the user that costs much
-//! more makes algorithms that reduce more often dearer than is seen here.
+//! **Operators** of the user are not called on invented data: the measured reductions combine bytes
+//! by a kernel of the library, which costs as much as a sum. If the operator of the user costs much
+//! more, algorithms that reduce more often are more expensive than measured here.
 
 use std::time::Instant;
 
@@ -35,33 +36,33 @@ use crate::data::buffer::RawSlice;
 use crate::data::kernel::stand_in;
 use crate::engine::{Binding, Closing, LinkTime, PackedBuffers, Rule};
 
-/// The most memory for the buffers of one candidate. Calls that need more are not measured: there,
-/// what counts is the bytes that are moved, which the cost model knows well.
+/// Maximum memory for the buffers of one candidate. Calls that need more are not measured: the
+/// bytes that they move determine their time, and the cost model predicts that well.
 pub(super) const BUFFERS_MAX_BYTES: usize = 64 << 20;
-/// The time that all windows together should take.
+/// Time that all windows together should take, in nanoseconds.
 const BUDGET_NS: u64 = 30_000_000;
-/// Windows of each candidate.
+/// Number of windows of each candidate.
 const WINDOWS: usize = 15;
-/// The most runs in a window.
+/// Maximum number of runs in a window.
 const RUNS_PER_WINDOW_MAX: u64 = 64;
-/// How many times as long as the best a candidate may take to be measured on.
+/// A candidate that takes more than this multiple of the best time is dropped.
 const HOPELESS: u64 = 4;
-/// How much better another candidate must be, in percent.
+/// Percentage by which another candidate must be better than the default.
 const MARGIN: u64 = 5;
-/// Says that a candidate was not measured.
+/// The time of a candidate that was not measured.
 const NEVER: u64 = u64::MAX >> 1;
 
-/// What was found out.
+/// Result of the measurement.
 pub(super) struct Measured {
     pub(super) algorithm: &'static dyn Algorithm,
-    /// For people.
+    /// The reason for the choice, as text.
     pub(super) reason: String,
-    /// The same for a line of wisdom.
+    /// The reason in the form for a line of wisdom.
     pub(super) note: String,
 }
 
-/// The candidates of one call on this rank. There are as many on all ranks, but those who take no
-/// part have none that can be run.
+/// The candidates of one call on this rank. All ranks have the same number; those that take no part
+/// have none that can run.
 struct Trials<'a> {
     communicator: &'a Communicator,
     call: &'static str,
@@ -71,8 +72,8 @@ struct Trials<'a> {
 }
 
 impl Communicator {
-    /// Measures candidates, of which the first is the default. All ranks say how many there are;
-    /// those who take no part name none, and learn nothing.
+    /// Measures candidates, of which the first is the default. All ranks pass their number; ranks
+    /// that take no part pass no candidates, and get no choice.
     pub(super) fn measure(
         &self,
         init: &Init,
@@ -92,7 +93,7 @@ impl Communicator {
         Ok((!is_idle).then(|| decide(candidates, &times, &windows)))
     }
 
-    /// A run of a candidate on memory of its own.
+    /// Makes an execution of a candidate on its own memory.
     fn trial(
         &self,
         init: &Init,
@@ -120,7 +121,7 @@ impl Communicator {
 }
 
 impl Trials<'_> {
-    /// Agrees on which candidates are there on all ranks, and on a first time of each.
+    /// Agrees on the candidates that all ranks have, and on a first time of each.
     fn begin(&mut self) -> Result<Vec<u64>> {
         let mut there: Vec<u64> = self.runs.iter().map(|run| run.is_some().into()).collect();
         if self.is_idle {
@@ -136,7 +137,7 @@ impl Trials<'_> {
         Ok(times)
     }
 
-    /// Measures those that are worth it, in turns. Returns their times per run, round by round.
+    /// Measures the remaining candidates in turns. Returns their times per run, round by round.
     fn windows(&mut self, times: &mut [u64]) -> Result<Vec<Vec<u64>>> {
         let best = times.iter().copied().min().unwrap_or(NEVER).max(1);
         let default = times.first().copied().unwrap_or(NEVER);
@@ -165,7 +166,7 @@ impl Trials<'_> {
         Ok(all.chunks(times.len()).map(<[u64]>::to_vec).collect())
     }
 
-    /// Runs a candidate so often, right after a barrier. Returns the nanoseconds of one run.
+    /// Runs a candidate `runs` times after a barrier. Returns the nanoseconds of one run.
     fn window(&mut self, at: usize, runs: u64) -> Result<u64> {
         let barrier =
             super::PreparedCall::new::<u8>(self.call, super::CollectiveArgs::barrier(), None);
@@ -178,7 +179,7 @@ impl Trials<'_> {
         Ok(begun.elapsed().as_nanos() as u64 / runs)
     }
 
-    /// The greatest of each time over all ranks.
+    /// Replaces each time by its maximum over all ranks.
     fn agree(&self, times: &mut [u64]) -> Result<()> {
         times.iter_mut().for_each(|time| *time = !*time);
         self.communicator.least(self.call, times)?;
@@ -187,7 +188,7 @@ impl Trials<'_> {
     }
 }
 
-/// What all ranks make of the same figures.
+/// Decides by figures that are equal on all ranks.
 fn decide(candidates: &[&'static dyn Algorithm], first: &[u64], windows: &[Vec<u64>]) -> Measured {
     let of = |at: usize, part: usize| {
         let mut times: Vec<u64> = windows.iter().map(|round| round[at]).collect();
@@ -204,7 +205,7 @@ fn decide(candidates: &[&'static dyn Algorithm], first: &[u64], windows: &[Vec<u
     };
     let best = (1..candidates.len()).filter(|&at| is_better(at)).min_by_key(|&at| medians[at]);
     let best = best.unwrap_or(0);
-    // What was given up early has a first time, or none at all.
+    // A candidate that was dropped has only a first time, or no time at all.
     let time = |at: usize| match (medians[at], first[at]) {
         (Some(time), _) => duration(time as f64),
         (None, NEVER..) => "not run".into(),

@@ -1,13 +1,13 @@
-//! Persistent collectives among some ranks of a communicator: its group argument in the 2008
-//! proposal. No communicator is made for them, and no id is used up.
+//! Persistent collectives among some ranks of a communicator: the group argument of the 2008
+//! proposal. They need no new communicator, and use up no identifier.
 //!
-//! All ranks of the communicator make the init, so that all persistent operations of a
-//! communicator are counted alike; but only the members of the group have a plan, the one of a
-//! communicator over the group. For the others there is nothing to do: their buffers are held,
-//! neither read nor written, and their runs are over at once. They route nothing, since in shared
-//! memory no way through a third rank is shorter.
+//! All ranks of the communicator make the init, so that they count persistent operations alike.
+//! Only the members of the group have a plan: that of a communicator over the group. The other
+//! ranks do nothing: the operation holds their buffers without reading or writing them, and their
+//! runs complete at once. They do not forward messages, since in shared memory no path through a
+//! third rank is shorter.
 //!
-//! What all ranks call is written once, in `persistent`, for communicators and for groups.
+//! The methods are defined once, in `persistent`, for communicators and for groups.
 
 use std::fmt;
 
@@ -28,25 +28,27 @@ use crate::data::buffer::{Buffers, RecvBuffer, SendBuffer};
 use crate::data::kernel::{Kernel, kernel};
 use crate::data::op::Operator;
 
-/// The members of a group, all of them ranks of one communicator: persistent collectives are
-/// among these. (2008 proposal §2.1)
+/// A group of ranks of one communicator, for persistent collectives among its members only. (2008
+/// proposal §2.1)
 ///
-/// All ranks of the communicator make the same inits, in one order with all others of the
-/// communicator, and start them equally often. The members pass the same group; the others pass
-/// that group, or [`Group::empty`] if they have not made it, or a group of their own that has no
-/// rank in common with it: so all rows of a grid, or all its columns, can have one init, in which
-/// each row has arguments of its own. In check mode a rank that is in the group of another and
-/// passes a different one is a [mismatch](crate::ErrorKind::Mismatch); so it is, for all ranks
-/// of the communicator, under the hint [`ENFORCE`](crate::ENFORCE), which wants one group.
+/// All ranks of the communicator make the same inits, in the same order as all other inits of the
+/// communicator, and start them equally often. The members pass the same group. The other ranks
+/// pass that group, or [`Group::empty`] if they have not made it, or another group that has no rank
+/// in common with it: in this way one init serves all rows of a grid, or all its columns, and each
+/// row may pass different arguments. Check mode reports a [mismatch](crate::ErrorKind::Mismatch) if
+/// a rank is in the group of another rank and passes a different group. With the hint
+/// [`ENFORCE`](crate::ENFORCE), which requires one group, this is a mismatch for all ranks of the
+/// communicator.
 ///
-/// Members are counted by their places in the group: so blocks are ordered, and the operands of
-/// reductions, and lists have an entry for each member. What others pass is held until they get it
-/// back, but neither looked at nor checked, and their runs are over at once.
+/// Members are numbered by their positions in the group: this is the order of blocks and of the
+/// operands of reductions, and lists have one entry for each member. The operation holds the
+/// arguments of the other ranks until it returns them, but neither reads nor checks them, and the
+/// runs of these ranks complete at once.
 ///
-/// An init that is refused has not been made. If it is refused for members only, they have yet to
-/// make one that the others have made.
+/// An init that returns an error has not been made. If only members get the error, they must make
+/// an init in its place, which the other ranks have already made.
 ///
-/// The collectives with a root are methods of that [`Member`].
+/// The rooted collectives are methods of their root, a [`Member`].
 ///
 /// ```
 /// use motet::{Group, Info, Sum};
@@ -75,7 +77,7 @@ use crate::data::op::Operator;
 /// # Ok::<(), motet::Error>(())
 /// ```
 ///
-/// The sums of all rows of a grid of two rows and three columns, by one init:
+/// One init sums all rows of a grid of two rows and three columns:
 ///
 /// ```
 /// use motet::{Info, Sum};
@@ -98,22 +100,22 @@ pub struct Members<'a> {
     rank: Option<usize>,
 }
 
-/// A member of a group of ranks: the root of the collectives that are methods of it. Made by
+/// A member of a group of ranks: the root of the collectives that are its methods. Made by
 /// [`Members::member`].
 #[derive(Clone, Copy, Debug)]
 pub struct Member<'a> {
     members: &'a Members<'a>,
-    /// Its place in the group.
+    /// Position in the group.
     place: usize,
 }
 
 impl Communicator {
-    /// The members of a group, for collectives that they alone take part in. Local: ranks that do
-    /// not make the group pass an empty one.
+    /// Selects the members of a group for collectives among them only. Local; ranks that have not
+    /// made the group pass an empty one.
     ///
     /// # Errors
-    /// [`GroupError::Outsider`] (of class `MPI_ERR_GROUP`) if the group has a member that is not in
-    /// the communicator.
+    /// The group has a member that is not in the communicator ([`GroupError::Outsider`], of class
+    /// `MPI_ERR_GROUP`).
     pub fn members(&self, group: &Group) -> Result<Members<'_>> {
         self.members_for("members", group)
     }
@@ -130,33 +132,33 @@ impl Communicator {
 }
 
 impl<'a> Members<'a> {
-    /// Number of members.
+    /// Returns the number of members.
     pub fn size(&self) -> usize {
         self.group.size()
     }
 
-    /// The place of the caller in the group, if it is a member.
+    /// Returns the position of the caller in the group, or `None` if it is not a member.
     pub fn rank(&self) -> Option<usize> {
         self.rank
     }
 
-    /// The group, as it was passed.
+    /// Returns the group that was passed.
     pub fn group(&self) -> &Group {
         &self.group
     }
 
-    /// The member that has this rank in the communicator. If the group is empty, which it is for
-    /// ranks that need not know the members, it may be any rank of the communicator.
+    /// Returns the member with this rank in the communicator. If the group is empty, as for ranks
+    /// that do not know the members, any rank of the communicator is accepted.
     ///
     /// # Errors
-    /// A rank that is not in the group, or not in the communicator: both of class `MPI_ERR_ROOT`.
+    /// The rank is not in the group, or not in the communicator (both of class `MPI_ERR_ROOT`).
     pub fn member(&self, rank: usize) -> Result<Member<'_>> {
         let place = self.root(rank).map_err(|kind| self.communicator.error("member", kind))?;
         Ok(Member { members: self, place })
     }
 
-    /// The place in the group of a root, which is a rank of the communicator; in an empty group,
-    /// where nobody asks for it, 0.
+    /// Returns the position in the group of a root, given as a rank of the communicator; 0 in an
+    /// empty group, where it is not used.
     pub(crate) fn root(&self, root: usize) -> Result<usize, ErrorKind> {
         let all = self.communicator.group();
         if root >= all.size() {
@@ -173,12 +175,12 @@ impl<'a> Members<'a> {
         self.communicator
     }
 
-    /// The place of the caller among the members, if it is one.
+    /// Returns the position of the caller among the members, or `None` if it is not a member.
     pub(crate) fn place(&self) -> Option<RankOf> {
         self.rank.map(|rank| RankOf { rank, size: self.size() })
     }
 
-    /// The ranks of the plan of the caller.
+    /// Returns the ranks of the caller's plan.
     pub(crate) fn among(&self) -> Box<Participants> {
         let (group, passed) = (self.group.clone(), Some(self.group.clone()));
         Box::new(match self.rank {
@@ -187,7 +189,7 @@ impl<'a> Members<'a> {
         })
     }
 
-    /// The call of a rank that is no member.
+    /// Makes the call of a rank that is not a member.
     pub(crate) fn nothing(&self, call: &'static str) -> PreparedCall {
         PreparedCall {
             among: Some(self.among()),
@@ -214,12 +216,12 @@ impl<'a> Members<'a> {
 }
 
 impl<'a> Member<'a> {
-    /// Its place in the group; 0 if the group is empty.
+    /// Returns the position in the group; 0 if the group is empty.
     pub fn place(&self) -> usize {
         self.place
     }
 
-    /// Among whom it is.
+    /// Returns the members to which it belongs.
     pub fn members(&self) -> &'a Members<'a> {
         self.members
     }

@@ -1,11 +1,11 @@
-//! The collectives among neighbours, in their forms. (MPI 4.1 §8.6 to §8.9)
+//! Neighbourhood collectives in all forms. (MPI 4.1 §8.6 to §8.9)
 //!
-//! Each is an irregular exchange over the edges of a topology, with a block for each neighbour:
-//! the lengths are those of the neighbourhood, not of the communicator. A message is matched by
-//! its edge: on a grid, what is sent in one direction is received from the other one, also if both
-//! lead to the same rank; on a graph, the k-th edge from one rank to another is the k-th at both
-//! ends. The block of a neighbour that is not there keeps its place, and is neither sent nor
-//! touched. On a communicator without a topology all of them are errors.
+//! Each one is a sparse exchange over the edges of a topology, with a block for each neighbour: the
+//! length of a list is the number of neighbours, not the size of the communicator. Messages match
+//! by edges. On a grid, a block sent in one direction is received from the opposite direction, even
+//! if both directions lead to the same rank. On a graph, the k-th edge from one rank to another is
+//! the k-th at both ends. The block of an absent neighbour keeps its place, and is neither sent nor
+//! written. All these calls fail on a communicator without a topology.
 
 use motet_plan::Block;
 
@@ -21,9 +21,10 @@ use crate::data::buffer::{Buffers, RawSlice, RecvBuffer, SendBuffer};
 
 type Shaped = Result<CollectiveArgs, ErrorKind>;
 
-/// What the calls move.
+/// Conversion of arguments to operations.
 impl Communicator {
-    /// One block to all destinations, and a block of the same length from each source.
+    /// Sends one block to all destinations, and receives a block of the same length from each
+    /// source.
     pub(crate) fn shape_allgather(&self, input: Option<RawSlice>, output: RawSlice) -> Shaped {
         let count = input.unwrap_or(RawSlice::EMPTY).len;
         let sources = self.near()?.sources().len();
@@ -31,7 +32,7 @@ impl Communicator {
         self.exchange_of(input, output, |_| Block { start: 0, count }, in_line(count))
     }
 
-    /// One block to all destinations, and a block of any length from each source.
+    /// Sends one block to all destinations, and receives a block of any length from each source.
     pub(crate) fn shape_allgatherv(
         &self,
         input: Option<RawSlice>,
@@ -43,7 +44,7 @@ impl Communicator {
         self.exchange_of(input, output, |_| Block { start: 0, count }, |slot| from[slot])
     }
 
-    /// A block to each destination and a block from each source, all of one length.
+    /// Sends a block to each destination and receives one from each source, all of one length.
     pub(crate) fn shape_alltoall(&self, input: Option<RawSlice>, output: RawSlice) -> Shaped {
         let given = input.unwrap_or(RawSlice::EMPTY);
         let near = self.near()?;
@@ -58,7 +59,7 @@ impl Communicator {
         self.exchange_of(input, output, in_line(count), in_line(count))
     }
 
-    /// A block to each destination and a block from each source, of any lengths.
+    /// Sends a block to each destination and receives one from each source, of any lengths.
     pub(crate) fn shape_alltoallv(
         &self,
         input: Option<RawSlice>,
@@ -77,7 +78,7 @@ impl Communicator {
         exact("list of blocks to receive", from.len(), sources, "the sources are")
     }
 
-    /// The exchange over the edges, with the block of each slot.
+    /// Makes the exchange over the edges from the block of each slot.
     fn exchange_of(
         &self,
         input: Option<RawSlice>,
@@ -90,30 +91,31 @@ impl Communicator {
     }
 }
 
-/// Blocks of one length, side by side.
+/// Returns the contiguous blocks of `count` elements each.
 fn in_line(count: usize) -> impl Fn(usize) -> Block {
     move |slot| Block { start: slot * count, count }
 }
 
-/// The blocking forms.
+/// Blocking forms.
 impl Communicator {
-    /// Sends the input to all destinations, and receives the input of each source, in their order.
-    /// (`MPI_Neighbor_allgather`)
+    /// Sends the input to all destinations, and receives the input of each source, in the order of
+    /// the sources. (`MPI_Neighbor_allgather`)
     ///
     /// # Errors
-    /// An output that does not hold one block for each source; a rank that has died or left.
+    /// The output does not hold one block for each source; or a rank has died or left.
     #[track_caller]
     pub fn neighbor_allgather<E: Element>(&self, send: &[E], receive: &mut [E]) -> Result<()> {
         let shape = self.shape_allgather(input(send), output(receive));
         self.run_blocking::<E>("neighbor_allgather", shape, None)
     }
 
-    /// As [`neighbor_allgather`](Communicator::neighbor_allgather), for inputs of any lengths: that
-    /// of source `j` goes into `from[j]` of the output. (`MPI_Neighbor_allgatherv`)
+    /// Does the same as [`neighbor_allgather`](Communicator::neighbor_allgather) for inputs of any
+    /// lengths: the input of source `j` goes to `from[j]` of the output.
+    /// (`MPI_Neighbor_allgatherv`)
     ///
     /// # Errors
-    /// Blocks that overlap, that the output does not hold, or that are not one for each source; a
-    /// rank that has died or left.
+    /// Blocks overlap, lie outside the output, or are not one for each source; or a rank has died
+    /// or left.
     #[track_caller]
     pub fn neighbor_allgatherv<E: Element>(
         &self,
@@ -129,19 +131,19 @@ impl Communicator {
     /// source `j`; all blocks have one length. (`MPI_Neighbor_alltoall`)
     ///
     /// # Errors
-    /// Buffers that do not hold one block for each neighbour; a rank that has died or left.
+    /// The buffers do not hold one block for each neighbour; or a rank has died or left.
     #[track_caller]
     pub fn neighbor_alltoall<E: Element>(&self, send: &[E], receive: &mut [E]) -> Result<()> {
         let shape = self.shape_alltoall(input(send), output(receive));
         self.run_blocking::<E>("neighbor_alltoall", shape, None)
     }
 
-    /// As [`neighbor_alltoall`](Communicator::neighbor_alltoall), with a place and a length for
-    /// each block. (`MPI_Neighbor_alltoallv`)
+    /// Does the same as [`neighbor_alltoall`](Communicator::neighbor_alltoall), with an offset and
+    /// a length for each block. (`MPI_Neighbor_alltoallv`)
     ///
     /// # Errors
-    /// Blocks that the buffers do not hold or that are not one for each neighbour, or received
-    /// blocks that overlap; a rank that has died or left.
+    /// Blocks lie outside the buffers or are not one for each neighbour; received blocks overlap;
+    /// or a rank has died or left.
     #[track_caller]
     pub fn neighbor_alltoallv<E: Element>(
         &self,
@@ -155,13 +157,13 @@ impl Communicator {
     }
 }
 
-/// The persistent forms.
+/// Persistent forms.
 impl Communicator {
     /// Persistent [`neighbor_allgather`](Communicator::neighbor_allgather).
     /// (`MPI_Neighbor_allgather_init`)
     ///
     /// # Errors
-    /// Arguments that the blocking form refuses.
+    /// The blocking form would refuse the arguments.
     #[track_caller]
     pub fn neighbor_allgather_init<S, R>(
         &self,
@@ -183,7 +185,7 @@ impl Communicator {
     /// (`MPI_Neighbor_allgatherv_init`)
     ///
     /// # Errors
-    /// Arguments that the blocking form refuses.
+    /// The blocking form would refuse the arguments.
     #[track_caller]
     pub fn neighbor_allgatherv_init<S, R>(
         &self,
@@ -206,7 +208,7 @@ impl Communicator {
     /// (`MPI_Neighbor_alltoall_init`)
     ///
     /// # Errors
-    /// Arguments that the blocking form refuses.
+    /// The blocking form would refuse the arguments.
     #[track_caller]
     pub fn neighbor_alltoall_init<S, R>(
         &self,
@@ -228,7 +230,7 @@ impl Communicator {
     /// (`MPI_Neighbor_alltoallv_init`)
     ///
     /// # Errors
-    /// Arguments that the blocking form refuses.
+    /// The blocking form would refuse the arguments.
     #[track_caller]
     pub fn neighbor_alltoallv_init<S, R>(
         &self,

@@ -1,20 +1,21 @@
-//! How the ranks of an exchange come to know enough of each other to route its blocks by node.
+//! Node-aware exchange: the ranks collect the information that routing blocks by node needs.
 //!
-//! An init that all ranks make together has time for it. The ranks of an exchange that is between
+//! An init that all ranks make together has the time for this. The ranks of an exchange over
 //! several nodes take these steps, all of them in the same order:
 //!
-//! 1. Each numbers its blocks, so that the same elements for several ranks have one number, and
-//!    tells each destination the numbers and lengths of the blocks that go there. Each hears from
-//!    its sources in the same sparse exchange.
-//! 2. Mates, the ranks of one node, send each other their lists. On which node a rank is all know.
-//! 3. Each counts what the ways of the exchange would ask of it, and all agree on the most that
-//!    any rank has. The same agreement says whether the lists of all have fitted together; whether
-//!    all have elements of one type, as a rank that carries blocks of others must know what they
-//!    are; and whether there is any difference between the ways: blocks that can share a message,
-//!    or that several ranks of a node want.
+//! 1. Each rank numbers its blocks, so that equal elements for several ranks have one number, and
+//!    sends each destination the numbers and lengths of its blocks. It receives those of its
+//!    sources in the same sparse exchange.
+//! 2. Mates (ranks of one node) send each other their lists. All ranks know the node of each rank.
+//! 3. Each rank counts the cost of each route of the exchange for itself, and all ranks agree on
+//!    the maximum. The same agreement tells whether the lists of all ranks match; whether all ranks
+//!    have elements of one type, which a rank must know to forward blocks of others; and whether
+//!    the routes differ at all: whether blocks can share a message, or several ranks of a node want
+//!    the same block.
 //!
-//! What a rank then knows, and what it has sent and received for it, is in the size of the
-//! neighbourhood of its node, but for the rounds of a barrier at the end of each sparse exchange.
+//! The information that a rank then has, and the data that it sent and received for it, is
+//! proportional to the neighbourhood of its node, except for the rounds of a barrier at the end of
+//! each sparse exchange.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -29,13 +30,13 @@ use crate::base::error::Result;
 use crate::comm::communicator::Communicator;
 use crate::data::op::Max;
 
-/// Words that tell of one entry of a list.
+/// Number of words for one entry of a list.
 const ENTRY: usize = 3;
-/// Words of the agreement: whether a rank's lists do not fit, the type and the size of its elements
-/// as they are and with all bits turned, and the figures of three demands.
+/// Number of words of the agreement: whether a rank's lists do not match, the type and the size of
+/// its elements with their bitwise complements, and the figures of three routes.
 const WORDS: usize = 14;
 
-/// Where the ranks of a communicator are.
+/// The node of each rank of a communicator.
 struct Layout<'a> {
     /// The node of each rank.
     node_of: &'a dyn Fn(usize) -> u32,
@@ -44,12 +45,12 @@ struct Layout<'a> {
 }
 
 impl Communicator {
-    /// The exchange of all ranks that `call` is, as an exchange among the nodes of the world. None,
-    /// on all ranks alike, if `call` is none, all ranks are on one node, or blocks cannot be
-    /// routed any better than directly. Collective.
+    /// Converts the exchange of all ranks in `call` to an exchange among the nodes of the world.
+    /// Returns `None`, on all ranks alike, if `call` is no exchange, all ranks are on one node, or
+    /// no route is better than the direct one. Collective.
     ///
     /// # Errors
-    /// That a rank has died or left.
+    /// A rank has died or has left the world.
     pub(super) fn routed_by_node(
         &self,
         name: &'static str,
@@ -64,7 +65,7 @@ impl Communicator {
         self.widen(name, (call, element), &Layout { node_of: &node_of, mates: &self.mates() })
     }
 
-    /// The same, where ranks are where `layout` says.
+    /// Does the same as `routed_by_node`, for the nodes in `layout`.
     fn widen(
         &self,
         name: &'static str,
@@ -96,8 +97,8 @@ impl Communicator {
         }))
     }
 
-    /// Tells destinations the numbers of their blocks. Returns the own lists with the numbers, and
-    /// nothing if what sources tell is not what this rank expects.
+    /// Sends the destinations the numbers of their blocks. Returns the own lists with the numbers,
+    /// or `None` if the sources send other lists than this rank expects.
     fn told_by_sources(
         &self,
         name: &'static str,
@@ -139,7 +140,7 @@ impl Communicator {
         Ok(all_expected.then(|| NodePeer { rank, to: sent, from: received.into() }))
     }
 
-    /// The lists of all mates; nothing if one of them has none.
+    /// Returns the lists of all mates; `None` if one of them has no valid lists.
     fn told_by_mates(
         &self,
         name: &'static str,
@@ -159,8 +160,8 @@ impl Communicator {
         Ok(Some(mates.into()))
     }
 
-    /// The largest of each figure over all ranks. Nothing if a rank has none, if they are the same
-    /// for all ways, or if two ranks have elements of different types or sizes.
+    /// Returns the maximum of each figure over all ranks. `None` if a rank has no figures, if they
+    /// are equal for all routes, or if two ranks have elements of different types or sizes.
     fn agree_on_demands(
         &self,
         name: &'static str,
@@ -199,7 +200,7 @@ impl Communicator {
     }
 }
 
-/// The lists of an exchange: destinations and sources.
+/// Returns the lists of an exchange: destinations and sources.
 fn lists(operation: &Operation) -> Option<[Arc<[Neighbour]>; 2]> {
     let side_by_side = |ranks: &[Rank], count: usize| -> Arc<[Neighbour]> {
         let place = |(at, &rank)| Neighbour { rank, start: at * count, count };
@@ -214,7 +215,8 @@ fn lists(operation: &Operation) -> Option<[Arc<[Neighbour]>; 2]> {
     }
 }
 
-/// The lists of a rank as words: the length of the first, and three words for each entry.
+/// Encodes the lists of a rank as words: the length of the first list, and three words for each
+/// entry.
 fn words_of(mate: &NodePeer) -> Vec<u64> {
     let entries = mate.to.iter().chain(&*mate.from);
     let entries =
@@ -222,7 +224,7 @@ fn words_of(mate: &NodePeer) -> Vec<u64> {
     [mate.to.len() as u64].into_iter().chain(entries).collect()
 }
 
-/// What a mate has told; nothing if it had nothing to tell.
+/// Decodes the lists of a mate; `None` if it sent none.
 fn mate_of(rank: usize, words: &[u64], layout: &Layout<'_>) -> Option<NodePeer> {
     let (sent, entries) = words.split_first()?;
     let (sent, received) = entries.as_chunks::<ENTRY>().0.split_at_checked(*sent as usize)?;

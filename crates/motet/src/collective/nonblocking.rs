@@ -1,18 +1,19 @@
-//! The forms that end later than they begin: nonblocking and two-phase. A communicator takes
-//! buffers that are owned, a scope those that are borrowed for longer than the scope; a request
-//! ends whenever one likes, and phases end in the reverse order of their beginnings. They differ in
-//! nothing else, so there is one table of the collectives, and its rows are written once.
+//! Nonblocking and two-phase collectives: the forms that complete after the call returns.
+//!
+//! A communicator takes buffers that the request owns; a scope takes buffers that are borrowed for
+//! longer than the scope. A request may complete in any order; phases end in the reverse order of
+//! their begins. The forms differ in nothing else, so one table lists the collectives, each in one
+//! row.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
-/// A row of the table in one form: the method of whoever lets collectives begin.
+/// Makes the method of one form from a row of the table.
 ///
-/// A row says the name of the collective, of its nonblocking form, of the first of its two phases,
-/// and (if it has one) that of the standard; the lifetime of what is only lent to the call (if an
-/// argument has one), the type parameters, the arguments (the buffers first), the type of the
-/// buffers, what must hold of the types, and how the call is prepared: a function of the
-/// communicator, the name of the call and the parts of the buffers. Whoever takes the rows has a
-/// method `pend` that lets a call begin.
+/// A row contains: the name of the collective, of its nonblocking form, of its `begin` phase, and
+/// (if any) the MPI name; the lifetime of arguments that are borrowed for the call only (if any),
+/// the type parameters, the arguments (buffers first), the type of the buffers, the bounds of the
+/// types, and a function that prepares the call from the communicator, the name of the call and the
+/// parts of the buffers. The type that gets the methods has a method `pend`, which starts a call.
 macro_rules! collective {
     (request $(#[$doc:meta])* $name:ident $nonblocking:ident $begin:ident $($mpi:literal)?
         <$($lent:lifetime,)? $($generic:ident),*>(
@@ -28,7 +29,7 @@ macro_rules! collective {
         $(#[$doc])*
         ///
         /// # Errors
-        /// Arguments that the blocking form refuses.
+        /// The blocking form would refuse the arguments.
         #[track_caller]
         pub fn $nonblocking<$($lent,)? $($generic),*>(
             &self,
@@ -53,7 +54,7 @@ macro_rules! collective {
         $(#[$doc])*
         ///
         /// # Errors
-        /// Arguments that the blocking form refuses.
+        /// The blocking form would refuse the arguments.
         #[track_caller]
         pub fn $begin<$($lent,)? $($generic),*>(
             &mut self,
@@ -67,7 +68,7 @@ macro_rules! collective {
     };
 }
 
-/// The collectives, as methods in the form `$form`, for buffers that live at least for `$life`.
+/// Makes the collectives as methods of form `$form`, for buffers that live at least for `$life`.
 macro_rules! pending_collectives {
     ($form:ident $life:lifetime) => {
         collective! { $form
@@ -200,7 +201,7 @@ macro_rules! pending_collectives {
         }
 
         collective! { $form
-            /// With one buffer in place, `to` is not looked at; buffers of
+            /// With one buffer in place, `to` is ignored; buffers of
             /// [`Items`](crate::buffer::Items) are refused.
             alltoallw ialltoallw alltoallw_begin "MPI_Ialltoallw"
             <B>(buffers: B, to: &[TypedBlock], from: &[TypedBlock]) -> B
@@ -374,7 +375,7 @@ impl Communicator {
         Ok(PreparedCall::new::<T>(call, shape, kernel))
     }
 
-    /// As [`Communicator::prepare`], for a collective that is a part of another call.
+    /// Does the same as [`Communicator::prepare`], for a collective that is part of another call.
     pub(crate) fn prepare_own<T: Element>(
         &self,
         call: &'static str,

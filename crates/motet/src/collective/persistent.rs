@@ -1,16 +1,16 @@
-//! The persistent forms. An init is local: it waits for nobody. All ranks make their inits on one
-//! communicator in the same order; starts may come in any order.
+//! Persistent collectives: the `*_init` methods.
 //!
-//! A hint that is known means something for a reduction: [`DETERMINISTIC`](crate::DETERMINISTIC).
-//! All ranks give the same.
+//! An init is local: it does not communicate. All ranks make their inits on one communicator in the
+//! same order; they may start the operations in any order. For a reduction, the hint
+//! [`DETERMINISTIC`](crate::DETERMINISTIC) has an effect; all ranks must give the same value.
 //!
-//! Each method is written once, for all ranks of a communicator and for the members of a group in
-//! it (see `members`). Where there is a root, it is an argument for the one, and the member itself
-//! for the other.
+//! One macro makes each method twice: for all ranks of a communicator, and for the members of a
+//! group in it (see `members`). The root of a rooted collective is an argument of the first method,
+//! and the `Member` itself for the second one.
 
 mod rooted;
 
-/// The persistent collectives without a root, among the ranks that `$among` names.
+/// Makes the persistent collectives without a root, among the ranks that `$among` describes.
 macro_rules! persistent_collectives {
     ($among:literal) => {
         /// Persistent [`barrier`](crate::Communicator::barrier). (`MPI_Barrier_init`)
@@ -18,7 +18,7 @@ macro_rules! persistent_collectives {
         #[doc = $among]
         ///
         /// # Errors
-        /// Those that any call may return: see [`Error`](crate::Error).
+        /// The errors that any call may return: see [`Error`](crate::Error).
         #[track_caller]
         pub fn barrier_init(&self, info: &Info) -> Result<Persistent<()>> {
             self.communicator().persistent_with((), info, |()| {
@@ -31,7 +31,7 @@ macro_rules! persistent_collectives {
         #[doc = $among]
         ///
         /// # Errors
-        /// Arguments that the blocking form refuses.
+        /// The blocking form would refuse the arguments.
         #[track_caller]
         pub fn allreduce_init<B, O>(
             &self,
@@ -57,7 +57,7 @@ macro_rules! persistent_collectives {
         #[doc = $among]
         ///
         /// # Errors
-        /// Arguments that the blocking form refuses.
+        /// The blocking form would refuse the arguments.
         #[track_caller]
         pub fn allgather_init<B>(&self, buffers: B, info: &Info) -> Result<Persistent<B>>
         where
@@ -75,7 +75,7 @@ macro_rules! persistent_collectives {
         #[doc = $among]
         ///
         /// # Errors
-        /// Arguments that the blocking form refuses.
+        /// The blocking form would refuse the arguments.
         #[track_caller]
         pub fn allgatherv_init<B>(
             &self,
@@ -98,7 +98,7 @@ macro_rules! persistent_collectives {
         #[doc = $among]
         ///
         /// # Errors
-        /// Arguments that the blocking form refuses.
+        /// The blocking form would refuse the arguments.
         #[track_caller]
         pub fn alltoall_init<B>(&self, buffers: B, info: &Info) -> Result<Persistent<B>>
         where
@@ -117,7 +117,7 @@ macro_rules! persistent_collectives {
         #[doc = $among]
         ///
         /// # Errors
-        /// Arguments that the blocking form refuses.
+        /// The blocking form would refuse the arguments.
         #[track_caller]
         pub fn alltoallv_init<B>(
             &self,
@@ -137,13 +137,14 @@ macro_rules! persistent_collectives {
             })
         }
 
-        /// Persistent [`alltoallw`](crate::Communicator::alltoallw); with one buffer in place,
-        /// `to` is not looked at. (`MPI_Alltoallw_init`)
+        /// Persistent [`alltoallw`](crate::Communicator::alltoallw); with one buffer in place, `to`
+        /// is ignored. (`MPI_Alltoallw_init`)
         ///
         #[doc = $among]
         ///
         /// # Errors
-        /// Arguments that the blocking form refuses; buffers of [`Items`](crate::buffer::Items).
+        /// The blocking form would refuse the arguments; or buffers of
+        /// [`Items`](crate::buffer::Items).
         #[track_caller]
         pub fn alltoallw_init<B>(
             &self,
@@ -167,7 +168,7 @@ macro_rules! persistent_collectives {
         #[doc = $among]
         ///
         /// # Errors
-        /// Arguments that the blocking form refuses.
+        /// The blocking form would refuse the arguments.
         #[track_caller]
         pub fn reduce_scatter_block_init<B, O>(
             &self,
@@ -196,7 +197,7 @@ macro_rules! persistent_collectives {
         #[doc = $among]
         ///
         /// # Errors
-        /// Arguments that the blocking form refuses.
+        /// The blocking form would refuse the arguments.
         #[track_caller]
         pub fn reduce_scatter_init<B, O>(
             &self,
@@ -227,7 +228,7 @@ macro_rules! persistent_collectives {
         #[doc = $among]
         ///
         /// # Errors
-        /// Arguments that the blocking form refuses.
+        /// The blocking form would refuse the arguments.
         #[track_caller]
         pub fn scan_init<B, O>(&self, buffers: B, operator: O, info: &Info) -> Result<Persistent<B>>
         where
@@ -248,7 +249,7 @@ macro_rules! persistent_collectives {
         #[doc = $among]
         ///
         /// # Errors
-        /// Arguments that the blocking form refuses.
+        /// The blocking form would refuse the arguments.
         #[track_caller]
         pub fn exscan_init<B, O>(
             &self,
@@ -288,7 +289,7 @@ use crate::data::buffer::{Buffers, RecvBuffer, SendBuffer};
 use crate::data::kernel::{Kernel, kernel};
 use crate::data::op::Operator;
 
-/// Among all ranks, and with a root that is an argument.
+/// The persistent collectives among all ranks; the root is an argument.
 impl Communicator {
     fn prepare_among<T: Element>(
         &self,

@@ -1,4 +1,4 @@
-//! Calls that are ready to be run, and the buffers that they are given.
+//! Prepared collective calls with their buffers.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -14,47 +14,47 @@ use crate::engine::{PackDirection, PackedBuffers};
 use crate::types::element::assert_valid;
 use crate::types::element::{Element, code_for};
 
-/// A collective call, ready to be run.
+/// A collective call that is ready to run.
 pub(crate) struct PreparedCall {
     pub(crate) call: &'static str,
     pub(crate) shape: CollectiveArgs,
     pub(crate) kernel: Option<Box<dyn Kernel>>,
-    /// The name of the operator, if that of its type says too little.
+    /// Name of the operator, if the name of its type is not enough.
     pub(crate) operator: Option<&'static str>,
     pub(crate) element: TypeCode,
     pub(crate) element_bytes: usize,
     pub(crate) staging: Option<Box<PackedBuffers>>,
-    /// Who takes part, if not all ranks: seldom, so calls, which are moved often, have no room.
+    /// The participants, if not all ranks. Boxed, since this is rare and calls are moved often.
     pub(crate) among: Option<Box<Participants>>,
-    /// What its hints say of it, if it is a persistent one.
+    /// The hints of a persistent call.
     pub(crate) hints: Hints,
-    /// Whether it is a part of another call, which the library makes itself.
+    /// Whether the library itself makes the call as part of another call.
     pub(crate) of_library: bool,
-    /// Tells whether so many elements are values of their type.
+    /// Checks whether a number of elements are valid values of their type.
     #[cfg(debug_assertions)]
     pub(crate) assert_valid: Option<unsafe fn(*const u8, usize)>,
 }
 
-/// The ranks that a plan is for, and which of them is the caller.
+/// The ranks of a plan, and the caller's rank among them.
 #[derive(Debug)]
 pub(crate) struct Participants {
-    /// Of the caller. Means nothing if the group is empty.
+    /// Rank of the caller. Has no meaning if the group is empty.
     pub(crate) rank: usize,
-    /// Empty if there is nothing to do for the caller.
+    /// The ranks. Empty if the caller does nothing in the call.
     pub(crate) group: Group,
-    /// The group that the caller has passed, if the call takes one.
+    /// The group that the caller passed, if the call takes one.
     pub(crate) passed: Option<Group>,
 }
 
 impl Participants {
-    /// For a rank that has nothing to do in a call.
+    /// Makes the participants of a rank that does nothing in the call.
     pub(crate) fn nobody(passed: Option<Group>) -> Participants {
         Participants { rank: 0, group: Group::empty(), passed }
     }
 }
 
 impl PreparedCall {
-    /// A call that moves elements of this type.
+    /// Makes a call that moves elements of type `T`.
     pub(crate) fn new<T: Element>(
         call: &'static str,
         shape: CollectiveArgs,
@@ -92,19 +92,19 @@ impl PreparedCall {
         }
     }
 
-    /// The same as a part of another call, made by the library itself: what the user asks for by
-    /// name, by wisdom or by hints of the communicator does not choose its algorithm.
+    /// Marks the call as part of another call, made by the library itself: algorithms requested by
+    /// name, by wisdom or by hints of the communicator do not apply to it.
     pub(crate) fn of_library(self) -> PreparedCall {
         PreparedCall { of_library: true, ..self }
     }
 
-    /// Whether there is nothing to do for this rank: its buffers are held, but not looked at.
+    /// Returns whether this rank does nothing: its buffers are held, but not accessed.
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
         self.among.as_ref().is_some_and(|among| among.group.is_empty())
     }
 
-    /// What has to be done for buffers of items, unless somebody has taken care of that.
+    /// Adds the packing of buffers of items, unless it has been added.
     ///
     /// # Safety
     /// The operation that is prepared holds the buffers.
@@ -118,11 +118,11 @@ impl PreparedCall {
     }
 }
 
-/// What has to be moved to the streams of items and back: an input, and an output that the
-/// operation may leave as it is in part.
+/// Returns the packed copies for streams of items: of an input, and of an output of which the
+/// operation may leave parts unchanged.
 ///
 /// # Safety
-/// The operation that the staging is given to holds the buffers.
+/// The operation that gets the packed copies holds the buffers.
 unsafe fn staging_of(streams: [Option<StreamOf>; 2]) -> Option<Box<PackedBuffers>> {
     let [input, output] = streams;
     if input.is_none() && output.is_none() {

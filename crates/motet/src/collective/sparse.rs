@@ -1,11 +1,11 @@
-//! The collectives in which each rank names whom it sends to and whom it receives from, in all
-//! forms. (Exchange, Neighbor_reduce and Neighbor_bcast of the 2008 proposal)
+//! Sparse collectives in all forms: each rank names the ranks that it sends to and receives from.
+//! (Exchange, Neighbor_reduce and Neighbor_bcast of the 2008 proposal)
 //!
-//! All ranks of the communicator call, and each has messages with its own neighbours only: a list
-//! of ranks, or a group, in an order of its own for sending and for receiving. Both ends must see
-//! an edge: rank `a` names `b` as a destination as often as `b` names `a` as a source. Nothing is
-//! told to anybody about that, so who breaks it waits for ever; in check mode it is an error that
-//! names both ranks.
+//! All ranks of the communicator call, and each one exchanges messages with its own neighbours
+//! only: a list of ranks, or a group, in separate orders for sending and for receiving. Both ends
+//! must name an edge: rank `a` names `b` as a destination as often as `b` names `a` as a source.
+//! The ranks do not compare their lists, so a program that violates this waits forever; check mode
+//! returns an error that names both ranks.
 //!
 //! | call | what a rank sends | what it gets |
 //! |---|---|---|
@@ -14,9 +14,9 @@
 //! | `neighbor_reduce(v)` | a block to each destination | the reduction of one from each source |
 //! | `neighbor_allreduce` | one block to all destinations | the same reduction |
 //!
-//! The [`neighbours`] say who they are, the [`shape`] what moves, and the [`table`] has a row for
-//! each call, of which the [`forms`] are made. Those of `exchangew`,
-//! whose blocks have datatypes of their own, are with their [`parts`].
+//! [`neighbours`] defines the lists, [`shape`] the data that moves, and [`table`] has a row for
+//! each call, from which [`forms`] makes the methods. The methods of `exchangew`, whose blocks have
+//! their own datatypes, are in [`parts`].
 
 mod forms;
 mod neighbours;

@@ -1,5 +1,5 @@
-//! The sparse dynamic exchange: each rank knows whom it sends to, and nobody knows who sends to it.
-//! ([`crate::engine`] has the protocol, and why it is right.)
+//! The sparse dynamic exchange: each rank knows its destinations, and no rank knows its sources.
+//! ([`crate::engine`] describes the protocol and why it is correct.)
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -28,14 +28,15 @@ use crate::types::element::{Element, assert_valid, clear_padding, code_for};
 const BLOCKING: &str = "sparse_exchange";
 const NONBLOCKING: &str = "isparse_exchange";
 
-/// A sparse dynamic exchange under way; see [`Communicator::isparse_exchange`].
+/// A sparse dynamic exchange in flight; see [`Communicator::isparse_exchange`].
 ///
-/// It waits, is tested, awaited, and put into sets with other operations, as a
-/// [`Request`](crate::Request) is. One that is dropped goes on, and what it receives is lost.
+/// Like a [`Request`](crate::Request), it can be waited for, tested, awaited, and put into sets
+/// with other operations. If it is dropped, the exchange goes on, and the received messages are
+/// lost.
 #[must_use = "an exchange that is dropped goes on unseen, and what it receives is lost"]
 pub struct SparseRequest<T: Element> {
     flight: OpHandle,
-    /// What is sent, until the exchange is over.
+    /// The messages to send, held until the exchange is complete.
     sent: Vec<(usize, Vec<T>)>,
     lengths: Lengths,
     arrived: Arc<Arrived<T>>,
@@ -44,20 +45,20 @@ pub struct SparseRequest<T: Element> {
 // Nothing in a request is ever borrowed from itself.
 impl<T: Element> Unpin for SparseRequest<T> {}
 
-/// How many elements each message has, if they have no bytes: then that is what is sent.
+/// For zero-sized elements: the number of elements of each message, which is sent instead of them.
 type Lengths = Box<[u64]>;
 
-/// A message that has come, or for which there is room.
+/// A received message, or the buffer for one.
 struct Arrival<T> {
     from: Peer,
-    /// How many elements it has, unless they have no bytes.
+    /// Number of elements, unless they are zero-sized.
     count: usize,
     elements: Vec<T>,
-    /// Room for their number, if they have no bytes.
+    /// For zero-sized elements: receives their number.
     length: Vec<u64>,
 }
 
-/// What an exchange has received, in the order in which it was taken.
+/// The received messages of an exchange, in the order of arrival.
 struct Arrived<T>(Mutex<Vec<Arrival<T>>>);
 
 impl<T: Element> Arrivals for Arrived<T> {
@@ -81,10 +82,10 @@ impl<T: Element> Arrived<T> {
         Arc::new(Arrived(Mutex::default()))
     }
 
-    /// The messages, sorted by their senders; those of one sender in the order of sending.
+    /// Returns the messages sorted by sender; messages of one sender keep the order of sending.
     ///
     /// # Safety
-    /// The exchange has ended well.
+    /// The exchange has completed without error.
     unsafe fn messages(&self, home: &CommContext) -> Vec<(usize, Vec<T>)> {
         let all = mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
         let whole = |Arrival { from, mut count, mut elements, mut length }: Arrival<T>| {
@@ -107,20 +108,19 @@ impl<T: Element> Arrived<T> {
     }
 }
 
-/// A message to be sent: the rank that it goes to, and where it lies.
+/// A message to send: its destination and its memory.
 type Outgoing = (usize, Region);
 
 impl Communicator {
-    /// Sends messages of any lengths to any ranks, and receives those that are sent to the caller,
-    /// of which it need not know anything: they come with the ranks that sent them, sorted by
-    /// these, and those of one rank in the order in which it names them. An empty message is one
-    /// too; so is one to the caller itself, and one of elements without bytes. A message to
-    /// [`PROC_NULL`](crate::PROC_NULL) is gone. Collective, also for ranks that have nothing to
-    /// send.
+    /// Sends messages of any lengths to any ranks, and receives all messages that other ranks send
+    /// to the caller, without knowing their number, lengths or senders. The result pairs each
+    /// message with its sender and is sorted by sender; messages of one sender keep the order in
+    /// which it listed them. Empty messages, messages to the caller itself and messages of
+    /// zero-sized elements are delivered, too; a message to [`PROC_NULL`](crate::PROC_NULL) is
+    /// discarded. Collective: ranks without messages to send must also call.
     ///
-    /// The messages are those of the pattern, and `⌈log2 p⌉` empty ones from each rank; no rank
-    /// needs memory for others than those that it sends to or receives from. Nobody returns before
-    /// all have called.
+    /// Each rank sends its messages and `⌈log2 p⌉` empty ones; its memory depends only on the ranks
+    /// that it sends to or receives from. No call returns before all ranks have called.
     ///
     /// ```
     /// motet::threads(4, |world| {
@@ -136,9 +136,9 @@ impl Communicator {
     /// ```
     ///
     /// # Errors
-    /// A destination that is not in the communicator; a message of another type than `T`, at the
-    /// rank that receives it (the others get an error if they can still be told); a rank that has
-    /// died or left. What has come is dropped then.
+    /// A destination is not in the communicator; a message has another element type than `T` (error
+    /// at the receiver, and at other ranks if they can still be informed); or a rank has died or
+    /// left. The received messages are dropped then.
     #[track_caller]
     pub fn sparse_exchange<'a, T: Element>(
         &self,
@@ -147,7 +147,8 @@ impl Communicator {
         self.sparse_exchange_as(BLOCKING, send)
     }
 
-    /// As [`sparse_exchange`](Communicator::sparse_exchange), as a part of another call.
+    /// Does the same as [`sparse_exchange`](Communicator::sparse_exchange), as part of another
+    /// call.
     #[track_caller]
     pub(crate) fn sparse_exchange_as<'a, T: Element>(
         &self,
@@ -169,11 +170,11 @@ impl Communicator {
         Ok(unsafe { arrived.messages(self.home()) })
     }
 
-    /// Nonblocking [`sparse_exchange`](Communicator::sparse_exchange). It moves whenever this rank
-    /// is in the library, like any other operation.
+    /// Nonblocking [`sparse_exchange`](Communicator::sparse_exchange). Like any other operation, it
+    /// makes progress whenever this rank calls the library.
     ///
     /// # Errors
-    /// A destination that is not in the communicator.
+    /// A destination is not in the communicator.
     #[track_caller]
     pub fn isparse_exchange<T: Element>(
         &self,
@@ -191,7 +192,7 @@ impl Communicator {
     }
 
     /// # Safety
-    /// What is sent stays valid until the operation is complete or abandoned.
+    /// The memory of the messages stays valid until the operation is complete or abandoned.
     #[track_caller]
     unsafe fn begin_exchange<T: Element>(
         &self,
@@ -217,7 +218,7 @@ impl Communicator {
     }
 }
 
-/// Copies of these messages without the padding of their elements, if they have any.
+/// Copies the messages without the padding of their elements. `None` if they have no padding.
 fn without_padding<T: Element>(sends: &[(usize, &[T])]) -> Option<Vec<(usize, Vec<T>)>> {
     let copy = |(to, data): &(usize, &[T])| {
         let mut copy = data.to_vec();
@@ -227,13 +228,13 @@ fn without_padding<T: Element>(sends: &[(usize, &[T])]) -> Option<Vec<(usize, Ve
     T::HAS_PADDING.then(|| sends.iter().map(copy).collect())
 }
 
-/// How many elements these messages have, if they have no bytes.
+/// Returns the number of elements of each message if they are zero-sized; otherwise nothing.
 fn lengths<T: Element, D: AsRef<[T]>>(sends: &[(usize, D)]) -> Lengths {
     let sends = if size_of::<T>() == 0 { sends } else { &[] };
     sends.iter().map(|(_, data)| data.as_ref().len() as u64).collect()
 }
 
-/// What is sent of these messages: their elements, or their lengths if there are any.
+/// Returns the memory to send for each message: its elements, or its entry in `lengths` if any.
 fn outgoing<T: Element, D: AsRef<[T]>>(sends: &[(usize, D)], lengths: &[u64]) -> Vec<Outgoing> {
     let mut lengths = lengths.iter();
     let region = |(to, data): &(usize, D)| {
@@ -247,7 +248,7 @@ fn outgoing<T: Element, D: AsRef<[T]>>(sends: &[(usize, D)], lengths: &[u64]) ->
 }
 
 impl<T: Element> SparseRequest<T> {
-    /// Waits until the exchange is over; gives what has come, sorted by the ranks that sent it.
+    /// Waits until the exchange is complete, and returns the received messages sorted by sender.
     ///
     /// # Errors
     /// As [`Communicator::sparse_exchange`].
@@ -256,15 +257,15 @@ impl<T: Element> SparseRequest<T> {
         Ok(self.messages())
     }
 
-    /// Whether the exchange is over. Moves it on if it can; never waits.
+    /// Tests whether the exchange is complete. Makes progress if possible, and never waits.
     ///
     /// # Errors
-    /// As [`Communicator::sparse_exchange`]; it counts as complete then.
+    /// As [`Communicator::sparse_exchange`]; the exchange counts as complete then.
     pub fn test(&mut self) -> Result<bool> {
         self.flight.test()
     }
 
-    /// What has come in an exchange that has ended well.
+    /// Returns the received messages of an exchange that completed without error.
     fn messages(&self) -> Vec<(usize, Vec<T>)> {
         assert!(self.flight.is_over());
         // SAFETY: whoever calls this has seen that it has ended well.

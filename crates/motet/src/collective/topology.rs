@@ -1,4 +1,4 @@
-//! Communicators with topologies are made by collectives. (MPI 4.1 §8.5)
+//! Construction of communicators with topologies, which is collective. (MPI 4.1 §8.5)
 
 mod cartesian;
 mod graph;
@@ -12,7 +12,7 @@ use crate::comm::communicator_request::CommunicatorRequest;
 use crate::comm::topology::Topological;
 
 impl<T: Clone + Send + 'static> Topological<T> {
-    /// A communicator of the same ranks with the same topology and a context of its own; see
+    /// Makes a communicator of the same ranks with the same topology and a new context; see
     /// [`Communicator::dup`](crate::Communicator::dup). Collective. (`MPI_Comm_dup`)
     ///
     /// # Errors
@@ -22,7 +22,8 @@ impl<T: Clone + Send + 'static> Topological<T> {
         self.duplicate("dup", &Info::new())?.wait()
     }
 
-    /// As [`dup`](Topological::dup), with hints. (`MPI_Comm_dup_with_info`)
+    /// Does the same as [`dup`](Topological::dup), and sets hints on the copy.
+    /// (`MPI_Comm_dup_with_info`)
     ///
     /// # Errors
     /// As [`Communicator::dup`](crate::Communicator::dup).

@@ -1,4 +1,4 @@
-//! Collectives with addresses, counts and datatypes for arguments, and what they are translated to.
+//! Untyped collectives: addresses, counts and datatypes, and their translation to prepared calls.
 
 mod buffers;
 mod collective;

@@ -1,8 +1,8 @@
-//! The collectives in which each block has a datatype of its own, in three forms.
+//! The w-variants: collectives in which each block has its own datatype, in three forms.
 //!
-//! A buffer is here just so many bytes, and a [`TypedBlock`] says where in them a block lies. So
-//! its elements are of a type that any bytes are a value of, and every part is checked against the
-//! buffer; then the untyped layer does the rest.
+//! A buffer is a span of bytes, and a [`TypedBlock`] gives the place and datatype of a block in it.
+//! Therefore the element type of the buffer must accept any bytes. This module checks that every
+//! block lies in the buffer, and passes the call to the untyped layer.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -24,25 +24,26 @@ use crate::types::datatype::{Datatype, DatatypeError};
 use crate::types::element::AnyBytes;
 
 /// A block of an [`alltoallw`](Communicator::alltoallw) or an
-/// [`exchangew`](Communicator::exchangew): where it lies, and what it is made of.
-/// (MPI 4.1 §6.8)
+/// [`exchangew`](Communicator::exchangew): its displacement, item count and datatype. (MPI 4.1
+/// §6.8)
 #[derive(Clone, Debug)]
 pub struct TypedBlock {
-    /// Where the first item begins, in bytes from the start of the buffer.
+    /// Start of the first item, in bytes from the start of the buffer.
     pub displacement: isize,
     /// Number of items.
     pub count: usize,
-    /// What an item is.
+    /// Datatype of an item.
     pub datatype: Datatype,
 }
 
 impl TypedBlock {
-    /// So many items of a datatype, from a byte of the buffer on.
+    /// Makes a block of `count` items of a datatype that starts `displacement` bytes into the
+    /// buffer.
     pub fn new(displacement: isize, count: usize, datatype: &Datatype) -> TypedBlock {
         TypedBlock { displacement, count, datatype: datatype.clone() }
     }
 
-    /// All its bytes of data must lie in the buffer.
+    /// Checks that all data bytes of the block lie in a buffer of `len` bytes.
     fn lies_in(&self, len: usize) -> Result<(), ErrorKind> {
         let layout = self.datatype.commit();
         let (low, high) = layout.reach(self.count as u64);
@@ -56,7 +57,7 @@ impl TypedBlock {
     }
 }
 
-/// Parts as the untyped layer takes them.
+/// Typed blocks in the form that the untyped layer takes: one list for each field.
 struct Columns {
     counts: Vec<usize>,
     displacements: Vec<isize>,
@@ -78,21 +79,21 @@ impl Columns {
     }
 }
 
-/// Whom the parts of a call are for.
+/// The ranks to which the blocks of a call belong.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Peers<'a> {
-    /// All ranks: those of the other group, if there are two.
+    /// All ranks; on an intercommunicator, all ranks of the remote group.
     Ranks,
     /// The neighbours in a topology.
     Neighbours,
     /// The members of a group.
     Members(&'a Members<'a>),
-    /// These ranks, whom the caller sends to and whom it receives from. What is received has a
-    /// place of its own, also if there is one buffer only.
+    /// Explicitly listed destinations and sources. Received blocks have their own places, even with
+    /// a single buffer.
     Named { to: &'a [Rank], from: &'a [Rank] },
 }
 
-/// What an alltoallw passes besides its buffers.
+/// Arguments of an alltoallw other than its buffers.
 #[derive(Clone, Copy)]
 pub(crate) struct TypedBlocks<'a> {
     pub(crate) on: CommRef<'a>,
@@ -102,7 +103,7 @@ pub(crate) struct TypedBlocks<'a> {
 }
 
 impl TypedBlocks<'_> {
-    /// The call on the data of two spans, which the operation holds as those of a shape.
+    /// Prepares the call on two spans, which the operation holds.
     fn prepare<T: AnyBytes>(
         self,
         call: &'static str,
@@ -145,7 +146,7 @@ impl TypedBlocks<'_> {
         }
     }
 
-    /// The parts to send, unless what is sent lies where it is received.
+    /// Returns the blocks to send. Empty if the data are sent from where they are received.
     fn sent(&self, input: Option<RawSlice>) -> &[TypedBlock] {
         match (self.whom, input) {
             (Peers::Named { .. }, _) | (_, Some(_)) => self.to,
@@ -153,7 +154,7 @@ impl TypedBlocks<'_> {
         }
     }
 
-    /// The call on buffers that the operation holds.
+    /// Prepares the call on buffers that the operation holds.
     pub(crate) fn prepare_for<B>(self, call: &'static str, parts: &B::Parts) -> Result<PreparedCall>
     where
         B: Buffers<Element: AnyBytes>,
@@ -185,9 +186,9 @@ impl TypedBlocks<'_> {
 }
 
 impl Communicator {
-    /// Sends part `to[i]` of the input to rank `i`, and receives part `from[i]` of the output from
-    /// it. What two ranks have for each other consists of the same elements, in whatever way either
-    /// of them has laid these out. (`MPI_Alltoallw`)
+    /// Sends typed block `to[i]` of the input to rank `i`, and receives typed block `from[i]` of
+    /// the output from it. The two ends of a transfer must have the same elements, but each may lay
+    /// them out in memory as it likes. (`MPI_Alltoallw`)
     ///
     /// ```
     /// use motet::{Datatype, Part};
@@ -205,8 +206,8 @@ impl Communicator {
     /// ```
     ///
     /// # Errors
-    /// Lists that are not one part for each rank; parts that do not lie in the buffers; a rank that
-    /// has died or left.
+    /// The lists do not have one block for each rank; blocks lie outside the buffers; or a rank has
+    /// died or left.
     #[track_caller]
     pub fn alltoallw<T: AnyBytes>(
         &self,
@@ -222,8 +223,8 @@ impl Communicator {
         )
     }
 
-    /// As [`alltoallw`](Communicator::alltoallw); what is received replaces what was sent, so two
-    /// ranks have parts of the same elements for each other.
+    /// Does the same as [`alltoallw`](Communicator::alltoallw) with one buffer; received data
+    /// replace sent data, so two ranks must have blocks of the same elements for each other.
     ///
     /// # Errors
     /// As [`alltoallw`](Communicator::alltoallw).
@@ -240,13 +241,13 @@ impl Communicator {
         )
     }
 
-    /// Sends part `to[j]` of the input to destination `j`, and receives part `from[j]` of the
-    /// output from source `j`. (`MPI_Neighbor_alltoallw`, MPI 4.1 §8.6.2)
+    /// Sends typed block `to[j]` of the input to destination `j`, and receives typed block
+    /// `from[j]` of the output from source `j`. (`MPI_Neighbor_alltoallw`, MPI 4.1 §8.6.2)
     ///
     /// # Errors
-    /// A communicator without a topology; lists that are not one part for each neighbour; parts
-    /// that do not lie in the buffers, those of neighbours that are not there included; a rank
-    /// that has died or left.
+    /// The communicator has no topology; the lists do not have one block for each neighbour; blocks
+    /// lie outside the buffers (blocks of absent neighbours are checked, too); or a rank has died
+    /// or left.
     #[track_caller]
     pub fn neighbor_alltoallw<T: AnyBytes>(
         &self,
@@ -266,7 +267,7 @@ impl Communicator {
     /// (`MPI_Neighbor_alltoallw_init`)
     ///
     /// # Errors
-    /// Arguments that the blocking form refuses; buffers of [`Items`](crate::buffer::Items).
+    /// The blocking form would refuse the arguments; or buffers of [`Items`](crate::buffer::Items).
     #[track_caller]
     pub fn neighbor_alltoallw_init<S, R>(
         &self,
@@ -286,14 +287,14 @@ impl Communicator {
     }
 }
 
-/// Between the two groups.
+/// The w-variants between the two groups of an intercommunicator.
 impl Intercommunicator {
-    /// Sends part `to[i]` of the input to rank `i` of the other group, and receives part `from[i]`
-    /// of the output from it; see [`Communicator::alltoallw`]. (`MPI_Alltoallw`)
+    /// Sends typed block `to[i]` of the input to rank `i` of the remote group, and receives typed
+    /// block `from[i]` of the output from it; see [`Communicator::alltoallw`]. (`MPI_Alltoallw`)
     ///
     /// # Errors
-    /// Lists that are not one part for each rank of the other group; parts that do not lie in the
-    /// buffers; a rank that has died or left.
+    /// The lists do not have one block for each rank of the remote group; blocks lie outside the
+    /// buffers; or a rank has died or left.
     #[track_caller]
     pub fn alltoallw<T: AnyBytes>(
         &self,
@@ -312,7 +313,7 @@ impl Intercommunicator {
     /// Nonblocking [`alltoallw`](Intercommunicator::alltoallw). (`MPI_Ialltoallw`)
     ///
     /// # Errors
-    /// Arguments that the blocking form refuses; buffers of [`Items`](crate::buffer::Items).
+    /// The blocking form would refuse the arguments; or buffers of [`Items`](crate::buffer::Items).
     #[track_caller]
     pub fn ialltoallw<S, R>(
         &self,
@@ -332,7 +333,7 @@ impl Intercommunicator {
     /// Persistent [`alltoallw`](Intercommunicator::alltoallw). (`MPI_Alltoallw_init`)
     ///
     /// # Errors
-    /// Arguments that the blocking form refuses; buffers of [`Items`](crate::buffer::Items).
+    /// The blocking form would refuse the arguments; or buffers of [`Items`](crate::buffer::Items).
     #[track_caller]
     pub fn alltoallw_init<S, R>(
         &self,

@@ -1,4 +1,4 @@
-//! What ranks have learned, brought together by collectives: see [`crate::rank::wisdom`].
+//! Saves and merges the learned choices of all ranks by collectives: see [`crate::rank::wisdom`].
 
 use std::path::Path;
 
@@ -10,10 +10,10 @@ use crate::comm::communicator::Communicator;
 use crate::rank::wisdom::merge_into;
 
 impl Communicator {
-    /// What enforced inits of this rank have learned so far, on any communicator, one line for each
-    /// size and number of ranks; lines that say the same of sizes side by side are joined. Local.
-    /// Irregular calls (gatherv, scatterv, alltoallv, exchanges) are not in it, since ranks know
-    /// too little of each other's sizes to recognize them.
+    /// Returns the choices that enforced inits of this rank have learned so far, on all
+    /// communicators, as one line for each size and number of ranks. Equal lines for adjacent sizes
+    /// are joined. Local. Irregular calls (gatherv, scatterv, alltoallv, exchanges) are not
+    /// included, since ranks know too little of each other's sizes to recognize them.
     ///
     /// ```
     /// motet::threads(2, |world| {
@@ -29,11 +29,11 @@ impl Communicator {
         self.core().lessons().all.clone().joined().to_string()
     }
 
-    /// Merges what all ranks have learned into a file, which need not exist. Collective; the path
-    /// is that of rank 0. Several programs may save into one file at once.
+    /// Merges the learned choices of all ranks into a file, which need not exist. Collective; rank
+    /// 0 determines the path. Several programs may save to one file at the same time.
     ///
     /// # Errors
-    /// That rank 0 cannot read or write the file: on all ranks. That a rank has died.
+    /// Rank 0 cannot read or write the file (error on all ranks); or a rank has died.
     #[track_caller]
     pub fn save_wisdom(&self, path: impl AsRef<Path>) -> Result<()> {
         const CALL: &str = "save_wisdom";
@@ -50,17 +50,16 @@ impl Communicator {
         Err(self.error(CALL, ErrorKind::Argument { which: "file of the wisdom", problem }))
     }
 
-    /// Brings together what all ranks have learned, so that all use it: for later calls on this
-    /// communicator, in any form, and on those that are made of it by duplication from now on.
-    /// Collective.
+    /// Merges the learned choices of all ranks, so that all use them: for later calls on this
+    /// communicator, in any form, and on later duplicates of it. Collective.
     ///
-    /// All ranks of a call must choose the same algorithm. They have the same lines after this, and
-    /// as it is a call of the communicator like others, it lies between the same two of its calls
-    /// on all ranks; so each call sees the same lines everywhere. Other communicators have an order
-    /// of their own, so nothing changes for them.
+    /// All ranks of a call must choose the same algorithm. After this call they have the same
+    /// lines, and as a collective of the communicator it lies between the same two calls on all
+    /// ranks; so each call uses the same lines on all ranks. Other communicators have their own
+    /// order of calls, so this does not change them.
     ///
     /// # Errors
-    /// That a rank has died.
+    /// A rank has died.
     #[track_caller]
     pub fn merge_wisdom(&self) -> Result<()> {
         let wisdom = self.wisdom_of_all("merge_wisdom")?;
@@ -68,13 +67,13 @@ impl Communicator {
         Ok(())
     }
 
-    /// What all ranks have to tell, the same on all.
+    /// Returns the merged wisdom of all ranks, equal on all of them.
     #[track_caller]
     fn wisdom_of_all(&self, call: &'static str) -> Result<Wisdom> {
         let text = self.core().lessons().to_tell.to_string();
         let (all, blocks) = self.tell_all_lists(call, text.into_bytes())?;
         let mut wisdom = Wisdom::default();
-        // What a low rank says counts first.
+        // Lines of lower ranks take precedence.
         for block in blocks.iter().rev() {
             let text = String::from_utf8_lossy(&all[block.start..block.start + block.count]);
             wisdom.absorb(&Wisdom::read(&text).0);
@@ -82,7 +81,7 @@ impl Communicator {
         Ok(wisdom)
     }
 
-    /// Takes the wisdom of rank 0, as the first thing that is done on a world.
+    /// Takes the wisdom of rank 0; the first call on a world.
     pub(crate) fn take_wisdom_of_first(&self, text: &str) -> Result<()> {
         const CALL: &str = "init";
         let mut length = [text.len() as u64];

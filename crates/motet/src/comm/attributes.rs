@@ -1,9 +1,9 @@
-//! Attributes: what a program keeps with an object of the library. (MPI 4.1 §7.7)
+//! Attributes: values that a program attaches to an object of the library. (MPI 4.1 §7.7)
 //!
-//! A [`Keyval`] is a key of its own type of value, with what is to be done when the object is
-//! copied and when the value is taken away. An [`Attributes`] is the list of values of one object,
-//! in the order in which they were set. Callbacks are foreign code, which may come back to the
-//! object: none is called while the list is locked.
+//! A [`Keyval`] is a key with its own type of value, a copy callback and a delete callback. An
+//! [`Attributes`] is the list of values of one object, in the order in which they were set.
+//! Callbacks are user code that may call back into the object, so none is called while the list is
+//! locked.
 
 use std::any::Any;
 use std::marker::PhantomData;
@@ -18,8 +18,8 @@ type DeleteValue<O> = Box<dyn Fn(&O, &Value) -> Result<()> + Send + Sync>;
 
 /// A key of attributes with values of type `T`, for objects of type `O`.
 ///
-/// Copies are the same key. When all copies are dropped (`MPI_Comm_free_keyval`), what is set
-/// stays set: its callbacks are still called.
+/// Clones are the same key. After the last clone is dropped (`MPI_Comm_free_keyval`), values stay
+/// set and their callbacks are still called.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -51,11 +51,11 @@ impl<T, O> Clone for Keyval<T, O> {
 }
 
 impl<T: Send + Sync + 'static, O> Keyval<T, O> {
-    /// A new key. (`MPI_Comm_create_keyval`)
+    /// Makes a key. (`MPI_Comm_create_keyval`)
     ///
-    /// `copy` says what a copy of the object gets, `None` for nothing; its error makes the copying
-    /// fail. `delete` is told that a value is taken away or replaced, which does not happen if it
-    /// returns an error, and that the object ends, which happens nevertheless.
+    /// `copy` returns the value that a copy of the object gets, or `None` for no value; its error
+    /// makes the copy fail. `delete` is called before a value is deleted or replaced, which its
+    /// error prevents, and when the object is freed, which its error does not prevent.
     pub fn new(
         copy: impl Fn(&O, &T) -> Result<Option<Arc<T>>> + Send + Sync + 'static,
         delete: impl Fn(&O, &T) -> Result<()> + Send + Sync + 'static,
@@ -67,12 +67,12 @@ impl<T: Send + Sync + 'static, O> Keyval<T, O> {
         Keyval::of_callbacks(Box::new(copy), Box::new(delete))
     }
 
-    /// A key whose values stay where they were set. (`MPI_COMM_NULL_COPY_FN`)
+    /// Makes a key whose values are not copied with the object. (`MPI_COMM_NULL_COPY_FN`)
     pub fn never_copied() -> Keyval<T, O> {
         Keyval::of_callbacks(Box::new(|_, _| Ok(None)), Box::new(|_, _| Ok(())))
     }
 
-    /// A key whose values are shared with all copies of the object. (`MPI_COMM_DUP_FN`)
+    /// Makes a key whose values are shared with all copies of the object. (`MPI_COMM_DUP_FN`)
     pub fn shared() -> Keyval<T, O> {
         let copy = |_: &O, value: &Value| Ok(Some(value.clone()));
         Keyval::of_callbacks(Box::new(copy), Box::new(|_, _| Ok(())))
@@ -84,20 +84,21 @@ impl<T: Send + Sync + 'static, O> Keyval<T, O> {
 }
 
 impl<T, O> Keyval<T, O> {
-    /// The key, as long as something else keeps it.
+    /// Returns a weak reference to the key.
     pub fn downgrade(&self) -> WeakKeyval<T, O> {
         WeakKeyval { key: Arc::downgrade(&self.key), value: PhantomData }
     }
 }
 
-/// A [`Keyval`] that is there as long as another copy of it, or a value that is set under it.
+/// A weak reference to a [`Keyval`]: valid as long as a clone of the key, or a value set under it,
+/// exists.
 pub struct WeakKeyval<T, O = Communicator> {
     key: Weak<Key<O>>,
     value: PhantomData<fn() -> T>,
 }
 
 impl<T, O> WeakKeyval<T, O> {
-    /// The key, if it is there.
+    /// Returns the key, if it still exists.
     pub fn upgrade(&self) -> Option<Keyval<T, O>> {
         Some(Keyval { key: self.key.upgrade()?, value: PhantomData })
     }
@@ -119,7 +120,7 @@ impl<O> Clone for Entry<O> {
 }
 
 /// The attributes of one object, in the order in which they were set. For objects of other
-/// libraries; a communicator has its own ones.
+/// libraries; a communicator has its own attributes.
 pub struct Attributes<O>(Mutex<Vec<Entry<O>>>);
 
 impl<O> Default for Attributes<O> {
@@ -138,16 +139,16 @@ impl<O> Attributes<O> {
         entries.iter().find(|entry| Arc::ptr_eq(&entry.key, &keyval.key)).cloned()
     }
 
-    /// The value of a key.
+    /// Returns the value of a key.
     pub fn get<T: Send + Sync + 'static>(&self, keyval: &Keyval<T, O>) -> Option<Arc<T>> {
         let Entry { value, .. } = self.find(keyval)?;
         Some(value.downcast().expect("the values of a key have its type"))
     }
 
-    /// Sets the value of a key; one that is there already is deleted first.
+    /// Sets the value of a key, after deleting the former value, if any.
     ///
     /// # Errors
-    /// That of the delete callback; the former value stays then.
+    /// The delete callback failed; the former value stays then.
     pub fn set<T: Send + Sync + 'static>(
         &self,
         object: &O,
@@ -160,10 +161,10 @@ impl<O> Attributes<O> {
         Ok(())
     }
 
-    /// Takes a value away. Says whether there was one.
+    /// Deletes a value, and returns whether there was one.
     ///
     /// # Errors
-    /// That of the delete callback; the value stays then.
+    /// The delete callback failed; the value stays then.
     pub fn delete<T>(&self, object: &O, keyval: &Keyval<T, O>) -> Result<bool> {
         let Some(entry) = self.find(keyval) else { return Ok(false) };
         (entry.key.delete)(object, &entry.value)?;
@@ -177,10 +178,10 @@ impl<O> Attributes<O> {
         Ok(true)
     }
 
-    /// What a copy of the object gets.
+    /// Returns the attributes for a copy of the object.
     ///
     /// # Errors
-    /// That of the first copy callback that fails.
+    /// The error of the first copy callback that fails.
     pub fn copied(&self, object: &O) -> Result<Attributes<O>> {
         let entries = self.entries().clone();
         let mut copies = Vec::new();
@@ -192,10 +193,11 @@ impl<O> Attributes<O> {
         Ok(Attributes(Mutex::new(copies)))
     }
 
-    /// Takes all away, those that were set last first: the object ends.
+    /// Deletes all values, the last one set first, because the object is freed.
     ///
     /// # Errors
-    /// That of the first delete callback that fails; all are called, and all values are gone.
+    /// The error of the first delete callback that fails; all callbacks are called, and all values
+    /// are deleted.
     pub fn clear(&self, object: &O) -> Result<()> {
         let mut first = Ok(());
         loop {
@@ -208,11 +210,11 @@ impl<O> Attributes<O> {
 }
 
 impl Communicator {
-    /// Keeps a value with the communicator; one that is there already is deleted first. Local.
+    /// Attaches a value to the communicator, after deleting the former value, if any. Local.
     /// (`MPI_Comm_set_attr`, MPI 4.1 §7.7.2)
     ///
     /// # Errors
-    /// That of the delete callback for the former value, which stays then.
+    /// The delete callback of the former value failed; that value stays then.
     pub fn set_attribute<T>(&self, keyval: &Keyval<T>, value: T) -> Result<()>
     where
         T: Send + Sync + 'static,
@@ -221,15 +223,15 @@ impl Communicator {
         set.map_err(|error| self.home().error_of_callback("set_attribute", error))
     }
 
-    /// The value that is kept under a key. Local. (`MPI_Comm_get_attr`)
+    /// Returns the value of a key. Local. (`MPI_Comm_get_attr`)
     pub fn attribute<T: Send + Sync + 'static>(&self, keyval: &Keyval<T>) -> Option<Arc<T>> {
         self.attributes().get(keyval)
     }
 
-    /// Takes a value away. Says whether there was one. Local. (`MPI_Comm_delete_attr`)
+    /// Deletes a value, and returns whether there was one. Local. (`MPI_Comm_delete_attr`)
     ///
     /// # Errors
-    /// That of the delete callback; the value stays then.
+    /// The delete callback failed; the value stays then.
     pub fn delete_attribute<T>(&self, keyval: &Keyval<T>) -> Result<bool> {
         let deleted = self.attributes().delete(self, keyval);
         deleted.map_err(|error| self.home().error_of_callback("delete_attribute", error))

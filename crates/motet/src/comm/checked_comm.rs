@@ -1,4 +1,4 @@
-//! What the calls of a communicator do for check mode: one branch if it is off.
+//! Check mode of a communicator: reports its calls to the other ranks. Costs one branch if off.
 
 use std::panic::Location;
 use std::sync::Arc;
@@ -11,16 +11,16 @@ use crate::engine::OpKey;
 use crate::engine::check::{CallDescription, CheckConfig, Kind, PendingCall};
 use crate::engine::context::{ContextKind, split_context};
 
-/// A communicator whose calls are told to its other ranks. Dropped with it.
+/// A communicator whose calls are reported to its other ranks. Dropped with it.
 pub(crate) struct CheckedComm {
     pub(crate) id: u64,
     home: Arc<CommContext>,
-    /// Whether the others have been told that this rank calls nothing more.
+    /// Whether this rank has announced that it makes no more calls.
     has_ended: AtomicBool,
 }
 
 impl CheckedComm {
-    /// Opens the ledger of a communicator, if records are kept and there is anybody to tell.
+    /// Opens the record of a communicator, if check mode keeps records and there are other ranks.
     pub(crate) fn begin(
         watch: CheckConfig,
         home: &Arc<CommContext>,
@@ -33,12 +33,12 @@ impl CheckedComm {
         Some(CheckedComm { id, home: home.clone(), has_ended: AtomicBool::new(false) })
     }
 
-    /// The communicator has this name now.
+    /// Records the new name of the communicator.
     pub(crate) fn name(&self, name: &str) {
         self.home.core.engine().name_ledger(self.id, name.to_owned());
     }
 
-    /// Tells the others that this rank calls nothing more.
+    /// Announces to the other ranks that this rank makes no more calls.
     pub(crate) fn end(&self) {
         if self.has_ended.swap(true, Ordering::Relaxed) {
             return;
@@ -58,10 +58,10 @@ impl Drop for CheckedComm {
 }
 
 impl Communicator {
-    /// Tells the other ranks of a call that can be made, under this message number.
+    /// Reports a valid call to the other ranks, under its sequence number.
     ///
     /// # Errors
-    /// That the calls on this communicator do not fit together.
+    /// The calls of the ranks on this communicator do not match.
     #[cold]
     pub(crate) fn note(&self, account: CallDescription, number: OpKey) -> Result<(), ErrorKind> {
         let Some(membership) = self.membership() else { return Ok(()) };
@@ -82,8 +82,8 @@ impl Communicator {
         Ok(())
     }
 
-    /// Tells the other ranks of a call that is refused, if they are to hear it: they would wait
-    /// for it in vain. Returns the error.
+    /// Reports a refused call to the other ranks, which would otherwise wait for it forever, and
+    /// returns the error.
     #[inline]
     pub(crate) fn refused(&self, error: Error, at: &Location<'_>) -> Error {
         if let Some(membership) = self.membership() {

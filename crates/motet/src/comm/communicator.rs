@@ -1,4 +1,4 @@
-//! Communicators: a group of ranks that talk among themselves.
+//! The communicator: a group of ranks whose messages are separate from all other communicators.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -21,7 +21,7 @@ use crate::engine::context::{ContextKind, context};
 use crate::engine::{OpKey, Selection, Slot};
 use crate::rank::RankContext;
 
-/// Numbers for operations that all ranks begin in one order: all count alike.
+/// Numbers the operations that all ranks begin in the same order. Equal numbers match across ranks.
 pub(crate) struct Sequence {
     context: u64,
     next: AtomicU64,
@@ -32,8 +32,9 @@ impl Sequence {
         Sequence { context, next: AtomicU64::new(first) }
     }
 
-    /// Threads that take numbers at the same time may take the same one: then nobody can say in
-    /// which order their operations begin, which all ranks must agree on.
+    /// Takes the next number. Two threads that call this at the same time may get the same number:
+    /// in that case the program has not fixed the order of its operations, on which all ranks must
+    /// agree.
     #[inline]
     fn next(&self) -> OpKey {
         let tag = self.next.load(Ordering::Relaxed);
@@ -41,46 +42,46 @@ impl Sequence {
         OpKey { context: self.context, tag }
     }
 
-    /// The number that comes next.
+    /// Returns the next number without taking it.
     fn peek(&self) -> u64 {
         self.next.load(Ordering::Relaxed)
     }
 }
 
-/// A group of ranks, with a context of its own: its messages never meet those of another
+/// A group of ranks with its own communication context: its messages never match those of another
 /// communicator. (MPI 4.1 §7)
 ///
-/// All ranks of a communicator must call its collectives in the same order. A rank may use a
-/// communicator from several threads as long as that order stays clear.
+/// All ranks of a communicator must call its collectives in the same order. Several threads of a
+/// rank may use a communicator if the program fixes that order.
 ///
-/// Dropping a communicator is local; operations that have been started go on, and persistent ones
-/// can still be started.
+/// Dropping a communicator is local: operations that have been started go on, and persistent
+/// operations can still be started.
 pub struct Communicator {
     home: Arc<CommContext>,
-    /// Unique in the world, and the same on all ranks of the communicator.
+    /// Identifier: unique in the world, and equal on all ranks of the communicator.
     id: u64,
     collectives: Sequence,
     persistents: Sequence,
     topology: Option<Arc<Placed>>,
-    /// Where a buffer for buffered sends may be attached.
+    /// Holds the buffer for buffered sends, if one is attached.
     slot: Slot,
-    /// Of messages in parts.
+    /// Numbers the inits of partitioned messages.
     inits: PartitionedSequence,
     info: Mutex<Info>,
-    /// What the hints say of it.
+    /// Whether the hints ask for deterministic reductions.
     deterministic: AtomicBool,
     attributes: Attributes<Communicator>,
     learned: CommWisdom,
-    /// Of its two-phase collectives.
+    /// The open two-phase collectives.
     nesting: Nesting,
-    /// Which of its ranks share a node.
+    /// The node of each rank, computed on first use.
     division: OnceLock<NodeMap>,
-    /// In check mode: what tells the other ranks of its calls.
+    /// In check mode: reports the calls of this rank to the other ranks.
     membership: Option<CheckedComm>,
 }
 
 impl Communicator {
-    /// The communicator of all ranks.
+    /// Makes the communicator of all ranks.
     pub(crate) fn world(core: Arc<RankContext>) -> Communicator {
         let group = Group::world(core.ranks());
         let rank = core.me().index();
@@ -97,7 +98,7 @@ impl Communicator {
         told
     }
 
-    /// One of whose calls nobody is told.
+    /// Makes a communicator whose calls check mode does not report to the other ranks.
     pub(crate) fn untold(home: Arc<CommContext>, id: u64) -> Communicator {
         let first = home.core.watch().first;
         Communicator {
@@ -118,20 +119,20 @@ impl Communicator {
         }
     }
 
-    /// The same, but its collectives are numbered otherwise: those of a few ranks, that agree on a
-    /// communicator of their own while the others do what they like.
+    /// Replaces the numbering of the collectives. Used when only some of the ranks agree on a new
+    /// communicator, while the other ranks do not take part.
     pub(crate) fn with_collectives(mut self, collectives: Sequence) -> Communicator {
         self.collectives = collectives;
         self
     }
 
-    /// The same, with a topology.
+    /// Attaches a topology.
     pub(crate) fn place(mut self, placed: Placed) -> Communicator {
         self.topology = Some(Arc::new(placed));
         self
     }
 
-    /// The same, with what a copy takes over from its original.
+    /// Sets what a copy inherits from its original: attributes, topology and learned choices.
     pub(crate) fn taking_over(
         mut self,
         attributes: Attributes<Communicator>,
@@ -152,33 +153,34 @@ impl Communicator {
         self.topology.as_deref()
     }
 
-    /// The division into nodes; made the first time.
+    /// Returns the division of the ranks into nodes; calls `make` only the first time.
     pub(crate) fn kept_division(&self, make: impl FnOnce() -> NodeMap) -> &NodeMap {
         self.division.get_or_init(make)
     }
 
-    /// The rank of the caller, below [`size`](Communicator::size).
+    /// Returns the rank of the caller, less than [`size`](Communicator::size). (`MPI_Comm_rank`)
     pub fn rank(&self) -> usize {
         self.home.rank
     }
 
-    /// Number of ranks.
+    /// Returns the number of ranks. (`MPI_Comm_size`)
     pub fn size(&self) -> usize {
         self.home.group.size()
     }
 
-    /// The ranks, in order.
+    /// Returns the group of the ranks, in rank order. (`MPI_Comm_group`)
     pub fn group(&self) -> &Group {
         &self.home.group
     }
 
-    /// The caller's rank in a group, if it is a member. (`MPI_Group_rank`)
+    /// Returns the caller's rank in a group, or `None` if it is not a member. (`MPI_Group_rank`)
     pub fn place_in(&self, group: &Group) -> Option<usize> {
         group.rank_of_peer(self.core().me())
     }
 
-    /// How alike the two are; of different worlds or ranks they are
-    /// [`Unequal`](Comparison::Unequal). Local. (`MPI_Comm_compare`, MPI 4.1 §7.4.1)
+    /// Compares the contexts and groups of two communicators. Communicators of different worlds, or
+    /// handles of different ranks, are [`Unequal`](Comparison::Unequal). Local.
+    /// (`MPI_Comm_compare`, MPI 4.1 §7.4.1)
     pub fn compare(&self, other: &Communicator) -> Comparison {
         if !Arc::ptr_eq(self.core(), other.core()) {
             return Comparison::Unequal;
@@ -189,13 +191,14 @@ impl Communicator {
         }
     }
 
-    /// The name, for messages to people; empty unless one was given, except that of the world.
-    /// Local. (`MPI_Comm_get_name`, MPI 4.1 §7.8)
+    /// Returns the name, which appears in error messages. It is empty until
+    /// [`set_name`](Communicator::set_name) is called, except for the world. Local.
+    /// (`MPI_Comm_get_name`, MPI 4.1 §7.8)
     pub fn name(&self) -> String {
         self.home.particulars.name()
     }
 
-    /// Gives it a name. Local; copies do not inherit it. (`MPI_Comm_set_name`)
+    /// Sets the name. Local; copies do not inherit it. (`MPI_Comm_set_name`)
     pub fn set_name(&self, name: impl Into<String>) {
         let name = name.into();
         if let Some(membership) = self.membership() {
@@ -204,51 +207,51 @@ impl Communicator {
         self.home.particulars.set_name(name);
     }
 
-    /// The hints that are in force: those that it was made with, and those that were set since.
-    /// Copies do not inherit them. (`MPI_Comm_get_info`, MPI 4.1 §7.4.4)
+    /// Returns the hints in force: those given at creation and those set since. Copies do not
+    /// inherit hints. (`MPI_Comm_get_info`, MPI 4.1 §7.4.4)
     pub fn info(&self) -> Info {
         self.info.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Sets hints; those that are not named stay as they are. All ranks must call this with the
-    /// same hints, but nothing is waited for. (`MPI_Comm_set_info`, MPI 4.1 §7.4.4)
+    /// Sets hints; hints that `info` does not name keep their values. All ranks must call this with
+    /// the same hints, but the call does not wait. (`MPI_Comm_set_info`, MPI 4.1 §7.4.4)
     ///
-    /// The hint [`DETERMINISTIC`], `true`, says that each reduction that is
-    /// begun from now on (or, if persistent, initialized) has the same result, bit by bit, for the
-    /// same data, ranks and type: whether ranks are threads or processes, on however many cores,
-    /// whatever algorithms are asked for by name or by wisdom, and in whatever order ranks arrive.
-    /// The algorithm then follows from the call alone, which may be a slower one. The hint of a
-    /// persistent operation of its own counts before that of the communicator. Ranks that say
-    /// different things may wait for each other without end; check mode tells them.
+    /// The hint [`DETERMINISTIC`] with the value `true` makes every later reduction (for a
+    /// persistent one, every later init) bitwise reproducible for the same data, ranks and type:
+    /// ranks may be threads or processes on any number of cores, may arrive in any order, and any
+    /// algorithm may be requested by name or by wisdom. The library then chooses the algorithm by
+    /// the call alone, which may be slower. A hint given to a persistent operation overrides the
+    /// hint of the communicator. Ranks that set different values may wait for each other forever;
+    /// check mode reports them.
     pub fn set_info(&self, info: &Info) {
         let mut hints = self.info.lock().unwrap_or_else(PoisonError::into_inner);
         hints.update(info);
         self.deterministic.store(hints.says(DETERMINISTIC) == Some(true), Ordering::Relaxed);
     }
 
-    /// How the algorithm of a reduction is chosen whose own hint, if it has one, is this.
+    /// Returns how to choose the algorithm of a reduction; `own` is its own hint, if it has one.
     pub(crate) fn selection(&self, own: Option<bool>) -> Selection {
         let deterministic = own.unwrap_or_else(|| self.deterministic.load(Ordering::Relaxed));
         if deterministic { Selection::Fixed } else { Selection::Tuned }
     }
 
-    /// The rule of a call that is made again, if that has not changed: what is learned may change
-    /// it at any call.
+    /// Returns the selection rule for a repeated call if the rule is fixed. `None` if learned
+    /// choices may change it at any call.
     pub(crate) fn selection_again(&self) -> Option<Selection> {
         (!self.learned().is_wise()).then(|| self.selection(None))
     }
 
-    /// Ends the communicator, as dropping it does, and tells what its delete callbacks say. Local:
-    /// operations that have been started go on. (`MPI_Comm_free`)
+    /// Frees the communicator, as dropping it does, and reports errors of its delete callbacks.
+    /// Local: operations that have been started go on. (`MPI_Comm_free`)
     ///
     /// # Errors
-    /// That of the first delete callback that fails; the communicator is gone nevertheless.
+    /// The error of the first delete callback that fails; the communicator is freed nevertheless.
     pub fn free(self) -> Result<()> {
         let cleared = self.attributes.clear(&self);
         cleared.map_err(|error| self.home.error_of_callback("free", error))
     }
 
-    /// Unique in the world, and the same on all ranks of the communicator.
+    /// Returns the identifier: unique in the world, and equal on all ranks of the communicator.
     pub(crate) fn id(&self) -> u64 {
         self.id
     }
@@ -257,7 +260,7 @@ impl Communicator {
         &self.home
     }
 
-    /// What its ranks have learned about their calls.
+    /// Returns the algorithm choices that its ranks have learned from measured calls.
     pub(crate) fn learned(&self) -> &CommWisdom {
         &self.learned
     }
@@ -266,37 +269,38 @@ impl Communicator {
         &self.attributes
     }
 
-    /// An error of a call, which has been brought before the error handler.
+    /// Makes the error of a call and passes it to the error handler.
     pub(crate) fn error(&self, call: &'static str, kind: ErrorKind) -> Error {
         self.home.error(call, kind)
     }
 
-    /// The context of one kind of traffic.
+    /// Returns the context of one kind of traffic.
     pub(crate) fn context(&self, traffic: ContextKind) -> u64 {
         context(self.id, traffic)
     }
 
-    /// Counts the inits of messages in parts.
+    /// Returns the counter of partitioned inits.
     pub(crate) fn inits(&self) -> &PartitionedSequence {
         &self.inits
     }
 
-    /// The number of the next collective.
+    /// Takes the number of the next collective.
     pub(crate) fn next_collective(&self) -> OpKey {
         self.collectives.next()
     }
 
-    /// The number of the next persistent collective, counted apart: those match by their inits.
+    /// Takes the number of the next persistent collective. These are counted apart: they match by
+    /// the order of their inits.
     pub(crate) fn next_persistent(&self) -> OpKey {
         self.persistents.next()
     }
 
-    /// The number that the next collective that is not persistent will have.
+    /// Returns the number that the next non-persistent collective will take.
     pub(crate) fn collectives_begun(&self) -> u64 {
         self.collectives.peek()
     }
 
-    /// What tells the other ranks of calls, if anything does.
+    /// Returns the part that reports calls to the other ranks; `None` outside check mode.
     #[inline]
     pub(crate) fn membership(&self) -> Option<&CheckedComm> {
         self.membership.as_ref()
@@ -310,12 +314,12 @@ impl Communicator {
         &self.home.core
     }
 
-    /// Which of its two-phase collectives are open.
+    /// Returns the record of open two-phase collectives.
     pub(crate) fn nesting(&self) -> &Nesting {
         &self.nesting
     }
 
-    /// Where its buffer for buffered sends may be attached.
+    /// Returns the slot that may hold a buffer for buffered sends.
     pub(crate) fn slot(&self) -> &Slot {
         &self.slot
     }
@@ -323,7 +327,7 @@ impl Communicator {
 
 impl Drop for Communicator {
     fn drop(&mut self) {
-        // There is nobody to tell an error to; `free` is for those who want to know.
+        // A drop cannot return the error of a callback; `free` does.
         let _ = self.attributes.clear(self);
     }
 }

@@ -1,4 +1,4 @@
-//! Communicators that the ranks are about to agree on.
+//! Requests for new communicators: the ranks still have to agree on the identifier.
 
 use std::fmt;
 use std::future::Future;
@@ -12,19 +12,20 @@ use crate::comm::sets::{InFlight, Pending};
 
 type Finish<C> = Box<dyn FnOnce(u64) -> C + Send>;
 
-/// A communicator that the ranks are about to agree on; see [`Communicator::idup`].
+/// A request for a new communicator, whose identifier the ranks have yet to agree on; see
+/// [`Communicator::idup`].
 ///
-/// It waits, is tested, awaited, and put into sets with other operations, as a [`Request`] is. It
-/// may outlive the communicator that is copied.
+/// Like a [`Request`], it can be waited for, tested, awaited, and put into sets with other
+/// operations. It may outlive the original communicator.
 #[must_use = "a request that is dropped goes on unseen, and its communicator is lost"]
 pub struct CommunicatorRequest<C = Communicator> {
     pub(crate) id: Request<Vec<u64>>,
-    /// Makes the communicator of its id, once.
+    /// Makes the communicator from the identifier; called once.
     finish: Option<Finish<C>>,
 }
 
 impl<C: 'static> CommunicatorRequest<C> {
-    /// The communicator is made of the id that the ranks agree on.
+    /// Makes a request that calls `finish` with the identifier on which the ranks agree.
     pub(crate) fn new(
         id: Request<Vec<u64>>,
         finish: impl FnOnce(u64) -> C + Send + 'static,
@@ -32,7 +33,7 @@ impl<C: 'static> CommunicatorRequest<C> {
         CommunicatorRequest { id, finish: Some(Box::new(finish)) }
     }
 
-    /// The same request for what is made of the communicator.
+    /// Converts the result: the request returns what `make` makes of the communicator.
     pub fn map<D>(self, make: impl FnOnce(C) -> D + Send + 'static) -> CommunicatorRequest<D> {
         let CommunicatorRequest { id, finish } = self;
         let finish = finish.map(|finish| -> Finish<D> { Box::new(|id| make(finish(id))) });
@@ -41,19 +42,19 @@ impl<C: 'static> CommunicatorRequest<C> {
 }
 
 impl<C> CommunicatorRequest<C> {
-    /// Waits until the communicator is there.
+    /// Waits until the ranks have agreed, and returns the communicator.
     ///
     /// # Errors
-    /// That a rank has died or left.
+    /// A rank has died or has left the world.
     pub fn wait(mut self) -> Result<C> {
         let finish = self.finish.take().expect("a request gives one communicator");
         Ok(finish(self.id.wait()?[0]))
     }
 
-    /// Whether the communicator is there. Moves the operation on if it can; never waits.
+    /// Tests whether the ranks have agreed. Makes progress if possible, and never waits.
     ///
     /// # Errors
-    /// That a rank has died or left; it counts as complete then.
+    /// A rank has died or has left the world; the request counts as complete then.
     pub fn test(&mut self) -> Result<bool> {
         self.id.test()
     }

@@ -1,9 +1,9 @@
-//! Error handlers: what happens to an error of a communicator before the call returns it.
-//! (MPI 4.1 §9.3)
+//! Error handlers: what happens to an error of a communicator before the call returns it. (MPI 4.1
+//! §9.3)
 //!
-//! Every error that belongs to a communicator is made by its [`CommContext`]: that of a call, and
-//! that of an operation when somebody first asks for its outcome. So the handler is asked there,
-//! and only there, and once for each error.
+//! The [`CommContext`] of a communicator makes all its errors: those of calls, and those of
+//! operations when the program first asks for the result. It is the only place that calls the
+//! handler, once for each error.
 
 use std::fmt;
 use std::mem;
@@ -21,32 +21,32 @@ use crate::comm::communicator::Communicator;
 use crate::comm::op_handle::CommContext;
 use crate::rank::RankContext;
 
-/// How long a process waits to be ended, when another rank has ended the job. It is longer than
-/// that rank needs to tell a launcher.
+/// Time for which a process waits to be ended after another rank has ended the job. Longer than the
+/// time that rank needs to inform a launcher.
 const TO_BE_ENDED: Duration = Duration::from_secs(3);
 
-/// A handler that the program has written.
+/// An error handler of the program.
 pub type UserErrorHandler = Arc<dyn Fn(&ErrorSite<'_>, &Error) + Send + Sync>;
 
-/// What happens to an error of a communicator before the call returns it. Communicators that are
-/// made of another one begin with its handler. (MPI 4.1 §9.3)
+/// The reaction to an error of a communicator before the call returns it. New communicators inherit
+/// the handler of the communicator they are made from. (MPI 4.1 §9.3)
 #[derive(Clone, Default)]
 pub enum ErrorHandler {
-    /// The job ends, with a line that says why. (`MPI_ERRORS_ARE_FATAL`)
+    /// Ends the job with a message that gives the reason. (`MPI_ERRORS_ARE_FATAL`)
     Fatal,
-    /// The ranks of the communicator end, and with them the job, since it cannot go on without
+    /// Ends the ranks of the communicator and with them the job, since it cannot continue without
     /// them. (`MPI_ERRORS_ABORT`)
     Abort,
-    /// Nothing: the call returns it, and the program decides. (`MPI_ERRORS_RETURN`)
+    /// Does nothing: the call returns the error, and the program decides. (`MPI_ERRORS_RETURN`)
     #[default]
     Return,
-    /// This is called; then the call returns the error. (`MPI_Comm_create_errhandler`)
+    /// Calls this function; then the call returns the error. (`MPI_Comm_create_errhandler`)
     User(UserErrorHandler),
 }
 
 impl ErrorHandler {
-    /// A handler that the program has written. It may use the library, also the communicator that
-    /// the error belongs to.
+    /// Makes a handler of a function of the program. It may call the library, even on the
+    /// communicator of the error.
     ///
     /// ```
     /// use motet::{ErrorHandler, Tag};
@@ -75,34 +75,34 @@ impl fmt::Debug for ErrorHandler {
     }
 }
 
-/// The communicator that an error belongs to, as far as its handler must know. The communicator
-/// itself may be gone: its operations outlive it.
+/// The communicator of an error, as far as a handler needs it. The communicator itself may have
+/// been freed: its operations outlive it.
 pub struct ErrorSite<'a>(&'a CommContext);
 
 impl ErrorSite<'_> {
-    /// The rank of the caller in the communicator.
+    /// Returns the rank of the caller in the communicator.
     pub fn rank(&self) -> usize {
         self.0.particulars.rank
     }
 
-    /// Ranks in the communicator; of an intercommunicator, in its local group.
+    /// Returns the size of the communicator; of an intercommunicator, the size of its local group.
     pub fn size(&self) -> usize {
         self.group().size()
     }
 
-    /// The ranks of the communicator, or of the local group.
+    /// Returns the group of the communicator, or the local group.
     pub fn group(&self) -> &Group {
         &self.0.particulars.group
     }
 
-    /// The name of the communicator.
+    /// Returns the name of the communicator.
     pub fn name(&self) -> String {
         self.0.particulars.name()
     }
 }
 
 impl CommContext {
-    /// An error of a call, which has been brought before the handler.
+    /// Makes the error of a call and passes it to the handler.
     ///
     /// The engine must not be locked: a handler may use it.
     pub(crate) fn error(&self, call: &'static str, kind: impl Into<ErrorKind>) -> Error {
@@ -111,19 +111,20 @@ impl CommContext {
         error
     }
 
-    /// An error that the handler has seen already.
+    /// Makes an error without calling the handler, which has already been called for it.
     pub(crate) fn silent_error(&self, call: &'static str, kind: impl Into<ErrorKind>) -> Error {
         Error::from(kind.into()).at(call, self.particulars.rank)
     }
 
-    /// What a transfer of a call ended with, brought before the handler.
+    /// Makes the error of a failed transfer and passes it to the handler.
     pub(crate) fn error_of_transfer(&self, call: &'static str, error: TransferError) -> Error {
         let error = self.silent_error_of_transfer(call, error);
         self.handle(&error);
         error
     }
 
-    /// The same, which the handler has seen already.
+    /// Makes the error of a failed transfer without calling the handler, which has already been
+    /// called for it.
     pub(crate) fn silent_error_of_transfer(
         &self,
         call: &'static str,
@@ -133,14 +134,14 @@ impl CommContext {
         self.silent_error(call, error).about(refused)
     }
 
-    /// What a callback of the program has returned becomes the error of a call.
+    /// Converts the error of a user callback to the error of a call.
     pub(crate) fn error_of_callback(&self, call: &'static str, error: Error) -> Error {
         let error = error.at(call, self.particulars.rank);
         self.handle(&error);
         error
     }
 
-    /// Brings an error before the handler.
+    /// Passes an error to the handler.
     pub(crate) fn handle(&self, error: &Error) {
         match self.particulars.handler() {
             ErrorHandler::Return => {}
@@ -149,7 +150,7 @@ impl CommContext {
         }
     }
 
-    /// Not while the thread unwinds: the rank is ending already.
+    /// Ends the job, but not while the thread unwinds: the rank is ending already then.
     #[cold]
     fn end_of_job(&self, error: &Error) {
         let (name, class) = (self.particulars.name(), error.class());
@@ -172,9 +173,9 @@ impl CommContext {
 }
 
 impl RankContext {
-    /// Whether this rank is the first one to end the job: then it is to say why, and what the code
-    /// of the job is. Another one, whose process is to be ended in a moment, waits for that, and
-    /// goes on only if nobody does it.
+    /// Returns whether this rank is the first one to end the job; it then reports the reason and
+    /// determines the exit code of the job. In any other rank, whose process the launcher is about
+    /// to end, this waits for that, and returns only if it does not happen.
     pub(crate) fn begins_abort(&self, code: u8) -> bool {
         let is_first = self.segment().abort(Abort { rank: self.me(), code });
         if !is_first && self.is_process() {
@@ -183,8 +184,8 @@ impl RankContext {
         is_first
     }
 
-    /// Whether a rank has died and our own launcher ends the job for it, and says so: then a rank
-    /// that cannot go on without the dead one has nothing to add.
+    /// Returns whether a rank has died and the launcher of this library ends the job and reports
+    /// the death. A rank that cannot continue without the dead one then exits without a message.
     pub(crate) fn launcher_tells_of_death(&self) -> bool {
         self.is_process()
             && !self.is_of_parent()
@@ -192,8 +193,8 @@ impl RankContext {
             && self.segment().failure().is_some()
     }
 
-    /// Ends this rank and, since the others cannot go on without it, the job. Says why, unless
-    /// another rank ends the job already.
+    /// Ends this rank and the job, since the other ranks cannot continue without this one. Reports
+    /// the reason, unless another rank already ends the job.
     #[cold]
     fn abort(&self, code: u8, why: String) -> ! {
         let code = code.max(1);
@@ -219,37 +220,36 @@ impl RankContext {
 }
 
 impl Communicator {
-    /// What happens to errors of this communicator. (`MPI_Comm_get_errhandler`)
+    /// Returns the error handler of this communicator. (`MPI_Comm_get_errhandler`)
     pub fn error_handler(&self) -> ErrorHandler {
         self.home().particulars.handler()
     }
 
-    /// Sets what happens to errors of this communicator from now on, also to those of operations
-    /// that are under way. Local. (`MPI_Comm_set_errhandler`, MPI 4.1 §9.3.1)
+    /// Sets the error handler of this communicator for all later errors, including those of
+    /// operations in flight. Local. (`MPI_Comm_set_errhandler`, MPI 4.1 §9.3.1)
     pub fn set_error_handler(&self, handler: ErrorHandler) {
         self.home().particulars.set_handler(handler);
     }
 
-    /// Brings an error of the program's own before the handler. (`MPI_Comm_call_errhandler`)
+    /// Passes an error of the program to the handler. (`MPI_Comm_call_errhandler`)
     pub fn call_error_handler(&self, error: &Error) {
         self.home().handle(error);
     }
 
-    /// Ends the job from here, all ranks of it, whatever the communicator: of several ranks that
-    /// do so at once the first one says so, and its code counts.
+    /// Ends the job, with all ranks of the world, on whatever communicator it is called. If several
+    /// ranks call it at once, the first one reports it and its code counts. (`MPI_Abort`, MPI 5.0
+    /// §9.7)
     ///
-    /// Where ranks are processes, this one exits with the code, or with 1 if that is 0; so does
-    /// the launcher. It ends the others, wherever they are: their calls do not return, and none of
-    /// them gets an error. [`motet run`](crate::launch) sends them SIGTERM, and SIGKILL a quarter
-    /// of a second later.
+    /// If ranks are processes, this process exits with `code`, or with 1 if `code` is 0, and so
+    /// does the launcher. The launcher ends the other ranks on all hosts: their calls do not
+    /// return, and none of them gets an error. [`motet run`](crate::launch) sends them SIGTERM, and
+    /// SIGKILL a quarter of a second later.
     ///
-    /// A rank that is a thread unwinds, since nobody could end the others: their calls return the
-    /// error that this rank has died.
+    /// If ranks are threads, this one unwinds, since it cannot end the others: their calls return
+    /// the error that this rank has died.
     ///
     /// # Panics
-    /// A rank that is a thread unwinds, without a message of the panic.
-    ///
-    /// (`MPI_Abort`, MPI 5.0 §9.7)
+    /// A rank that is a thread unwinds, without a panic message.
     pub fn abort(&self, code: u8) -> ! {
         let (rank, name) = (self.home().particulars.rank, self.name());
         let of = match &*name {
@@ -260,10 +260,10 @@ impl Communicator {
     }
 }
 
-/// What a communicator has that its ranks need not agree on. The parts of an intercommunicator
-/// share it.
+/// The state of a communicator on which its ranks need not agree. The communicators inside an
+/// intercommunicator share it.
 pub(crate) struct ErrorContext {
-    /// The rank that errors name.
+    /// The rank that error messages name.
     pub(crate) rank: usize,
     /// The group in which it has this rank.
     pub(crate) group: Group,

@@ -1,4 +1,4 @@
-//! What an operation does, in words.
+//! `explain`: describes in text what an operation does.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use crate::comm::op_handle::OpHandle;
 use crate::engine::{CachedPlan, TransportSummary};
 
 impl OpHandle {
-    /// What runs and why, in a few lines.
+    /// Describes the algorithm in use and the reason for it, in a few lines.
     pub(crate) fn explain(&self) -> String {
         let (call, core) = (self.origin.call, &self.origin.core);
         let mut engine = core.engine();
@@ -68,7 +68,7 @@ fn bytes(bytes: usize) -> String {
     counted(bytes, "byte")
 }
 
-/// A time, with three digits.
+/// Formats a time in three significant digits.
 pub(crate) fn duration(nanoseconds: f64) -> String {
     match nanoseconds {
         ns if ns < 999.5 => format!("{ns:.0} ns"),

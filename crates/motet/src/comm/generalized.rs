@@ -1,4 +1,5 @@
-//! Operations outside the library that are waited for like those inside. (MPI 4.1 §13.2)
+//! Generalized requests: operations outside the library that are waited for like those inside. (MPI
+//! 4.1 §13.2)
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,19 +12,20 @@ use crate::comm::op_handle::OpHandle;
 use crate::comm::request::Request;
 use crate::rank::RankContext;
 
-/// Frees what belongs to an operation.
+/// Frees the resources of an operation.
 pub(crate) type Free = Box<dyn FnOnce() -> Result<()> + Send>;
 
-/// What belongs to an operation and is told of its end.
+/// An object of a generalized operation that is informed of its completion.
 pub(crate) trait CompletionHook: Send + Sync {
-    /// The operation is complete. Returns what is to be done once that is known, if anything is.
+    /// Called when the operation is complete. Returns a function to call once the completion is
+    /// visible.
     fn complete(&self) -> Option<Free>;
 }
 
-/// Ends a generalized operation, from whatever thread. It keeps its rank in the world: that is left
-/// only when this, too, has been dropped.
+/// Completes a generalized operation, from any thread. The rank leaves its world only after its
+/// completers have been dropped, too.
 ///
-/// Whoever waits for an operation that nobody completes waits for ever.
+/// A wait for an operation that is never completed does not return.
 #[derive(Clone)]
 pub struct Completer {
     core: Arc<RankContext>,
@@ -40,12 +42,12 @@ impl Completer {
         Completer { core, id, shared }
     }
 
-    /// The operation is complete: whoever waits for it goes on. More than once means no more than
-    /// once. (`MPI_Grequest_complete`)
+    /// Completes the operation and wakes the threads that wait for it. Later calls have no effect.
+    /// (`MPI_Grequest_complete`)
     ///
     /// # Errors
-    /// What the callback says that frees the operation, if its request is gone already; that an
-    /// operator calls it.
+    /// The error of the callback that frees the operation, if its request has already been freed;
+    /// or the caller is a reduction operator.
     pub fn complete(&self) -> Result<()> {
         let Some(mut engine) = self.core.free_engine() else {
             return Err(ErrorKind::WithinOperator.into());
@@ -64,8 +66,9 @@ impl fmt::Debug for Completer {
 }
 
 impl Communicator {
-    /// Begins an operation outside the library: its request is complete when the completer says
-    /// so. It can be waited for, tested and awaited like any other, and together with them.
+    /// Starts an operation outside the library, and returns its request and its completer: the
+    /// request completes when the program calls [`Completer::complete`]. It can be waited for,
+    /// tested and awaited like any other request, and together with them. (`MPI_Grequest_start`)
     ///
     /// ```
     /// # motet::threads(2, |world| {

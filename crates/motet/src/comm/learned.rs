@@ -1,24 +1,24 @@
-//! What the ranks of a communicator have learned about their calls, and how all come to know it.
+//! Learned choices: the algorithms that measurements have selected for the calls of a communicator.
 //!
-//! **Why it is kept with the communicator.** All ranks of a call must choose the same algorithm,
-//! and an init that is local asks nobody. So a choice that was measured may only be used where all
-//! ranks know it at the same point. The calls of one communicator are made in one order on all its
-//! ranks; what an enforced init learns is the same on all of them; and it is entered here, and
-//! looked up here, in that order. So at each call all ranks hold the same table. A rank's own cache
-//! could not do this: what it holds depends on what else the rank did.
+//! **Why the communicator keeps them.** All ranks of a call must choose the same algorithm, and a
+//! local init does not communicate. A measured choice may therefore be used only where all ranks
+//! know it at the same point. The calls of one communicator are made in one order on all its ranks;
+//! an enforced init learns the same on all of them; and choices are entered and looked up here in
+//! that order. So at each call all ranks hold the same table. A cache of the rank could not do
+//! this: its contents depend on everything else the rank did.
 //!
-//! A copy of the communicator takes a copy of the table when the call that copies it is made, which
-//! has a place in the same order. What either of the two learns later the other does not know.
+//! A copy of the communicator copies the table when the copying call is made, which has a place in
+//! the same order. Later choices of the one are not known to the other.
 //!
-//! **Keys.** What all ranks of a call know to be equal: the collective, the number of ranks, the
-//! size, the root, whether the operator commutes, the hint for overlap, and the group. Of an
-//! irregular call they know too little of each other for that, so what was learned of it is kept by
-//! the rank's own call under the number of the init that learned it, and is used in an enforced
-//! init only, where the ranks can compare these numbers: all must have found the same.
+//! **Keys** consist of the values that all ranks of a call know to be equal: the collective, the
+//! number of ranks, the size, the root, whether the operator commutes, the hint for overlap, and
+//! the group. The ranks of an irregular call know too little of each other for that. Its choice is
+//! stored under the rank's own call with the number of the init that learned it, and is used only
+//! by an enforced init, in which the ranks compare these numbers: all must have found the same.
 //!
-//! **Wisdom** is the same in lines, for other runs of a program and for all calls, not only those
-//! with the hint `previous`. What [`Communicator::merge_wisdom`] brings together counts for later
-//! calls of that communicator and of its copies, for the same reason.
+//! **Wisdom** is the same information as lines of text, for later runs of a program and for all
+//! calls, not only those with the hint `previous`. The lines that [`Communicator::merge_wisdom`]
+//! merges apply to later calls of that communicator and of its copies, for the same reason.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,16 +31,17 @@ use crate::base::hints::Overlap;
 use crate::comm::communicator::Communicator;
 use crate::engine::CacheCounters;
 
-/// Choices kept by one communicator. The inits that would learn more learn in vain: which are
-/// forgotten would have to be the same on all ranks.
+/// Maximum number of choices of one communicator. Further choices are not stored: to evict old
+/// ones, all ranks would have to evict the same.
 const CHOICES: usize = 1024;
 
-/// What is equal on all ranks of a call, or of an irregular one what this rank knows.
+/// The key of a choice: values that are equal on all ranks of a call or, for an irregular call, the
+/// rank's own call.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
     what: What,
     overlap: Overlap,
-    /// A fingerprint of the group, if the call takes one.
+    /// Fingerprint of the group, if the call takes one.
     group: u64,
 }
 
@@ -72,14 +73,14 @@ impl Key {
         Key { what, overlap, group }
     }
 
-    /// Whether all ranks that make the call have the same key.
+    /// Returns whether all ranks that make the call have the same key.
     pub(crate) fn is_shared(&self) -> bool {
         matches!(self.what, What::Regular { .. })
     }
 }
 
-/// Whether all ranks know the sizes of all. What is not named here is kept by each rank's own call:
-/// that is always safe.
+/// Returns whether all ranks know the sizes of all ranks. Other collectives are stored under each
+/// rank's own call, which is always safe.
 fn is_regular(collective: Collective) -> bool {
     matches!(
         collective,
@@ -105,11 +106,11 @@ fn is_regular(collective: Collective) -> bool {
     )
 }
 
-/// A choice that was measured.
+/// A measured choice.
 #[derive(Clone, Debug)]
 pub(crate) struct Lesson {
     pub(crate) algorithm: &'static dyn Algorithm,
-    /// What was measured, for people.
+    /// The measurement, as text.
     pub(crate) reason: String,
     /// The number of the init that learned it.
     pub(crate) number: u64,
@@ -121,11 +122,11 @@ struct Table {
     wisdom: Wisdom,
 }
 
-/// What the ranks of a communicator have learned.
+/// The choices that the ranks of a communicator have learned.
 #[derive(Default)]
 pub(crate) struct CommWisdom {
     table: Mutex<Table>,
-    /// Whether there is wisdom. Most communicators have none, and their calls need not look.
+    /// Whether the table has wisdom. Most communicators have none, and their calls skip the lookup.
     is_wise: AtomicBool,
 }
 
@@ -134,7 +135,7 @@ impl CommWisdom {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The same, for a copy of the communicator.
+    /// Copies the table for a copy of the communicator.
     pub(crate) fn copied(&self) -> CommWisdom {
         let table = self.table().clone();
         let is_wise = AtomicBool::new(!table.wisdom.is_empty());
@@ -152,20 +153,20 @@ impl CommWisdom {
         }
     }
 
-    /// Takes wisdom for later calls.
+    /// Adds wisdom for later calls.
     pub(crate) fn take_wisdom(&self, wisdom: &Wisdom) {
         let mut table = self.table();
         table.wisdom.absorb(wisdom);
         self.is_wise.store(!table.wisdom.is_empty(), Ordering::Relaxed);
     }
 
-    /// Whether wisdom says anything at all.
+    /// Returns whether there is any wisdom.
     #[inline]
     pub(crate) fn is_wise(&self) -> bool {
         self.is_wise.load(Ordering::Relaxed)
     }
 
-    /// What wisdom says of a call.
+    /// Returns the algorithm that wisdom gives for a call.
     #[inline]
     pub(crate) fn advice(&self, call: &Call) -> Option<&'static dyn Algorithm> {
         if !self.is_wise() {
@@ -176,14 +177,15 @@ impl CommWisdom {
 }
 
 impl Communicator {
-    /// Lets lines of wisdom count for later calls on this communicator and its copies, before what
-    /// is known. Local, but all ranks must do the same between the same two calls.
+    /// Adds lines of wisdom for later calls on this communicator and its copies; they take
+    /// precedence over lines added before. Local, but all ranks must add the same lines between the
+    /// same two calls.
     #[doc(hidden)]
     pub fn advise(&self, lines: &str) {
         self.learned().take_wisdom(&Wisdom::read(lines).0);
     }
 
-    /// What the caches of this rank did so far, whatever the communicator. Local.
+    /// Returns the counters of the caches of this rank, for all communicators. Local.
     ///
     /// ```
     /// use motet::{Info, PREVIOUS, REUSE, Sum};

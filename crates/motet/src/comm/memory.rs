@@ -1,4 +1,4 @@
-//! Memory for buffers that all ranks of a host can copy from and to.
+//! Shared-memory buffers, which all ranks of a host can copy from and to.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -16,19 +16,20 @@ use crate::{Communicator, Element};
 /// Elements in memory that all ranks of a host map, for the buffers of large messages and
 /// collectives.
 ///
-/// What lies there is copied between processes as between threads: once, by a core, without a call
-/// of the system, and also where the system does not let processes copy from each other. It is used
-/// as a `Vec<T>` of fixed length is, and made by [`Communicator::allocate`]; its counterpart in C
-/// is `MPI_Alloc_mem`. (MPI 4.1 §9.2)
+/// Processes copy these elements as threads do: once, by a core, without a system call, even where
+/// the system forbids cross-memory copies between processes. It is used like a `Vec<T>` of fixed
+/// length; [`Communicator::allocate`] makes it. The counterpart in C is `MPI_Alloc_mem`. (MPI 4.1
+/// §9.2)
 ///
-/// Each process has a limited amount of it: 256 MiB in worlds of up to 16 ranks, 64 MiB of up to
-/// 64, else 8 MiB. What finds no room there lies in memory of the process alone, and is copied
-/// as other buffers are; [`Memory::is_common`] tells.
+/// The amount for each process is limited: 256 MiB in worlds of up to 16 ranks, 64 MiB in worlds of
+/// up to 64 ranks, and 8 MiB in larger ones. If no room is left, the elements lie in private memory
+/// of the process and are copied like other buffers; [`Memory::is_common`] returns which.
 ///
-/// A child that the process makes by `fork` gets a copy of it, as of all other memory. The world
-/// itself is not for the child, which must not call it; when the child drops it, nothing happens.
+/// A child process made by `fork` gets a copy of the elements, as of all other memory. It must not
+/// use the world; dropping the world in the child does nothing.
 pub struct Memory<T: Element> {
-    /// Where it is, if all ranks of the host map it; else it is a boxed slice.
+    /// The block in memory that all ranks of the host map; `None` if the elements are a boxed
+    /// slice.
     common: Option<shared_heap::SharedHeapBlock>,
     start: NonNull<T>,
     len: usize,
@@ -58,8 +59,8 @@ impl<T: Element> Memory<T> {
         Memory { common: Some(common), start, len }
     }
 
-    /// Whether all ranks of the host can copy from it and to it: not if there was no room, nor
-    /// where the ranks are threads, which can do so with all memory.
+    /// Returns whether all ranks of the host can copy from and to this memory. False if there was
+    /// no room, and if ranks are threads, which can copy from and to any memory.
     pub fn is_common(&self) -> bool {
         self.common.is_some()
     }
@@ -127,8 +128,8 @@ unsafe impl<T: Element> SendBuffer for Memory<T> {
 unsafe impl<T: Element> RecvBuffer for Memory<T> {}
 
 impl Communicator {
-    /// So many elements of this value, in memory that all ranks of the host map, if there is room:
-    /// buffers there are copied in less time between processes. (MPI 4.1 §9.2)
+    /// Allocates `len` elements with this value, in memory that all ranks of the host map if there
+    /// is room: processes copy buffers there in less time. (`MPI_Alloc_mem`, MPI 4.1 §9.2)
     ///
     /// ```
     /// # motet::threads(2, |world| -> motet::Result<()> {
@@ -149,7 +150,7 @@ impl Communicator {
         Memory::new(self, len, value)
     }
 
-    /// So many bytes of the memory that all ranks of the host map, if there is room.
+    /// Allocates bytes of the memory that all ranks of the host map. `None` if there is no room.
     #[doc(hidden)]
     pub fn common_memory(
         &self,

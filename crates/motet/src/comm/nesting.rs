@@ -1,5 +1,5 @@
-//! What a communicator keeps for its phases: the open ones of the untyped layer, and whether there
-//! is a typed root.
+//! State of two-phase collectives on a communicator: the open untyped phases, and whether a typed
+//! root is alive.
 
 use std::panic::Location;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -8,7 +8,7 @@ use crate::base::collective_kind::CollectiveKind;
 use crate::base::error::ErrorKind;
 use crate::comm::request::Request;
 
-/// The state of nesting on a communicator; nothing until the first phase.
+/// State of the nesting on a communicator, allocated by the first phase.
 #[derive(Default)]
 pub(crate) struct Nesting(OnceLock<Box<Mutex<Stack>>>);
 
@@ -16,7 +16,7 @@ pub(crate) struct Nesting(OnceLock<Box<Mutex<Stack>>>);
 struct Stack {
     /// Whether a [`Phases`](crate::Phases) is alive.
     rooted: bool,
-    /// Phases of the untyped layer, the innermost last.
+    /// Open phases of the untyped layer, the innermost last.
     open: Vec<Open>,
 }
 
@@ -35,7 +35,7 @@ impl Nesting {
         stack.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// There is a typed root from now on.
+    /// Records that a typed root is alive. Fails if one is alive already.
     pub(crate) fn take_root(&self) -> Result<(), ErrorKind> {
         let mut stack = self.stack();
         stack.check_root("phases")?;
@@ -43,17 +43,17 @@ impl Nesting {
         Ok(())
     }
 
-    /// The typed root is gone.
+    /// Records that the typed root has been dropped.
     pub(crate) fn give_root_back(&self) {
         self.stack().rooted = false;
     }
 
-    /// Whether a phase of the untyped layer may begin.
+    /// Checks whether a phase of the untyped layer may begin.
     pub(crate) fn check_begin(&self, kind: CollectiveKind) -> Result<(), ErrorKind> {
         self.stack().check_root(kind.begin_name())
     }
 
-    /// A phase has begun inside all that are open.
+    /// Pushes a phase that has begun inside all open phases.
     pub(crate) fn push(
         &self,
         kind: CollectiveKind,
@@ -63,7 +63,7 @@ impl Nesting {
         self.stack().open.push(Open { kind, at, request });
     }
 
-    /// The innermost phase, if it is of this collective; it is open no more.
+    /// Pops the innermost phase, if it is of this collective.
     pub(crate) fn pop(&self, kind: CollectiveKind) -> Result<Request<()>, ErrorKind> {
         let called = kind.end_name();
         let Some(stack) = self.0.get() else { return Err(none_is_open(called)) };

@@ -1,4 +1,4 @@
-//! What a communicator knows of the nodes that its ranks are on.
+//! Node information of a communicator: which of its ranks share a node.
 
 use motet_fabric::Peer;
 use motet_plan::NodeMap;
@@ -9,8 +9,8 @@ use crate::comm::communicator::Communicator;
 use crate::rank::Nodes;
 
 impl Communicator {
-    /// The node that a rank is on, as the nodes of the world are counted: ranks with the same
-    /// number share a machine. Local.
+    /// Returns the number of the node of a rank, as the world numbers its nodes: ranks with the
+    /// same number share a machine. Local.
     ///
     /// ```
     /// let settings = motet::Settings::new().ranks_per_node(2);
@@ -23,7 +23,7 @@ impl Communicator {
     /// ```
     ///
     /// # Errors
-    /// A rank that is not in the communicator.
+    /// The rank is not in the communicator.
     pub fn node_of(&self, rank: usize) -> Result<usize> {
         let size = self.size();
         if rank >= size {
@@ -32,21 +32,21 @@ impl Communicator {
         Ok(self.core().nodes().of(self.group().peer(rank)))
     }
 
-    /// The node of each rank, in the order of ranks; see [`node_of`](Communicator::node_of). Local,
-    /// and takes memory in the number of ranks.
+    /// Returns the node of each rank, in rank order; see [`node_of`](Communicator::node_of). Local;
+    /// takes memory proportional to the number of ranks.
     pub fn nodes(&self) -> Vec<usize> {
         let nodes = self.core().nodes();
         self.group().world_ranks().map(|rank| nodes.of(Peer(rank as u32))).collect()
     }
 
-    /// How many packets the caller has sent to ranks on other hosts since its world began: one for
-    /// each short message, several for a long one. Local.
+    /// Returns the number of packets that the caller has sent to ranks on other hosts since its
+    /// world began: one for each short message, several for a long one. Local.
     pub fn packets_to_other_hosts(&self) -> u64 {
         self.core().engine().endpoint().cells_to_other_hosts()
     }
 
-    /// The ranks that are on the caller's node, in order. Local; takes time and memory in their
-    /// number only, where nodes are divided by a setting.
+    /// Returns the ranks on the caller's node, in rank order. Local; where a setting divides the
+    /// nodes, takes time and memory proportional to their number only.
     pub(crate) fn mates(&self) -> Vec<usize> {
         let me = self.core().me();
         let near: Vec<usize> = match self.core().nodes() {
@@ -66,7 +66,7 @@ impl Communicator {
         mates
     }
 
-    /// How the ranks are spread over nodes, to plan a collective of them. Local.
+    /// Returns the division of the ranks into nodes, for the planner. Local.
     pub(crate) fn division(&self) -> NodeMap {
         match self.core().nodes() {
             Nodes::One => NodeMap::ONE,
@@ -74,7 +74,7 @@ impl Communicator {
         }
     }
 
-    /// The same for a group of the ranks.
+    /// Returns the division of the ranks of a group into nodes.
     pub(crate) fn division_of(&self, group: &Group) -> NodeMap {
         match self.core().nodes() {
             Nodes::One => NodeMap::ONE,
@@ -82,7 +82,7 @@ impl Communicator {
         }
     }
 
-    /// Whether all ranks are on one node. Local.
+    /// Returns whether all ranks are on one node. Local.
     pub(crate) fn is_on_one_node(&self) -> bool {
         let nodes = self.core().nodes();
         let mine = nodes.of(self.core().me());

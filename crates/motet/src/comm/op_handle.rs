@@ -1,4 +1,4 @@
-//! An operation under way, as whoever waits for it sees it.
+//! Operation handle: what a request holds of an operation in flight.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -15,17 +15,17 @@ use crate::comm::error_handler::{ErrorContext, ErrorHandler};
 use crate::engine::{BufferGuard, CANCELLED, End, Engine, NOBODY, NOTHING, Outcome, StartOutcome};
 use crate::rank::{EngineGuard, RankContext};
 
-/// What the operations of one communicator have in common.
+/// State that all operations of one communicator share.
 pub(crate) struct CommContext {
     pub(crate) core: Arc<RankContext>,
     pub(crate) group: Group,
-    /// The rank in the communicator.
+    /// The caller's rank in the communicator.
     pub(crate) rank: usize,
     pub(crate) particulars: Arc<ErrorContext>,
 }
 
 impl CommContext {
-    /// The home of a new communicator, which inherits this handler.
+    /// Makes the context of a new communicator, which inherits this handler.
     pub(crate) fn new(
         core: Arc<RankContext>,
         group: Group,
@@ -36,13 +36,13 @@ impl CommContext {
         Arc::new(CommContext { core, group, rank, particulars })
     }
 
-    /// The home of a copy of its communicator.
+    /// Makes the context of a copy of the communicator.
     pub(crate) fn again(&self) -> Arc<CommContext> {
         let ErrorContext { rank, group, .. } = &*self.particulars;
         self.called(*rank, group.clone())
     }
 
-    /// The home of the same rank, which errors call by its rank in another group.
+    /// Makes the context of the same rank whose errors name its rank in another group.
     pub(crate) fn called(&self, rank: usize, group: Group) -> Arc<CommContext> {
         let particulars = ErrorContext::new(rank, group, self.particulars.handler());
         let (core, group) = (self.core.clone(), self.group.clone());
@@ -51,7 +51,7 @@ impl CommContext {
 }
 
 impl CommContext {
-    /// Begins an operation, if there may be another one.
+    /// Starts an operation, if the limit on pending operations allows another one.
     pub(crate) fn with_room<T>(
         &self,
         call: &'static str,
@@ -63,10 +63,10 @@ impl CommContext {
         begun.map_err(|kind| self.error(call, kind))
     }
 
-    /// The engine, for a call.
+    /// Locks the engine for a call.
     ///
     /// # Errors
-    /// That an operator makes the call.
+    /// The caller is a reduction operator.
     #[inline]
     pub(crate) fn engine(&self, call: &'static str) -> Result<EngineGuard<'_>> {
         match self.core.free_engine() {
@@ -75,17 +75,17 @@ impl CommContext {
         }
     }
 
-    /// Whether a call may be made at all.
+    /// Checks that a call is allowed.
     ///
     /// # Errors
-    /// That an operator makes it.
+    /// The caller is a reduction operator.
     #[inline]
     pub(crate) fn refuse_operator(&self, call: &'static str) -> Result<()> {
         if is_excluded() { Err(self.error(call, ErrorKind::WithinOperator)) } else { Ok(()) }
     }
 
-    /// The status of a receive in terms of its communicator. Of a collective, which receives from
-    /// nobody in particular, it means nothing.
+    /// Converts the result of a receive to a status with ranks of the communicator. For a
+    /// collective, which has no single source, the status has no meaning.
     pub(crate) fn status(&self, received: Received) -> Status {
         if received == NOBODY {
             return Status::NOBODY;
@@ -102,7 +102,7 @@ impl CommContext {
     }
 }
 
-/// Where an operation began, and by which call.
+/// The communicator and the call that started an operation.
 pub(crate) struct CallOrigin {
     pub(crate) home: Arc<CommContext>,
     pub(crate) call: &'static str,
@@ -117,27 +117,28 @@ impl Deref for CallOrigin {
 }
 
 impl CallOrigin {
-    /// The same origin, for another flight.
+    /// Copies the origin for another handle.
     pub(crate) fn again(&self) -> CallOrigin {
         CallOrigin { home: self.home.clone(), call: self.call }
     }
 
-    /// An error of the operation, which has been brought before the handler.
+    /// Makes an error of the operation and passes it to the error handler.
     pub(crate) fn error(&self, kind: impl Into<ErrorKind>) -> Error {
         self.home.error(self.call, kind)
     }
 }
 
-/// An operation that has been started, until somebody has taken its outcome.
+/// A started operation whose outcome the program has not taken yet.
 pub(crate) struct OpHandle {
     pub(crate) origin: CallOrigin,
     pub(crate) id: Id,
     persistent: bool,
-    /// Once known, the operation is out of the engine (or, if persistent, inactive in it).
+    /// Once it is known, the engine has removed the operation (or, if it is persistent, made it
+    /// inactive).
     end: End,
-    /// Whether a wait for any of several has already named it.
+    /// Whether a wait for one of several operations has already reported it.
     pub(crate) reported: bool,
-    /// Whether the error handler has seen what went wrong.
+    /// Whether the error has been passed to the error handler.
     handled: bool,
 }
 
@@ -147,18 +148,18 @@ impl OpHandle {
         OpHandle { origin, id, persistent, end: End::Unknown, reported: false, handled: false }
     }
 
-    /// A persistent operation that has not been started. There is nothing to wait for.
+    /// Makes the handle of an inactive persistent operation, for which there is nothing to wait.
     #[inline]
     pub(crate) fn inactive(origin: CallOrigin, id: Id) -> OpHandle {
         OpHandle { end: End::Well, reported: true, ..OpHandle::new(origin, id, true) }
     }
 
-    /// A send that is over already; the engine never knew it.
+    /// Makes the handle of a send that is already complete and that the engine never had.
     pub(crate) fn over(origin: CallOrigin) -> OpHandle {
         OpHandle { end: End::Well, ..OpHandle::new(origin, Id(0), false) }
     }
 
-    /// Starts another run of a persistent operation, which is not running.
+    /// Starts another run of an inactive persistent operation.
     pub(crate) fn start(&mut self) -> Result<()> {
         let mut engine = self.origin.engine(self.origin.call)?;
         self.end = match engine.start(self.id) {
@@ -176,51 +177,52 @@ impl OpHandle {
         Ok(())
     }
 
-    /// The same, for whoever stands for the operation from now on.
+    /// Copies the handle, for a new owner of the operation.
     pub(crate) fn take_over(&mut self) -> OpHandle {
         let OpHandle { ref origin, id, persistent, end, reported, handled } = *self;
         OpHandle { origin: origin.again(), id, persistent, end, reported, handled }
     }
 
-    /// It is over, as another one is that stands for the same operation.
+    /// Takes over the outcome of another handle of the same operation.
     pub(crate) fn end_as(&mut self, other: &OpHandle) {
         (self.end, self.handled) = (other.end, other.handled);
     }
 
-    /// Gives the operation up: what keeps its buffers is dropped when it is over.
+    /// Detaches the operation: when it is complete, the engine drops `keeper`, which holds its
+    /// buffers.
     pub(crate) fn release(&mut self, keeper: BufferGuard) {
         if !self.is_gone() {
             self.origin.core.detach(self.id, keeper);
         }
     }
 
-    /// Whether the engine does not know it any more.
+    /// Returns whether the engine has removed the operation.
     #[inline]
     pub(crate) fn is_gone(&self) -> bool {
         self.end.is_known() && !self.persistent
     }
 
-    /// What it has received, if it has ended well.
+    /// Returns the result of a receive that completed without error.
     #[inline]
     pub(crate) fn received(&self) -> Option<Received> {
         if let End::As(Ok(received)) = self.end { Some(received) } else { None }
     }
 
-    /// Whether the outcome is known.
+    /// Returns whether the outcome is known.
     pub(crate) fn is_over(&self) -> bool {
         self.end.is_known()
     }
 
-    /// Waits for the outcome.
+    /// Waits for the outcome and returns it.
     pub(crate) fn wait(&mut self) -> Result<Received> {
         self.await_end()?;
         self.result()
     }
 
-    /// Waits until it is over.
+    /// Waits until the operation is complete.
     ///
     /// # Errors
-    /// That an operator waits, which nothing happens to.
+    /// The caller is a reduction operator; the operation is unaffected.
     #[inline]
     pub(crate) fn await_end(&mut self) -> Result<()> {
         if self.ends_soon() { Ok(()) } else { self.await_end_for_long() }
@@ -233,17 +235,19 @@ impl OpHandle {
         Ok(())
     }
 
-    /// What is told of an operation that is not over, as far as anybody can know.
+    /// Returns `None` for an operation that is not known to be complete, or the error of an
+    /// operator.
     pub(crate) fn not_yet<T>(&self) -> Result<Option<T>> {
         self.refuse_operator().map(|()| None)
     }
 
-    /// The error of an operator that asks for what only the engine knows.
+    /// Returns an error if a reduction operator asks for a result that only the engine knows.
     pub(crate) fn refuse_operator(&self) -> Result<()> {
         self.origin.home.refuse_operator(self.origin.call)
     }
 
-    /// Waits as long as a message may take. Says whether it is over.
+    /// Waits for about the time that a short message takes. Returns whether the operation is
+    /// complete.
     #[inline]
     pub(crate) fn ends_soon(&mut self) -> bool {
         if !self.end.is_known() {
@@ -252,13 +256,13 @@ impl OpHandle {
         self.end.is_known()
     }
 
-    /// Whether it is over, was a collective and ended well: there is nothing else to tell.
+    /// Returns whether a collective has completed without error: there is no further result.
     #[inline]
     pub(crate) fn ended_well(&self) -> bool {
         matches!(self.end, End::Well)
     }
 
-    /// Whether it has ended; makes progress.
+    /// Makes progress, and returns whether the operation is complete.
     pub(crate) fn test(&mut self) -> Result<bool> {
         if !self.look() {
             return self.refuse_operator().map(|()| false);
@@ -266,7 +270,8 @@ impl OpHandle {
         self.result().map(|_| true)
     }
 
-    /// Makes progress, and takes the outcome if it is there. Says whether it is known now.
+    /// Makes progress, and takes the outcome if the operation is complete. Returns whether it is
+    /// known.
     pub(crate) fn look(&mut self) -> bool {
         if !self.end.is_known()
             && let Some(mut engine) = self.origin.core.free_engine()
@@ -281,7 +286,7 @@ impl OpHandle {
         self.end.is_known()
     }
 
-    /// Takes the outcome if it is there, without making progress.
+    /// Takes the outcome if the operation is complete, without making progress.
     pub(crate) fn collect(&mut self) -> bool {
         if !self.end.is_known()
             && let Some(mut engine) = self.origin.core.free_engine()
@@ -291,8 +296,8 @@ impl OpHandle {
         self.end.is_known()
     }
 
-    /// Takes the outcome if it is there, from an engine that is locked already. Says whether it is
-    /// known now.
+    /// Takes the outcome if the operation is complete, from an engine that the caller has locked.
+    /// Returns whether it is known.
     pub(crate) fn collect_from(&mut self, engine: &mut Engine) -> bool {
         if !self.end.is_known() {
             self.end = End::of(engine.take(self.id, self.persistent));
@@ -300,13 +305,14 @@ impl OpHandle {
         self.end.is_known()
     }
 
-    /// The outcome if it is there; a death ends those that it concerns.
+    /// Takes the outcome from the engine if the operation is complete; a death ends the operations
+    /// that it affects.
     fn take(&self, engine: &mut Engine) -> Option<Outcome> {
         let outcome = engine.take(self.id, self.persistent);
         outcome.or_else(|| engine.failure().and_then(|_| engine.take(self.id, self.persistent)))
     }
 
-    /// For futures: the outcome, or a promise to wake.
+    /// Polls for a future: returns the outcome, or registers the waker.
     pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<Received>> {
         // Asked for the wake-up first, no completion can slip through between the two.
         if !self.end.is_known() {
@@ -323,7 +329,7 @@ impl OpHandle {
         }
     }
 
-    /// What the outcome says. An error is brought before the handler once.
+    /// Returns the outcome. Passes an error to the error handler, once.
     pub(crate) fn result(&mut self) -> Result<Received> {
         let outcome = match self.end {
             End::Unknown => unreachable!("only asked when known"),
@@ -343,7 +349,7 @@ impl OpHandle {
         self.origin.status(received)
     }
 
-    /// Cancels a receive that has met no message yet, and ends a send; see [`Engine::cancel`].
+    /// Cancels a receive that has not matched a message, and ends a send; see [`Engine::cancel`].
     pub(crate) fn cancel(&mut self) -> Result<()> {
         if self.end.is_known() {
             return Ok(());

@@ -1,24 +1,23 @@
-//! Numbers of messages in parts: see [`crate::raw::Partitions`].
+//! Sequence numbers of partitioned messages: see [`crate::raw::Partitions`].
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use motet_fabric::Peer;
 
-/// Which way a message goes.
+/// The direction of a partitioned message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum PartitionDirection {
     Out,
     In,
 }
 
-/// Counts the inits of a communicator that send or receive in parts: those with one rank and tag
-/// each for themselves.
+/// Counts the partitioned inits of a communicator, separately for each direction, peer and tag.
 #[derive(Debug, Default)]
 pub(crate) struct PartitionedSequence(Mutex<HashMap<(PartitionDirection, Peer, u64), u32>>);
 
 impl PartitionedSequence {
-    /// The number of another one.
+    /// Returns the number of the next init.
     pub(crate) fn next(&self, way: PartitionDirection, peer: Peer, tag: u64) -> u32 {
         let mut inits = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let next = inits.entry((way, peer, tag)).or_default();

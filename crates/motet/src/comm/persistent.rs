@@ -1,9 +1,9 @@
-//! Persistent operations: planned and linked once, started as often as wanted.
+//! Persistent operations: planned and linked once, then started any number of times.
 //!
-//! **Who may use the buffers.** A [`Running`] lends nothing out but an input that is only read. A
-//! [`Persistent`] knows by its flight whether a run is under way that [`Persistent::begin`] has
-//! started, and lends its buffers out when that is not so. It is the operation itself that knows
-//! this, and no guard that borrows it: one that is forgotten would leave the buffers in use.
+//! **Access to the buffers.** A [`Running`] gives access only to an input, and only for reading. A
+//! [`Persistent`] asks its operation handle whether a run that [`Persistent::begin`] started is
+//! still in flight, and lends its buffers only if none is. The operation itself keeps this state,
+//! not a guard that borrows it: a program could forget a guard and leave the buffers in use.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -25,11 +25,11 @@ use crate::data::buffer::{
 };
 pub use together::{Start, start_all};
 
-/// A persistent operation. It owns its buffers; between runs they can be read and written.
-/// (MPI 5.0 §3.9, §6.13)
+/// A persistent operation, which owns its buffers. Between runs the program can read and write
+/// them. (MPI 5.0 §3.9, §6.13)
 ///
-/// [`start`](Persistent::start) makes a [`Running`] of it, which has no buffers to read or write:
-/// what must not be done does not compile.
+/// [`start`](Persistent::start) converts it into a [`Running`], which has no access to the buffers
+/// in use: code that touches them does not compile.
 ///
 /// ```
 /// use motet::{Info, Sum};
@@ -48,9 +48,9 @@ pub use together::{Start, start_all};
 /// # Ok::<(), motet::Error>(())
 /// ```
 ///
-/// An operation in a field of a structure stays where it is: [`begin`](Persistent::begin) starts it
-/// there, and [`finish`](Persistent::finish) waits for it. Whoever reads or writes a buffer that is
-/// in use in between gets a panic.
+/// An operation can also run where it is, in a field of a structure: [`begin`](Persistent::begin)
+/// starts it, and [`finish`](Persistent::finish) waits for it. Access to a buffer in use between
+/// the two calls panics.
 ///
 /// ```
 /// use motet::{Info, Persistent, Sum};
@@ -83,7 +83,7 @@ pub use together::{Start, start_all};
 /// ```
 pub struct Persistent<B: StableBuffer + 'static> {
     pub(crate) flight: OpHandle,
-    /// Gone only when [`Drop`] must not find them.
+    /// `None` only where [`Drop`] must not find the buffers.
     pub(crate) parts: Option<B::Parts>,
 }
 
@@ -92,24 +92,26 @@ impl<B: StableBuffer + 'static> Persistent<B> {
         Persistent { flight: OpHandle::inactive(origin, id), parts: Some(parts) }
     }
 
-    /// Starts the operation. The first messages leave before this returns; nothing is waited for.
+    /// Starts a run. The first messages leave before this returns; the call does not wait.
+    /// (`MPI_Start`)
     ///
     /// # Errors
     /// As [`Persistent::begin`]; the operation is freed then.
-    // The compiler shows the next line to who uses it after this, or starts it in a field.
+    // The compiler shows the next line to a program that uses the operation after this, or starts
+    // it in a field.
     #[rustfmt::skip]
     pub fn start(mut self) -> Result<Running<B>> { // in a field: `begin` and `finish`
         self.begin()?;
         Ok(Running { operation: self })
     }
 
-    /// Starts the operation where it is, in a field for instance. Its buffers are in use until
-    /// [`finish`](Persistent::finish) has returned, or [`test`](Persistent::test) has said that the
-    /// run is over.
+    /// Starts a run of the operation where it is, for example in a field. Its buffers are in use
+    /// until [`finish`](Persistent::finish) returns or [`test`](Persistent::test) reports that the
+    /// run is complete. (`MPI_Start`)
     ///
     /// # Errors
-    /// That a rank had died while the operation ran before; that it is under way already, which
-    /// does it no harm.
+    /// A rank died during an earlier run; or a run is already in flight, which continues
+    /// undisturbed.
     #[inline]
     pub fn begin(&mut self) -> Result<()> {
         if self.is_under_way() {
@@ -120,17 +122,17 @@ impl<B: StableBuffer + 'static> Persistent<B> {
         self.flight.start()
     }
 
-    /// Waits until the run that has begun is over, and says what came of it. When nothing has begun
-    /// since then, says so again; of an operation that was never started, that all is well.
+    /// Waits until the current run is complete, and returns its result. Without a new run, it
+    /// returns the last result again; for an operation that was never started, it returns `Ok`.
     ///
     /// # Errors
-    /// What went wrong with this run. The operation can be run again unless the world has failed.
+    /// The error of this run. The operation can be started again unless the world has failed.
     pub fn finish(&mut self) -> Result<()> {
         self.flight.wait().map(drop)
     }
 
-    /// As [`finish`](Persistent::finish); says of a receive what was received. For other operations
-    /// the status means nothing.
+    /// Does the same as [`finish`](Persistent::finish), and returns the status of a receive. For
+    /// other operations the status has no meaning.
     ///
     /// # Errors
     /// As [`finish`](Persistent::finish).
@@ -139,30 +141,30 @@ impl<B: StableBuffer + 'static> Persistent<B> {
         Ok(self.flight.status(received))
     }
 
-    /// Whether the run that has begun is over. Moves it on if it can; never waits.
+    /// Tests whether the current run is complete. Makes progress if possible, and never waits.
     ///
     /// # Errors
-    /// What went wrong with the run; it is over then.
+    /// The error of the run, which is complete then.
     pub fn test(&mut self) -> Result<bool> {
         self.flight.test()
     }
 
-    /// Cancels the run that has begun; see [`Request::cancel`](crate::Request::cancel).
+    /// Cancels the current run; see [`Request::cancel`](crate::Request::cancel).
     ///
     /// # Errors
-    /// A collective cannot be cancelled.
+    /// The operation is a collective, which cannot be cancelled.
     pub fn cancel(&mut self) -> Result<()> {
         self.flight.cancel()
     }
 
-    /// Whether it has begun a run of which nobody knows yet that it is over. Its buffers are in use
-    /// then.
+    /// Returns whether a run has begun whose completion has not been observed. The buffers are in
+    /// use then.
     #[inline]
     pub fn is_under_way(&self) -> bool {
         !self.flight.is_over()
     }
 
-    /// Starts the operation and waits until it is complete.
+    /// Starts a run and waits until it is complete.
     ///
     /// # Errors
     /// As [`begin`](Persistent::begin) and [`finish`](Persistent::finish).
@@ -171,7 +173,7 @@ impl<B: StableBuffer + 'static> Persistent<B> {
         self.finish()
     }
 
-    /// What is in use cannot be had.
+    /// Panics if the buffers are in use.
     #[track_caller]
     fn assert_is_idle(&self, what: &str) {
         assert!(
@@ -181,15 +183,15 @@ impl<B: StableBuffer + 'static> Persistent<B> {
         );
     }
 
-    /// The name of the algorithm that was chosen.
+    /// Returns the name of the algorithm.
     pub fn algorithm(&self) -> &'static str {
         let planned = self.flight.origin.core.engine().planned(self.flight.id);
         planned.map_or("none", |planned| planned.plan.algorithm())
     }
 
-    /// What runs and why, in a few lines: the algorithm and the reason for it; its rounds; messages
-    /// and bytes that this rank sends and receives, and how they travel; memory of the operation
-    /// itself; the time that the cost model predicts.
+    /// Describes the operation in a few lines: the algorithm and the reason for it; its rounds; the
+    /// messages and bytes that this rank sends and receives, and their transports; the memory of
+    /// the operation itself; and the time that the cost model predicts.
     ///
     /// ```
     /// # motet::threads(2, |world| {
@@ -204,10 +206,10 @@ impl<B: StableBuffer + 'static> Persistent<B> {
         self.flight.explain()
     }
 
-    /// Ends the operation and gives the buffers back.
+    /// Frees the operation and returns the buffers.
     ///
     /// # Panics
-    /// While a run is under way.
+    /// A run is in flight.
     #[track_caller]
     pub fn into_buffers(mut self) -> B {
         self.assert_is_idle("memory");
@@ -223,11 +225,11 @@ impl<B: StableBuffer + 'static> Persistent<B> {
 }
 
 impl<B: Buffers + 'static> Persistent<B> {
-    /// The input, or the one buffer of an operation in place. An input apart from the output can
-    /// be read while it is sent, too.
+    /// Returns the input, or the single buffer of an in-place operation. An input separate from the
+    /// output can also be read while it is being sent.
     ///
     /// # Panics
-    /// While a run of an operation in place is under way.
+    /// A run of an in-place operation is in flight.
     #[track_caller]
     pub fn input(&self) -> &[B::Element] {
         let span = B::input_memory(self.parts()).unwrap_or_else(|| {
@@ -239,9 +241,9 @@ impl<B: Buffers + 'static> Persistent<B> {
         unsafe { elements(self.parts(), span) }
     }
 
-    /// The input, or the one buffer of an operation in place, to be filled for the next run.
+    /// Returns the input, or the single buffer of an in-place operation, to fill for the next run.
     ///
-    /// An input that others share cannot be changed:
+    /// An input that other owners share cannot be changed:
     ///
     /// ```compile_fail,E0277
     /// # motet::threads(1, |world| {
@@ -254,7 +256,7 @@ impl<B: Buffers + 'static> Persistent<B> {
     /// ```
     ///
     /// # Panics
-    /// While a run is under way.
+    /// A run is in flight.
     #[track_caller]
     pub fn input_mut(&mut self) -> &mut [B::Element]
     where
@@ -266,10 +268,10 @@ impl<B: Buffers + 'static> Persistent<B> {
         unsafe { elements_mut(&mut self.parts, span) }
     }
 
-    /// The output.
+    /// Returns the output.
     ///
     /// # Panics
-    /// While a run is under way.
+    /// A run is in flight.
     #[track_caller]
     pub fn output(&self) -> &[B::Element] {
         self.assert_is_idle("output");
@@ -277,10 +279,10 @@ impl<B: Buffers + 'static> Persistent<B> {
         unsafe { elements(self.parts(), B::output_memory(self.parts())) }
     }
 
-    /// The output, to be changed.
+    /// Returns the output for writing.
     ///
     /// # Panics
-    /// While a run is under way.
+    /// A run is in flight.
     #[track_caller]
     pub fn output_mut(&mut self) -> &mut [B::Element] {
         self.assert_is_idle("output");
@@ -306,10 +308,11 @@ impl<B: StableBuffer + 'static> fmt::Debug for Persistent<B> {
     }
 }
 
-/// A persistent operation that is running.
+/// A persistent operation with a run in flight.
 ///
-/// One that is dropped goes on by itself until its run is over; then the operation is freed. A
-/// receive that has met no message yet is cancelled, as that of a [`Request`](crate::Request).
+/// A dropped `Running` does not stop its run: the run goes on, and the library frees the operation
+/// on completion. A receive that has not matched a message is cancelled, as that of a dropped
+/// [`Request`](crate::Request).
 #[must_use = "a run that is dropped goes on unseen, and its buffers are lost"]
 pub struct Running<B: StableBuffer + 'static> {
     pub(crate) operation: Persistent<B>,
@@ -319,22 +322,22 @@ pub struct Running<B: StableBuffer + 'static> {
 impl<B: StableBuffer + 'static> Unpin for Running<B> {}
 
 impl<B: StableBuffer + 'static> Running<B> {
-    /// Waits until this run is complete; gives the operation back, ready to be started again.
+    /// Waits until this run is complete, and returns the operation, which can be started again.
     ///
     /// # Errors
-    /// What went wrong with this run; the operation is freed then. To have it back in any case, use
+    /// The error of this run; the operation is freed then. To keep it in any case, use
     /// [`into_operation`](Running::into_operation) and [`Persistent::finish`].
     ///
     /// # Panics
-    /// When the run was awaited before, which has given the operation back.
+    /// The run was awaited before, and that returned the operation.
     pub fn wait(mut self) -> Result<Persistent<B>> {
         self.assert_is_there();
         self.operation.flight.wait()?;
         Ok(self.operation)
     }
 
-    /// Waits until this run is complete; gives the operation back, and of a receive what was
-    /// received. For other operations the status means nothing.
+    /// Waits until this run is complete, and returns the operation and the status of a receive. For
+    /// other operations the status has no meaning.
     ///
     /// # Errors
     /// As [`Running::wait`].
@@ -345,7 +348,7 @@ impl<B: StableBuffer + 'static> Running<B> {
         Ok((self.operation, status))
     }
 
-    /// The operation, while its run goes on: as if [`Persistent::begin`] had started it.
+    /// Returns the operation while its run goes on, as if [`Persistent::begin`] had started it.
     ///
     /// ```
     /// # motet::threads(2, |world| {
@@ -359,19 +362,19 @@ impl<B: StableBuffer + 'static> Running<B> {
     /// ```
     ///
     /// # Panics
-    /// When the run was awaited before, which has given the operation back.
+    /// The run was awaited before, and that returned the operation.
     pub fn into_operation(self) -> Persistent<B> {
         self.assert_is_there();
         self.operation
     }
 
-    /// A future may have given the operation back already: a second handle could start it while the
-    /// first one lends out its buffers. Asked before the wait, this does not move the operation.
+    /// Panics if a future has already returned the operation: a second handle could start it while
+    /// the first one lends out its buffers. Called before a wait, it leaves the operation in place.
     fn assert_is_there(&self) {
         assert!(self.operation.parts.is_some(), "a run was awaited, which gave its operation back");
     }
 
-    /// What runs and why; see [`Persistent::explain`].
+    /// Describes the algorithm in use and the reason for it; see [`Persistent::explain`].
     pub fn explain(&self) -> String {
         self.operation.explain()
     }
@@ -379,15 +382,15 @@ impl<B: StableBuffer + 'static> Running<B> {
     /// Cancels this run; see [`Request::cancel`](crate::Request::cancel).
     ///
     /// # Errors
-    /// A collective cannot be cancelled.
+    /// The operation is a collective, which cannot be cancelled.
     pub fn cancel(&mut self) -> Result<()> {
         self.operation.flight.cancel()
     }
 
-    /// Whether this run is complete. Moves it on if it can; never waits.
+    /// Tests whether this run is complete. Makes progress if possible, and never waits.
     ///
     /// # Errors
-    /// What went wrong with this run; it counts as complete then.
+    /// The error of this run, which counts as complete then.
     pub fn test(&mut self) -> Result<bool> {
         self.operation.flight.test()
     }
@@ -398,8 +401,8 @@ where
     S: SendBuffer<Element = R::Element> + 'static,
     R: RecvBuffer + 'static,
 {
-    /// The input, to be read while it is sent: so work that needs it may be done meanwhile.
-    /// (MPI 4.1 §3.7.2)
+    /// Returns the input for reading while it is being sent, so that the program can work with it
+    /// meanwhile. (MPI 4.1 §3.7.2)
     ///
     /// ```
     /// motet::threads(2, |world| {
@@ -413,7 +416,7 @@ where
     /// # Ok::<(), motet::Error>(())
     /// ```
     ///
-    /// One buffer in place is written while the operation runs, and cannot be read:
+    /// The single buffer of an in-place operation is written during the run and cannot be read:
     ///
     /// ```compile_fail,E0599
     /// # motet::threads(1, |world| {
@@ -431,7 +434,7 @@ where
     }
 }
 
-/// The operation, ready to be started again. A run that has been awaited must not be polled again.
+/// Returns the operation, which can be started again. Must not be polled after it was ready.
 impl<B: StableBuffer + 'static> Future for Running<B> {
     type Output = Result<Persistent<B>>;
 
@@ -458,7 +461,7 @@ impl<B: StableBuffer + 'static> Pending for Running<B> {
     }
 }
 
-/// One that has not been started is passed over by those who wait for one of several.
+/// Functions that wait for one of several operations skip an operation that has not been started.
 impl<B: StableBuffer + 'static> Pending for Persistent<B> {
     fn in_flight(&mut self) -> InFlight<'_> {
         InFlight(&mut self.flight)

@@ -1,4 +1,4 @@
-//! Operations under way: waiting, testing, and awaiting them.
+//! Nonblocking requests: wait, test, cancel and await.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -16,14 +16,14 @@ use crate::comm::op_handle::OpHandle;
 use crate::comm::sets::{InFlight, Pending};
 use crate::data::buffer::{HeldBuffers, StableBuffer};
 
-/// A nonblocking operation under way. It holds the buffers, and gives them back when it is
-/// complete: by [`wait`](Request::wait), or as a future by `.await`.
+/// A nonblocking operation in flight. It holds the buffers and returns them on completion: by
+/// [`wait`](Request::wait), or as a future by `.await`. (MPI 5.0 §3.7, §6.12)
 ///
-/// A request that is dropped lets the operation go on, and its buffers are freed when that is
-/// complete. But a receive that has met no message yet is cancelled: its message is for another
-/// receive. One that has met its message takes it, and what was received is lost. (In a
-/// [`scope`](crate::Communicator::scope), which waits for what was dropped, a receive goes on.)
-/// (MPI 5.0 §3.7, §6.12)
+/// A dropped request does not stop its operation: it goes on, and the library frees the buffers on
+/// completion. A receive that has not matched a message is cancelled instead, and its message goes
+/// to another receive. A receive that has matched takes its message, and the data are lost. (A
+/// [`scope`](crate::Communicator::scope) waits for dropped requests, so that a receive in it goes
+/// on.)
 #[must_use = "a request that is dropped goes on unseen, and its buffers are lost"]
 pub struct Request<B: StableBuffer> {
     pub(crate) flight: OpHandle,
@@ -35,22 +35,22 @@ impl<B: StableBuffer> Unpin for Request<B> {}
 
 impl<B: StableBuffer> Request<B> {
     /// # Safety
-    /// If the buffers are borrowed, somebody waits for the end of the operation before the borrow
-    /// ends, whatever becomes of this request.
+    /// If the buffers are borrowed, the caller ensures that the operation has ended before the
+    /// borrow ends, whatever happens to this request.
     pub(crate) unsafe fn new(flight: OpHandle, parts: B::Parts) -> Request<B> {
         Request { flight, parts: Some(parts) }
     }
 
-    /// Waits until the operation is complete; gives the buffers back.
+    /// Waits until the operation is complete, and returns the buffers. (`MPI_Wait`)
     ///
     /// # Errors
-    /// What went wrong with the operation; the buffers are dropped then.
+    /// The error of the operation; the buffers are dropped then.
     pub fn wait(self) -> Result<B> {
         self.wait_with_status().map(|(buffers, _)| buffers)
     }
 
-    /// Waits until the operation is complete; gives the buffers back, and for a receive what was
-    /// received. For other operations the status means nothing.
+    /// Waits until the operation is complete, and returns the buffers and the status of a receive.
+    /// For other operations the status has no meaning.
     ///
     /// # Errors
     /// As [`Request::wait`].
@@ -60,37 +60,37 @@ impl<B: StableBuffer> Request<B> {
         Ok((buffers, self.flight.status(received)))
     }
 
-    /// Whether the operation is complete. Moves it on if it can; never waits.
+    /// Tests whether the operation is complete. Makes progress if possible, and never waits.
     ///
     /// # Errors
-    /// What went wrong with the operation; it counts as complete then.
+    /// The error of the operation, which counts as complete then.
     pub fn test(&mut self) -> Result<bool> {
         self.flight.test()
     }
 
-    /// Cancels a receive that has met no message yet: it is complete then, its buffer as it was,
-    /// and its status says so. A send is complete then, too: it is taken back, and its status says
-    /// so, if its receiver knows nothing of it; else its message goes on from a copy.
-    /// (`MPI_Cancel`, MPI 5.0 §3.8.4)
+    /// Cancels a receive that has not matched a message: it completes, its buffer is unchanged, and
+    /// its status reports the cancellation. A send completes, too: if its receiver does not know of
+    /// the message yet, the message is withdrawn and the status reports the cancellation; otherwise
+    /// the library sends the message from a copy. (`MPI_Cancel`, MPI 5.0 §3.8.4)
     ///
     /// # Errors
-    /// A collective cannot be cancelled.
+    /// The operation is a collective, which cannot be cancelled.
     pub fn cancel(&mut self) -> Result<()> {
         self.flight.cancel()
     }
 
-    /// What runs and why, in a few lines, while it is under way; see
-    /// [`Persistent::explain`](crate::Persistent::explain).
+    /// Describes in a few lines the algorithm in use and the reason for it, while the operation is
+    /// in flight; see [`Persistent::explain`](crate::Persistent::explain).
     pub fn explain(&self) -> String {
         self.flight.explain()
     }
 
-    /// The operation's number in the engine.
+    /// Returns the identifier of the operation in the engine.
     pub(crate) fn id(&self) -> Id {
         self.flight.id
     }
 
-    /// The buffers of an operation that is over.
+    /// Takes the buffers of a complete operation.
     fn reclaim(&mut self) -> B {
         assert!(self.flight.is_over());
         let parts = self.parts.take().expect("buffers are given back once");
@@ -100,14 +100,14 @@ impl<B: StableBuffer> Request<B> {
 }
 
 impl Request<()> {
-    /// The operation alone.
+    /// Takes the operation handle without the buffers.
     pub(crate) fn into_flight(self) -> OpHandle {
         let request = ManuallyDrop::new(self);
         // SAFETY: neither used again nor dropped, and all else in it is nothing.
         unsafe { (&raw const request.flight).read() }
     }
 
-    /// A request of an operation that has no buffers.
+    /// Makes a request for an operation without buffers.
     pub(crate) fn without_buffers(flight: OpHandle) -> Request<()> {
         Request { flight, parts: Some(()) }
     }

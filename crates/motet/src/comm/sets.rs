@@ -1,10 +1,10 @@
-//! Waiting for several operations of any kinds. (MPI 4.1 §3.7.5)
+//! Multiple completions: waits for and tests sets of operations of any kinds. (MPI 4.1 §3.7.5)
 //!
-//! A set is a slice of `&mut dyn Pending`: nonblocking and running persistent operations, be they
-//! collectives, messages or generalized ones, mix. The functions here say *that* operations are
-//! complete; what they brought is then had from each by its own `wait`, which returns at once. An
-//! operation that was named complete by one call is passed over by the later ones, like a null
-//! request.
+//! A set is a slice of `&mut dyn Pending`. It may mix nonblocking and running persistent
+//! operations, be they collectives, messages or generalized requests. The functions here report
+//! *that* operations are complete; the program then calls `wait` of each operation, which returns
+//! its result at once. Later calls skip an operation that an earlier call reported as complete,
+//! like a null request.
 
 use std::sync::Arc;
 
@@ -13,8 +13,8 @@ use motet_fabric::biased_lock::is_excluded;
 use crate::base::error::{ErrorKind, Result};
 use crate::comm::op_handle::OpHandle;
 
-/// An operation under way, of whatever kind. The requests of this library implement it; other types
-/// can pass on what a request of theirs says.
+/// An operation in flight, of any kind. The requests of this library implement it; other types can
+/// delegate to a request that they contain.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is nothing that can be waited for in a set",
     label = "no request",
@@ -22,29 +22,29 @@ use crate::comm::op_handle::OpHandle;
             `wait_all(&mut [&mut one, &mut other])`"
 )]
 pub trait Pending {
-    /// The operation, for the functions that wait for sets.
+    /// Returns the operation, for the functions that wait for sets.
     #[doc(hidden)]
     fn in_flight(&mut self) -> InFlight<'_>;
 
-    /// Whether the operation is complete. Moves it on if it can; never waits.
+    /// Tests whether the operation is complete. Makes progress if possible, and never waits.
     ///
     /// # Errors
-    /// What went wrong with the operation; it counts as complete then.
+    /// The error of the operation, which counts as complete then.
     fn test(&mut self) -> Result<bool> {
         self.in_flight().0.test()
     }
 }
 
-/// Access to the operation of a request, for this library only. A `&mut OpHandle` in the hands of a
-/// user could be swapped with that of another request, which would then give its buffers back while
-/// its operation still uses them.
+/// Access to the operation of a request, for this library only. A user with a `&mut OpHandle` could
+/// swap it with that of another request, which would then return its buffers while its operation
+/// still uses them.
 #[doc(hidden)]
 pub struct InFlight<'a>(pub(crate) &'a mut OpHandle);
 
-/// Waits until all are complete.
+/// Waits until all operations are complete. (`MPI_Waitall`)
 ///
 /// # Errors
-/// What went wrong with the first of those that went wrong; all are complete nevertheless.
+/// The error of the first operation that failed; all operations are complete nevertheless.
 pub fn wait_all(set: &mut [&mut dyn Pending]) -> Result<()> {
     let mut first = Ok(());
     for pending in set {
@@ -58,11 +58,11 @@ pub fn wait_all(set: &mut [&mut dyn Pending]) -> Result<()> {
     first
 }
 
-/// Waits until one is complete that no such call has named before; says which. `None` if there is
-/// none left to wait for.
+/// Waits until one operation is complete that no such call has reported before, and returns its
+/// index. `None` if no such operation is left. (`MPI_Waitany`)
 ///
 /// # Errors
-/// None of the operation's own: its `wait` tells those. That an operator calls it.
+/// The caller is a reduction operator. Errors of the operation itself are returned by its `wait`.
 pub fn wait_any(set: &mut [&mut dyn Pending]) -> Result<Option<usize>> {
     refuse_operator()?;
     if !wait_for_one(set) {
@@ -71,8 +71,8 @@ pub fn wait_any(set: &mut [&mut dyn Pending]) -> Result<Option<usize>> {
     test_any(set)
 }
 
-/// Waits until at least one is complete that no such call has named before; names all that are.
-/// Empty if there is none left to wait for.
+/// Waits until at least one operation is complete that no such call has reported before, and
+/// returns the indices of all of these. Empty if no such operation is left. (`MPI_Waitsome`)
 ///
 /// # Errors
 /// As [`wait_any`].
@@ -84,7 +84,8 @@ pub fn wait_some(set: &mut [&mut dyn Pending]) -> Result<Vec<usize>> {
     test_some(set)
 }
 
-/// Whether all are complete. Moves them on if it can; never waits.
+/// Tests whether all operations are complete. Makes progress if possible, and never waits.
+/// (`MPI_Testall`)
 ///
 /// # Errors
 /// As [`wait_any`].
@@ -100,7 +101,8 @@ pub fn test_all(set: &mut [&mut dyn Pending]) -> Result<bool> {
     Ok(all)
 }
 
-/// One that is complete and that no such call has named before. Never waits.
+/// Returns the index of one complete operation that no such call has reported before. Never waits.
+/// (`MPI_Testany`)
 ///
 /// # Errors
 /// As [`wait_any`].
@@ -114,7 +116,8 @@ pub fn test_any(set: &mut [&mut dyn Pending]) -> Result<Option<usize>> {
     Ok(found)
 }
 
-/// All that are complete and that no such call has named before. Never waits.
+/// Returns the indices of all complete operations that no such call has reported before. Never
+/// waits. (`MPI_Testsome`)
 ///
 /// # Errors
 /// As [`wait_any`].
@@ -130,19 +133,21 @@ pub fn test_some(set: &mut [&mut dyn Pending]) -> Result<Vec<usize>> {
     Ok(named)
 }
 
-/// The error of an operator, which may not use what these functions move.
+/// Returns the error of a reduction operator that calls one of these functions, which make
+/// progress.
 pub(crate) fn refuse_operator() -> Result<()> {
     if is_excluded() { Err(ErrorKind::WithinOperator.into()) } else { Ok(()) }
 }
 
-/// Names an operation if it is complete and not named yet.
+/// Marks an operation as reported if it is complete and has not been reported yet.
 fn report(flight: &mut OpHandle) -> bool {
     let news = !flight.reported && flight.collect();
     flight.reported |= news;
     news
 }
 
-/// Moves what can move, once for each rank that the set is of (one, unless ranks share a thread).
+/// Makes progress once for each rank that owns operations of the set (one rank, unless several
+/// ranks share a thread).
 fn move_on(set: &mut [&mut dyn Pending]) {
     let mut last = None;
     for pending in set {
@@ -154,7 +159,7 @@ fn move_on(set: &mut [&mut dyn Pending]) {
     }
 }
 
-/// A poll of the set was in vain, unless nothing of it is under way.
+/// Records a poll of the set that found nothing complete, unless no operation is in flight.
 fn has_found_nothing(set: &mut [&mut dyn Pending]) {
     let mut flights = set.iter_mut().map(|pending| pending.in_flight().0);
     if let Some(flight) = flights.find(|flight| !flight.is_over()) {
@@ -162,7 +167,8 @@ fn has_found_nothing(set: &mut [&mut dyn Pending]) {
     }
 }
 
-/// Waits until one of those not named yet is complete. `false` if there is none.
+/// Waits until an operation that has not been reported is complete. Returns `false` if there is
+/// none.
 fn wait_for_one(set: &mut [&mut dyn Pending]) -> bool {
     let mut flights = set.iter_mut().map(|pending| pending.in_flight().0);
     let Some(first) = flights.find(|flight| !flight.reported) else { return false };

@@ -1,9 +1,8 @@
 //! Process topologies: communicators whose ranks know their neighbours. (MPI 4.1 §8)
 //!
 //! A topology is a plain value ([`Cartesian`], [`Graph`], [`IndexedGraph`]), and a communicator may
-//! carry one; a [`Topological`] communicator is one of which the type tells that it does. What the
-//! neighbourhood collectives need of it is only its [`Neighbourhood`], so they are written once for
-//! all topologies.
+//! have one; the type of a [`Topological`] communicator says which. The neighbourhood collectives
+//! use only the [`Neighbourhood`], so each of them is defined once for all topologies.
 
 mod cartesian;
 mod dims;
@@ -26,17 +25,17 @@ pub use indexed::{IndexedGraph, IndexedGraphCommunicator};
 pub use mapping::{BANDWIDTH, LATENCY, Load, MAXCUT, Mapping, MappingReason, TOTALCUT};
 pub use reach::Reach;
 
-/// How the messages of the two ends of an edge meet, where several edges join one pair of ranks.
+/// Matching of the messages at the two ends of an edge, if several edges join one pair of ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EdgePairing {
-    /// What leaves in the positive direction comes in from the negative one: slot `s` of the
-    /// sender meets slot `s ^ 1` of the receiver, whichever ranks these are.
+    /// A message sent in the positive direction arrives from the negative one: slot `s` of the
+    /// sender matches slot `s ^ 1` of the receiver, whichever ranks these are.
     Opposite,
-    /// The k-th edge to a rank meets that rank's k-th edge from here.
+    /// The k-th edge to a rank matches that rank's k-th edge from here.
     InOrder,
 }
 
-/// A rank and where its block lies: one neighbour of an irregular exchange.
+/// One neighbour of an irregular exchange: its rank and the position of its block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Neighbour {
     /// The neighbour's rank in the communicator; may be the caller's own.
@@ -49,7 +48,7 @@ pub struct Neighbour {
 
 /// The neighbours of one rank, in the order of the blocks of the neighbourhood collectives. A
 /// neighbour `None` (`MPI_PROC_NULL`) keeps its slot in the buffers, which is neither sent nor
-/// touched. (MPI 4.1 §8.6)
+/// written. (MPI 4.1 §8.6)
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Neighbourhood {
     pub(crate) sources: Vec<Option<usize>>,
@@ -58,24 +57,25 @@ pub struct Neighbourhood {
 }
 
 impl Neighbourhood {
-    /// The ranks that are received from.
+    /// Returns the ranks from which this rank receives.
     pub fn sources(&self) -> &[Option<usize>] {
         &self.sources
     }
 
-    /// The ranks that are sent to.
+    /// Returns the ranks to which this rank sends.
     pub fn destinations(&self) -> &[Option<usize>] {
         &self.destinations
     }
 
-    /// The messages of an exchange that this rank sends, the block of each given by its slot.
+    /// Returns the messages that this rank sends in an exchange; `block` gives the block of each
+    /// slot.
     pub(crate) fn sends(&self, block: impl Fn(usize) -> Block) -> Vec<Neighbour> {
         let slots = 0..self.destinations.len();
         slots.filter_map(|slot| Some(at(self.destinations[slot]?, block(slot)))).collect()
     }
 
-    /// The messages of an exchange that this rank receives, in the order in which their senders
-    /// name them: an exchange matches the messages of two ranks by their order.
+    /// Returns the messages that this rank receives in an exchange, in the order in which their
+    /// senders list them: an exchange matches the messages of two ranks by their order.
     pub(crate) fn receives(&self, block: impl Fn(usize) -> Block) -> Vec<Neighbour> {
         let slots = (0..self.sources.len()).map(|place| match self.matching {
             EdgePairing::Opposite => place ^ 1,
@@ -89,7 +89,7 @@ fn at(rank: usize, Block { start, count }: Block) -> Neighbour {
     Neighbour { rank, start, count }
 }
 
-/// The topology of a communicator, of whatever kind. (`MPI_Topo_test`)
+/// The topology of a communicator, of any kind. (`MPI_Topo_test`)
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Topology {
@@ -129,24 +129,24 @@ impl From<IndexedGraph> for Topology {
     }
 }
 
-/// What a communicator with a topology carries, and its copies with it.
+/// The topology of a communicator, which its copies share.
 pub(crate) struct Placed {
     topology: Topology,
     neighbourhood: Neighbourhood,
-    /// How ranks came to processes, if that was asked.
+    /// The mapping of processes to ranks, if the program asked for one.
     mapping: Option<Mapping>,
 }
 
 impl Communicator {
-    /// The topology, if it has one. (`MPI_Topo_test`, MPI 4.1 §8.5.5)
+    /// Returns the topology, if the communicator has one. (`MPI_Topo_test`, MPI 4.1 §8.5.5)
     pub fn topology(&self) -> Option<&Topology> {
         self.placed().map(|placed| &placed.topology)
     }
 
-    /// The neighbours of this rank.
+    /// Returns the neighbours of this rank.
     ///
     /// # Errors
-    /// That the communicator has no topology.
+    /// The communicator has no topology.
     pub fn neighbourhood(&self) -> Result<&Neighbourhood> {
         self.near().map_err(|kind| self.error("neighbourhood", kind))
     }
@@ -156,32 +156,32 @@ impl Communicator {
         Ok(&self.placed().ok_or(missing)?.neighbourhood)
     }
 
-    /// What it has instead of the topology that a call needs.
+    /// Makes the error of a call that needs another topology than the communicator has.
     pub(crate) fn missing(&self, needed: &'static str) -> TopologyError {
         let found = self.topology().map_or("no", Topology::name);
         TopologyError::Missing { found, needed }
     }
 }
 
-/// A communicator with a topology of which the type tells the kind: a [`CartesianCommunicator`], a
-/// [`GraphCommunicator`] or an [`IndexedGraphCommunicator`]. It is a [`Communicator`] in all else.
+/// A communicator whose type gives the kind of its topology: a [`CartesianCommunicator`], a
+/// [`GraphCommunicator`] or an [`IndexedGraphCommunicator`]. It dereferences to a [`Communicator`].
 pub struct Topological<T> {
     pub(crate) communicator: Communicator,
     pub(crate) topology: T,
 }
 
 impl<T> Topological<T> {
-    /// The topology.
+    /// Returns the topology.
     pub fn topology(&self) -> &T {
         &self.topology
     }
 
-    /// The neighbours of this rank. (`MPI_Dist_graph_neighbors`)
+    /// Returns the neighbours of this rank. (`MPI_Dist_graph_neighbors`)
     pub fn neighbourhood(&self) -> &Neighbourhood {
         self.communicator.near().expect("it has a topology")
     }
 
-    /// The communicator. It keeps its topology, but its type does not tell that any more.
+    /// Converts it to a plain communicator, which keeps its topology.
     pub fn into_communicator(self) -> Communicator {
         self.communicator
     }

@@ -1,41 +1,43 @@
-//! The two-phase collectives of 1997: `X_begin` and `X_end` for every collective.
+//! Two-phase collectives of 1997: `X_begin` and `X_end` for every collective.
 //!
-//! # What was meant
+//! # History
 //!
-//! In 1997 nonblocking collectives were discussed as pairs of calls instead of requests. In the
-//! version that this module has, both calls are collective; any number of pairs may be open on a
-//! communicator; they are strictly nested (the ends come in the reverse order of the begins); all
-//! ranks make them in the same order, so there are no tags and no requests. A begin may block, so
-//! that even an implementation with nothing but blocking collectives could have them, and so that
-//! what they need can be got when the first one begins, not when a communicator is made.
+//! In 1997 nonblocking collectives were discussed as pairs of calls instead of requests. This
+//! module implements this version: both calls are collective; any number of pairs may be open on a
+//! communicator; the pairs are strictly nested (the ends come in the reverse order of the begins);
+//! and all ranks make them in the same order, so there are no tags and no requests. A begin may
+//! block. Therefore even an implementation with only blocking collectives could offer them, and
+//! resources can be allocated when the first pair begins instead of when a communicator is made.
 //!
-//! # How it is read here
+//! # Semantics here
 //!
-//! A begin is local all the same: it starts an operation like that of the nonblocking form, and
-//! the end waits for it and for nothing else. Programs must not count on either. Nesting is a
-//! matter of one communicator: pairs on different ones may be interleaved in any way, and other
-//! collectives may be called between a begin and its end, in the same order on all ranks. The calls
-//! are counted in that one order, and have names of their own (`bcast_begin`), so in check mode a
-//! begin never matches a blocking, nonblocking or persistent call. Ends need not be counted: where
-//! the begins are in order, so are the ends, unless ranks open and close at different depths, which
-//! harms nobody here.
+//! A begin is nevertheless local: it starts an operation like that of the nonblocking form, and the
+//! end waits for this operation only. Programs must not rely on either. Nesting concerns one
+//! communicator: pairs on different communicators may interleave in any way, and other collectives
+//! may be called between a begin and its end, in the same order on all ranks. All these calls share
+//! one sequence of numbers and have their own names (`bcast_begin`), so in check mode a begin never
+//! matches a blocking, nonblocking or persistent call. Ends take no number: if the begins are in
+//! order, so are the ends, unless ranks open and close at different depths, which causes no error
+//! here.
 //!
-//! # By types
+//! # Typed interface
 //!
-//! [`Communicator::phases`] gives the root of the nesting, [`Phases`]. What begins on it is a
-//! [`Phase`], which borrows the root mutably; what begins inside that phase borrows the phase. So
-//! neither can an outer phase end, nor another one begin on it, while an inner one is open: such
-//! programs do not compile. Two roots of one communicator would not be nested in each other, so
-//! there is one at a time. A destructor is no promise (`mem::forget`), so buffers are owned, as
-//! those of requests are; those of a [`Communicator::scope`] may be borrowed, because it waits.
+//! [`Communicator::phases`] returns the root of the nesting, [`Phases`]. A collective that begins
+//! on the root is a [`Phase`], which borrows the root mutably; a collective that begins inside that
+//! phase borrows the phase. So while an inner phase is open, the outer phase cannot end and no
+//! other phase can begin on it: such programs do not compile. Two roots of one communicator would
+//! not be nested in each other, so only one can exist at a time. A program can skip a destructor
+//! (`mem::forget`), so the operation owns the buffers, as for requests; buffers in a
+//! [`Communicator::scope`] may be borrowed, because the scope waits.
 //!
-//! # Without types
+//! # Untyped interface
 //!
-//! A C library ends by communicator: [`raw::Collective::begin`](crate::raw::Collective::begin)
-//! pushes on the stack of the communicator, [`raw::end`](crate::raw::end) pops.
-//! The stack is made when it is first needed; until then a communicator has one empty word pair
-//! for it. A typed root and an untyped stack of one communicator cannot be used at the same time,
-//! except that a root may live inside open untyped phases.
+//! A C library ends phases by communicator:
+//! [`raw::Collective::begin`](crate::raw::Collective::begin) pushes a phase on the stack of the
+//! communicator, and [`raw::end`](crate::raw::end) pops it. The stack is allocated on first use;
+//! until then a communicator has one empty pair of words for it. A typed root and an untyped stack
+//! of one communicator cannot be used at the same time, except that a root may live inside open
+//! untyped phases.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -62,13 +64,14 @@ use crate::data::op::Operator;
 use crate::nested::scope::{Scope, remember};
 use crate::types::element::AnyBytes;
 
-/// Where phases begin whose buffers live at least for `'buffers`.
+/// The place where phases begin whose buffers live at least for `'buffers`.
 #[derive(Clone, Copy)]
 struct NestingRoot<'on, 'buffers> {
     communicator: &'on Communicator,
-    /// What a scope waits for. Where there is none, `'buffers` is `'static`.
+    /// The operations for which a scope waits. `None` outside scopes: `'buffers` is `'static` then.
     begun: Option<&'on RefCell<Vec<Id>>>,
-    /// Invariant: a place for owned buffers must not pass for one of borrowed buffers.
+    /// Makes `'buffers` invariant: a root for owned buffers must not be accepted as one for
+    /// borrowed ones.
     buffers: PhantomData<fn(&'buffers ()) -> &'buffers ()>,
 }
 
@@ -84,7 +87,7 @@ impl<'on, 'buffers> NestingRoot<'on, 'buffers> {
         NestingRoot { communicator, begun: Some(begun), buffers: PhantomData }
     }
 
-    /// The root of nesting in this place.
+    /// Takes the root of the nesting. Fails if another root is alive.
     fn root(self) -> Result<Phases<'on, 'buffers>> {
         let rooted = self.communicator.nesting().take_root();
         rooted.map_err(|kind| self.communicator.error("phases", kind))?;
@@ -111,15 +114,15 @@ impl<'on, 'buffers> NestingRoot<'on, 'buffers> {
 
 /// The root of the nesting of phases on a communicator; see [`Communicator::phases`].
 ///
-/// It stays on its thread: which phase is inside which is a matter of order.
+/// It is not `Send`: the order of the calls of one thread defines the nesting.
 pub struct Phases<'on, 'buffers> {
     place: NestingRoot<'on, 'buffers>,
 }
 
 impl Communicator {
-    /// The root of the nesting of two-phase collectives: what begins on it must have ended before
-    /// anything else begins on it, but any number may begin inside one another. Local.
-    /// (The two-phase collectives of 1997)
+    /// Returns the root of the nesting of two-phase collectives. A phase that begins on the root
+    /// must end before another one begins on it; any number of phases may begin inside one another.
+    /// Local. (The two-phase collectives of 1997)
     ///
     /// ```
     /// # motet::threads(2, |world| {
@@ -148,14 +151,15 @@ impl Communicator {
     /// ```
     ///
     /// # Errors
-    /// Another root of this communicator that has not been dropped.
+    /// Another root of this communicator is alive.
     pub fn phases(&self) -> Result<Phases<'_, 'static>> {
         NestingRoot::of(self).root()
     }
 }
 
 impl<'env> Scope<'_, 'env> {
-    /// As [`Communicator::phases`], for buffers that are borrowed for longer than the scope.
+    /// Does the same as [`Communicator::phases`], for buffers that are borrowed for longer than the
+    /// scope.
     ///
     /// ```
     /// # motet::threads(2, |world| {
@@ -179,7 +183,7 @@ impl<'env> Scope<'_, 'env> {
     }
 }
 
-/// What begins at the root.
+/// The collectives that begin at the root.
 impl<'buffers> Phases<'_, 'buffers> {
     #[track_caller]
     fn pend<B: Buffers + 'buffers>(
@@ -207,10 +211,10 @@ impl fmt::Debug for Phases<'_, '_> {
 }
 
 /// A collective that has begun and must be ended: by [`end`](Phase::end), or as a future by
-/// `.await`, either of which gives the buffers back. What has begun inside it must end before.
+/// `.await`. Both return the buffers. Phases that have begun inside it must end before.
 ///
-/// Dropping a phase does not cancel it: as a dropped [`Request`] it goes on, and its buffers are
-/// freed when it is complete.
+/// Dropping a phase does not cancel the collective: like that of a dropped [`Request`], it goes on,
+/// and the library frees its buffers on completion.
 #[must_use = "a phase that is dropped goes on unseen, and its buffers are lost"]
 pub struct Phase<'outer, 'buffers, B: StableBuffer> {
     request: Request<B>,
@@ -218,26 +222,26 @@ pub struct Phase<'outer, 'buffers, B: StableBuffer> {
 }
 
 impl<B: StableBuffer> Phase<'_, '_, B> {
-    /// Ends the phase: waits until the collective is complete, and gives the buffers back. All
-    /// ranks end their phases in the same order.
+    /// Ends the phase: waits until the collective is complete, and returns the buffers. All ranks
+    /// end their phases in the same order.
     ///
     /// # Errors
-    /// What went wrong with the collective; the buffers are dropped then.
+    /// The error of the collective; the buffers are dropped then.
     pub fn end(self) -> Result<B> {
         self.request.wait()
     }
 
-    /// Whether the collective is complete, so that [`end`](Phase::end) will not wait. Moves it on
-    /// if it can; never waits.
+    /// Tests whether the collective is complete, so that [`end`](Phase::end) will not wait. Makes
+    /// progress if possible, and never waits.
     ///
     /// # Errors
-    /// What went wrong with the collective; it counts as complete then.
+    /// The error of the collective, which counts as complete then.
     pub fn test(&mut self) -> Result<bool> {
         self.request.test()
     }
 }
 
-/// What begins inside the phase.
+/// The collectives that begin inside the phase.
 impl<'buffers, Outer: StableBuffer> Phase<'_, 'buffers, Outer> {
     #[track_caller]
     fn pend<B: Buffers + 'buffers>(

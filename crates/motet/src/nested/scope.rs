@@ -1,4 +1,4 @@
-//! Nonblocking operations on borrowed buffers.
+//! Scopes: nonblocking operations on borrowed buffers.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -23,18 +23,18 @@ use crate::data::op::Operator;
 use crate::types::element::AnyBytes;
 pub use messages::MessageScope;
 
-/// Begins nonblocking operations on borrowed buffers; see [`Communicator::scope`].
+/// Starts nonblocking operations on borrowed buffers; see [`Communicator::scope`].
 pub struct Scope<'scope, 'env: 'scope> {
     communicator: &'scope Communicator,
     begun: RefCell<Vec<Id>>,
-    /// Makes both lifetimes invariant: a scope must not pass for one of longer borrows.
+    /// Makes both lifetimes invariant: a scope must not be accepted as one of longer borrows.
     scope: PhantomData<&'scope mut &'scope ()>,
     env: PhantomData<&'env mut &'env ()>,
 }
 
 impl Communicator {
     /// Runs `body`, in which nonblocking operations may borrow their buffers, and waits for all of
-    /// them before it returns, whatever became of their requests.
+    /// these operations before it returns, even if their requests were dropped or forgotten.
     ///
     /// ```
     /// # motet::threads(2, |world| {
@@ -51,7 +51,7 @@ impl Communicator {
     /// # Ok::<(), motet::Error>(())
     /// ```
     ///
-    /// Where the communicator has a topology, the collectives among neighbours borrow as well:
+    /// On a communicator with a topology, neighbourhood collectives can borrow their buffers, too:
     ///
     /// ```
     /// # motet::threads(3, |world| {
@@ -68,11 +68,12 @@ impl Communicator {
     /// # Ok::<(), motet::Error>(())
     /// ```
     ///
-    /// A body that returns an error waits for no message that has not come: receives that have met
-    /// none are cancelled then.
+    /// If `body` returns an error, the scope cancels receives that have not matched a message, and
+    /// does not wait for their messages.
     ///
     /// # Errors
-    /// That of `body`, or else that of an operation nobody waited for.
+    /// The error of `body`; otherwise the error of an operation that the program has not waited
+    /// for.
     pub fn scope<'env, T>(
         &self,
         body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> Result<T>,
@@ -84,11 +85,11 @@ impl Communicator {
     }
 }
 
-/// Operations that a scope still has to wait for.
+/// The operations for which a scope still has to wait.
 struct Rest<'a>(&'a Communicator, &'a RefCell<Vec<Id>>);
 
 impl Rest<'_> {
-    /// Waits for what is left after the body has ended like this.
+    /// Waits for the remaining operations after the body has returned `result`.
     fn end<T>(&self, result: Result<T>) -> Result<T> {
         if result.is_err() {
             self.cancel_receives();
@@ -97,7 +98,8 @@ impl Rest<'_> {
         result.and_then(|value| waited.map(|()| value))
     }
 
-    /// What was to answer these receives may be what the body has failed to send.
+    /// Cancels the receives: the body may have failed before it sent the messages that they wait
+    /// for.
     #[cold]
     fn cancel_receives(&self) {
         let Rest(communicator, begun) = self;
@@ -123,8 +125,8 @@ impl Rest<'_> {
 }
 
 impl Drop for Rest<'_> {
-    /// Something is left only if there was a panic, in the scope's body or in an operator. Others
-    /// may wait for the dying rank just as it would wait for them here, so it does not.
+    /// Operations remain only after a panic in the body of the scope or in an operator. Other ranks
+    /// may wait for this dying rank just as it would wait for them here, so it does not wait.
     fn drop(&mut self) {
         let Rest(communicator, begun) = self;
         begun.take().into_iter().for_each(|id| communicator.core().engine().abandon(id));
@@ -132,7 +134,7 @@ impl Drop for Rest<'_> {
 }
 
 impl<'env> Scope<'_, 'env> {
-    /// The communicator, and the operations that the scope waits for.
+    /// Returns the communicator, and the operations for which the scope waits.
     pub(crate) fn books(&self) -> (&Communicator, &RefCell<Vec<Id>>) {
         (self.communicator, &self.begun)
     }
@@ -157,7 +159,7 @@ impl<'env> Scope<'_, 'env> {
     pending_collectives!(request 'env);
 }
 
-/// Lets a scope wait for an operation, whatever becomes of its request.
+/// Makes a scope wait for an operation, even if its request is dropped or forgotten.
 pub(crate) fn remember<B: StableBuffer>(
     communicator: &Communicator,
     begun: &RefCell<Vec<Id>>,

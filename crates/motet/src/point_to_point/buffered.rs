@@ -1,7 +1,8 @@
-//! Buffered sends: the message is copied, and the send is complete at once. (MPI 4.1 §3.6)
+//! Buffered sends: attach, flush and detach the buffers into which `bsend` copies messages. (MPI
+//! 4.1 §3.6)
 //!
-//! This is what attaches, drains and detaches the buffers that [`Rooms`](crate::engine::Rooms) are
-//! made of.
+//! A buffered send completes as soon as its message is copied. The buffers are those of
+//! [`Rooms`](crate::engine::Rooms).
 
 use motet_fabric::{Failure, TransferError};
 
@@ -13,25 +14,26 @@ use crate::engine::{BufferRoom, Room, Slot};
 use crate::rank::RankContext;
 
 impl Communicator {
-    /// Gives the buffered sends of this communicator a buffer of their own. Without one they use
-    /// that of the rank. Local. (`MPI_Comm_attach_buffer`, MPI 4.1 §3.6.1)
+    /// Attaches a buffer for the buffered sends of this communicator. Without one they use the
+    /// buffer of the rank. Local. (`MPI_Comm_attach_buffer`, MPI 4.1 §3.6.1)
     ///
     /// # Errors
-    /// There is one already.
+    /// A buffer is already attached.
     pub fn attach_buffer(&self, room: BufferRoom) -> Result<()> {
         self.attach("attach_buffer", &self.rooms().of_communicator, room)
     }
 
-    /// Waits until all that was buffered here has been sent, and takes the buffer away. Says what
-    /// it was. (`MPI_Comm_detach_buffer`)
+    /// Waits until all messages buffered for this communicator have been sent, and detaches and
+    /// returns its buffer. (`MPI_Comm_detach_buffer`)
     ///
     /// # Errors
-    /// There is none; a rank has died.
+    /// No buffer is attached; or a rank has died.
     pub fn detach_buffer(&self) -> Result<BufferRoom> {
         self.detach("detach_buffer", &self.rooms().of_communicator)
     }
 
-    /// Waits until all that was buffered here has been sent. (`MPI_Comm_flush_buffer`)
+    /// Waits until all messages buffered for this communicator have been sent.
+    /// (`MPI_Comm_flush_buffer`)
     ///
     /// # Errors
     /// A rank has died.
@@ -39,34 +41,34 @@ impl Communicator {
         self.flush("flush_buffer", &self.rooms().of_communicator)
     }
 
-    /// Nonblocking [`flush_buffer`](Communicator::flush_buffer): complete when nothing is buffered
-    /// here, so what is buffered after the call counts too. (`MPI_Comm_iflush_buffer`)
+    /// Nonblocking [`flush_buffer`](Communicator::flush_buffer). The request completes when the
+    /// buffer is empty, so messages buffered after this call count, too. (`MPI_Comm_iflush_buffer`)
     ///
     /// # Errors
-    /// That there may be no more operations.
+    /// Too many operations are pending.
     pub fn iflush_buffer(&self) -> Result<Request<()>> {
         self.iflush("iflush_buffer", &self.rooms().of_communicator)
     }
 
-    /// Gives the buffered sends of this rank a buffer, on whatever communicator that has none of
-    /// its own. Local. (`MPI_Buffer_attach`, `MPI_Session_attach_buffer`)
+    /// Attaches a buffer to this rank, for the buffered sends on all communicators that have no
+    /// buffer of their own. Local. (`MPI_Buffer_attach`, `MPI_Session_attach_buffer`)
     ///
     /// # Errors
-    /// There is one already.
+    /// A buffer is already attached.
     pub fn attach_rank_buffer(&self, room: BufferRoom) -> Result<()> {
         self.attach("attach_rank_buffer", &self.rooms().of_rank, room)
     }
 
-    /// Waits until all that was buffered in the rank's buffer has been sent, and takes it away.
-    /// Says what it was. (`MPI_Buffer_detach`, `MPI_Session_detach_buffer`)
+    /// Waits until all messages in the buffer of the rank have been sent, and detaches and returns
+    /// it. (`MPI_Buffer_detach`, `MPI_Session_detach_buffer`)
     ///
     /// # Errors
-    /// There is none; a rank has died.
+    /// No buffer is attached; or a rank has died.
     pub fn detach_rank_buffer(&self) -> Result<BufferRoom> {
         self.detach("detach_rank_buffer", &self.rooms().of_rank)
     }
 
-    /// Waits until all that was buffered in the rank's buffer has been sent. (`MPI_Buffer_flush`,
+    /// Waits until all messages in the buffer of the rank have been sent. (`MPI_Buffer_flush`,
     /// `MPI_Session_flush_buffer`)
     ///
     /// # Errors
@@ -75,12 +77,12 @@ impl Communicator {
         self.flush("flush_rank_buffer", &self.rooms().of_rank)
     }
 
-    /// Nonblocking [`flush_rank_buffer`](Communicator::flush_rank_buffer), as
+    /// Nonblocking [`flush_rank_buffer`](Communicator::flush_rank_buffer); completes like
     /// [`iflush_buffer`](Communicator::iflush_buffer). (`MPI_Buffer_iflush`,
     /// `MPI_Session_iflush_buffer`)
     ///
     /// # Errors
-    /// That there may be no more operations.
+    /// Too many operations are pending.
     pub fn iflush_rank_buffer(&self) -> Result<Request<()>> {
         self.iflush("iflush_rank_buffer", &self.rooms().of_rank)
     }
@@ -113,7 +115,7 @@ impl Communicator {
     }
 }
 
-/// Waits until nothing is left to be sent.
+/// Waits until the buffer has no message left to send.
 fn drained(core: &RankContext, room: &Room) -> Result<(), Failure> {
     core.wait_until(|_| room.is_empty().then_some(()))
 }

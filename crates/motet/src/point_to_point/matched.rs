@@ -1,4 +1,5 @@
-//! Messages that are found and taken at once, so that no other receive can get them.
+//! Matched probes: find a message and remove it from the queue, so that no other receive can get
+//! it.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -21,26 +22,26 @@ use crate::engine::{NOBODY, PackedBuffers, Transfer};
 use crate::rank::RankContext;
 use crate::types::element::{assert_valid, code_for};
 
-/// A message that has come and that belongs to whoever holds this: no other receive or probe, of
-/// whatever thread, sees it. (MPI 4.1 §3.8.2)
+/// A message that a matched probe has removed from the queue: no other receive or probe, of any
+/// thread, can match it. (MPI 4.1 §3.8.2)
 ///
-/// One that is dropped is lost; its sender's operation completes.
+/// A dropped `Message` is lost; its sender's operation completes.
 #[must_use = "a message that is dropped is lost"]
 pub struct Message {
     home: Arc<CommContext>,
     received: Received,
-    /// None of a message from nobody.
+    /// `None` for a message from `PROC_NULL`.
     taken: Option<MatchedMessage>,
 }
 
-/// Where a message is to be received: bytes, and what their elements are.
+/// A receive buffer: its bytes and the type of their elements.
 pub(crate) struct Placed {
     pub(crate) span: RawSlice,
     pub(crate) element: TypeCode,
 }
 
 impl Placed {
-    /// A span of elements.
+    /// Makes a receive buffer of a span of elements.
     fn of<T: Element>(span: RawSlice) -> Placed {
         Placed {
             span: RawSlice { len: span.len * size_of::<T>(), ..span },
@@ -50,7 +51,7 @@ impl Placed {
 }
 
 impl Communicator {
-    /// Waits until a message is there, and takes it. (`MPI_Mprobe`)
+    /// Waits until a matching message has arrived, and removes it from the queue. (`MPI_Mprobe`)
     ///
     /// # Errors
     /// As [`probe`](Communicator::probe).
@@ -59,7 +60,7 @@ impl Communicator {
         Ok(self.message(found))
     }
 
-    /// Takes a message if it is there. (`MPI_Improbe`)
+    /// Removes a matching message from the queue if one has arrived. Never waits. (`MPI_Improbe`)
     ///
     /// # Errors
     /// As [`iprobe`](Communicator::iprobe).
@@ -72,7 +73,7 @@ impl Communicator {
         Ok(found.map(|found| self.message(found)))
     }
 
-    /// The message that was found; without one, that from nobody.
+    /// Wraps the message that was found; `None` makes a message from `PROC_NULL`.
     fn message(&self, taken: Option<MatchedMessage>) -> Message {
         let received = taken.as_ref().map_or(NOBODY, MatchedMessage::received);
         Message { home: self.origin("mprobe").home, received, taken }
@@ -80,15 +81,16 @@ impl Communicator {
 }
 
 impl Message {
-    /// From whom it is, its tag and its length.
+    /// Returns the source, the tag and the length of the message.
     pub fn status(&self) -> Status {
         self.home.status(self.received)
     }
 
-    /// Receives it into a buffer that is long enough. (`MPI_Mrecv`)
+    /// Receives the message into a buffer that is long enough. (`MPI_Mrecv`)
     ///
     /// # Errors
-    /// A message that is too long or of another type: it is lost, and the buffer is as it was.
+    /// The message is longer than the buffer or has another type: it is lost, and the buffer is
+    /// unchanged.
     pub fn mrecv<T: Element>(self, buffer: &mut [T]) -> Result<Status> {
         let origin = self.origin("mrecv");
         let span = RawSlice { start: buffer.as_mut_ptr().cast(), len: buffer.len() };
@@ -104,7 +106,7 @@ impl Message {
     /// Nonblocking [`mrecv`](Message::mrecv). (`MPI_Imrecv`)
     ///
     /// # Errors
-    /// That there may be no more operations; the message is lost then.
+    /// Too many operations are pending; the message is lost then.
     pub fn imrecv<B: RecvBuffer + 'static>(self, buffer: B) -> Result<Request<B>> {
         // SAFETY: nothing is borrowed.
         unsafe { self.imrecv_with(buffer) }
@@ -125,7 +127,7 @@ impl Message {
         Ok(unsafe { Request::new(OpHandle::new(origin, id, false), parts.keep()) })
     }
 
-    /// The rank that it came to.
+    /// Returns the context of the rank that received the message.
     pub(crate) fn core(&self) -> &Arc<RankContext> {
         &self.home.core
     }

@@ -1,4 +1,4 @@
-//! The nonblocking forms.
+//! Nonblocking sends and receives.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -18,7 +18,7 @@ impl Communicator {
     /// Nonblocking [`send`](Communicator::send). (`MPI_Isend`)
     ///
     /// # Errors
-    /// A destination that is not in the communicator, a tag above [`TAG_UB`](crate::TAG_UB).
+    /// The destination is not in the communicator; or the tag is above [`TAG_UB`](crate::TAG_UB).
     pub fn isend<B>(&self, buffer: B, to: usize, tag: Tag) -> Result<Request<B>>
     where
         B: SendBuffer + 'static, // borrowed buffers: `world.scope(|scope| ..)`
@@ -42,7 +42,7 @@ impl Communicator {
     /// Nonblocking [`bsend`](Communicator::bsend). (`MPI_Ibsend`)
     ///
     /// # Errors
-    /// As [`isend`](Communicator::isend). That there is no room is told by the wait.
+    /// As [`isend`](Communicator::isend). If the buffer has no room, the wait returns the error.
     pub fn ibsend<B>(&self, buffer: B, to: usize, tag: Tag) -> Result<Request<B>>
     where
         B: SendBuffer + 'static, // borrowed buffers: `world.scope(|scope| ..)`
@@ -66,7 +66,7 @@ impl Communicator {
     /// Nonblocking [`recv`](Communicator::recv). (`MPI_Irecv`)
     ///
     /// # Errors
-    /// A source that is not in the communicator, a tag above [`TAG_UB`](crate::TAG_UB).
+    /// The source is not in the communicator; or the tag is above [`TAG_UB`](crate::TAG_UB).
     pub fn irecv<B>(
         &self,
         buffer: B,
@@ -80,8 +80,8 @@ impl Communicator {
         unsafe { self.irecv_with(buffer, from.into(), tag.into()) }
     }
 
-    /// Nonblocking [`sendrecv`](Communicator::sendrecv): one request for both. Its status is that
-    /// of the receive. (`MPI_Isendrecv`)
+    /// Nonblocking [`sendrecv`](Communicator::sendrecv): one request for the send and the receive.
+    /// Its status is that of the receive. (`MPI_Isendrecv`)
     ///
     /// # Errors
     /// As [`isend`](Communicator::isend) and [`irecv`](Communicator::irecv).
@@ -206,7 +206,7 @@ impl Communicator {
     }
 }
 
-/// A copy of what is to be sent, and how to send it from there.
+/// Copies the data to send, and returns the copy and the transfer that sends it.
 fn copy_of<T: Element>(data: &[T], envelope: Option<Envelope>) -> (BufferGuard, Transfer) {
     let mut copy: Box<Vec<T>> = Box::new(data.to_vec());
     clear_padding(&mut copy);

@@ -1,5 +1,4 @@
-//! The persistent forms: what is to be sent or received is said once, and posted at each start.
-//! (MPI 4.1 §3.9)
+//! Persistent sends and receives: set up once, and posted at each start. (MPI 4.1 §3.9)
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -13,11 +12,11 @@ use crate::engine::{Engine, PackedBuffers, Posting, Transfer};
 use crate::types::element::code_for;
 
 impl Communicator {
-    /// Persistent [`send`](Communicator::send): each start sends what is in the buffer then.
-    /// (`MPI_Send_init`)
+    /// Persistent [`send`](Communicator::send): each start sends the contents that the buffer has
+    /// then. (`MPI_Send_init`)
     ///
     /// # Errors
-    /// A destination that is not in the communicator, a tag above [`TAG_UB`](crate::TAG_UB).
+    /// The destination is not in the communicator; or the tag is above [`TAG_UB`](crate::TAG_UB).
     pub fn send_init<B>(&self, buffer: B, to: usize, tag: Tag) -> Result<Persistent<B>>
     where
         B: SendBuffer + 'static, // it owns its buffer: pass a `Vec`
@@ -37,7 +36,7 @@ impl Communicator {
     }
 
     /// Persistent [`bsend`](Communicator::bsend). Each start uses the buffer that is attached then;
-    /// if it has no room the wait says so. (`MPI_Bsend_init`)
+    /// if it has no room, the wait returns the error. (`MPI_Bsend_init`)
     ///
     /// # Errors
     /// As [`send_init`](Communicator::send_init).
@@ -63,7 +62,7 @@ impl Communicator {
     /// (`MPI_Recv_init`)
     ///
     /// # Errors
-    /// A source that is not in the communicator, a tag above [`TAG_UB`](crate::TAG_UB).
+    /// The source is not in the communicator; or the tag is above [`TAG_UB`](crate::TAG_UB).
     pub fn recv_init<B>(
         &self,
         buffer: B,
@@ -98,7 +97,7 @@ impl Communicator {
         self.store(call, (transfer, staging), parts)
     }
 
-    /// The transfer is one of these parts.
+    /// Stores a transfer of the buffer's parts as a persistent operation.
     fn store<B: StableBuffer + 'static>(
         &self,
         call: &'static str,

@@ -1,4 +1,4 @@
-//! Collectives in each of their forms.
+//! Untyped collectives in their forms: blocking, nonblocking, two-phase and persistent.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -16,14 +16,14 @@ use crate::engine::ReplayKey;
 use crate::raw;
 
 impl Collective<'_> {
-    /// The blocking form.
+    /// Runs the blocking form.
     ///
     /// # Safety
-    /// All data can be read, and what is received can be written; nobody else uses that while
-    /// the call takes, nor writes what is sent.
+    /// All send data can be read and all receive data can be written during the call; meanwhile no
+    /// other code accesses the receive data or writes the send data.
     ///
     /// # Errors
-    /// Arguments that the standard does not allow; what went wrong with the operation.
+    /// The arguments violate the standard; or the error of the operation.
     #[track_caller]
     pub unsafe fn run<'on>(&self, on: impl Into<CommRef<'on>>) -> Result<()> {
         let on = on.into();
@@ -37,7 +37,7 @@ impl Collective<'_> {
         unsafe { self.run_first(on, known.as_ref()) }
     }
 
-    /// The blocking form of a call that has not been made before.
+    /// Runs the blocking form of a call that is not in the replay cache.
     ///
     /// # Safety
     /// As [`Collective::run`].
@@ -55,13 +55,13 @@ impl Collective<'_> {
         communicator.blocking_known(prepared, known)
     }
 
-    /// The nonblocking form.
+    /// Starts the nonblocking form.
     ///
     /// # Safety
-    /// As [`Collective::run`], until the request is complete: whatever becomes of it meanwhile.
+    /// As [`Collective::run`], until the request is complete, even if the request is dropped.
     ///
     /// # Errors
-    /// Arguments that the standard does not allow.
+    /// The arguments violate the standard.
     #[track_caller]
     pub unsafe fn start<'on>(&self, on: impl Into<CommRef<'on>>) -> Result<Request<()>> {
         let on = on.into();
@@ -74,7 +74,7 @@ impl Collective<'_> {
         unsafe { self.start_first(on, known.as_ref()) }
     }
 
-    /// The nonblocking form of a call that has not been made before.
+    /// Starts the nonblocking form of a call that is not in the replay cache.
     ///
     /// # Safety
     /// As [`Collective::start`].
@@ -92,7 +92,7 @@ impl Collective<'_> {
         communicator.start_known(prepared, known)
     }
 
-    /// The same, as a request of any kind.
+    /// Starts the nonblocking form, and returns a request of any kind.
     ///
     /// # Safety
     /// As [`Collective::start`].
@@ -106,20 +106,19 @@ impl Collective<'_> {
         Ok(raw::Request::of_collective(request.into_flight()))
     }
 
-    /// The first of two phases: begins the collective inside all that are open on the
-    /// communicator; [`end`](crate::raw::end()) ends the innermost one. A communicator may be freed
-    /// while phases are open: they go on, as operations do whose requests are freed.
-    /// (`X_begin` of the two-phase collectives of 1997)
+    /// Begins the collective inside all open phases of the communicator; [`end`](crate::raw::end())
+    /// ends the innermost one. A communicator may be freed while phases are open: they go on, like
+    /// operations whose requests are freed. (`X_begin` of the two-phase collectives of 1997)
     ///
-    /// Several threads may do this on one communicator if it is clear who comes first.
+    /// Several threads may call this on one communicator if the program orders their calls.
     ///
     /// # Safety
-    /// As [`Collective::run`], until the collective is complete: at its end, or whenever all data
-    /// has moved if it is never ended.
+    /// As [`Collective::run`], until the collective is complete: at its end or, if it is never
+    /// ended, when all data has moved.
     ///
     /// # Errors
-    /// Arguments that the standard does not allow; [`ErrorKind::Nesting`](crate::ErrorKind) if a
-    /// [`Phases`](crate::Phases) of the communicator is alive.
+    /// The arguments violate the standard; or a [`Phases`](crate::Phases) of the communicator is
+    /// alive ([`ErrorKind::Nesting`](crate::ErrorKind)).
     #[track_caller]
     pub unsafe fn begin<'on>(&self, on: impl Into<CommRef<'on>>) -> Result<()> {
         let (on, at, kind) = (on.into(), Location::caller(), self.kind());
@@ -134,15 +133,15 @@ impl Collective<'_> {
         Ok(())
     }
 
-    /// The persistent form. Of hints a reduction knows
-    /// [`DETERMINISTIC`](crate::DETERMINISTIC); all ranks give the same.
+    /// Makes the persistent form. For a reduction, the hint [`DETERMINISTIC`](crate::DETERMINISTIC)
+    /// has an effect; all ranks must give the same value.
     ///
     /// # Safety
-    /// As [`Collective::run`], in each run from its start until it is complete; in between the
-    /// memory stays where it is until the operation is freed.
+    /// As [`Collective::run`], in each run from its start until it is complete. Between the runs,
+    /// and until the operation is freed, the memory stays at its place.
     ///
     /// # Errors
-    /// Arguments that the standard does not allow.
+    /// The arguments violate the standard.
     #[track_caller]
     pub unsafe fn init<'on>(
         &self,
@@ -155,19 +154,20 @@ impl Collective<'_> {
         on.communicator().persistent_with((), info, |()| prepared)
     }
 
-    /// The persistent form among the members of a group, in whose order data and reductions come.
-    /// All ranks of the communicator call it, in one order with all others; the members pass the
-    /// same group, the others that group or an empty one. Lists have an entry for each member. The
-    /// root is a rank of the communicator. Of ranks that are no members no address, count or
-    /// datatype is looked at, and their runs are over at once. (2008 proposal §2.1)
+    /// Makes the persistent form among the members of a group, whose order is that of blocks and of
+    /// the operands of reductions. All ranks of the communicator call it, in the same order as all
+    /// other inits; the members pass the same group, and the other ranks pass that group or an
+    /// empty one. Lists have an entry for each member. The root is a rank of the communicator.
+    /// Addresses, counts and datatypes of ranks that are not members are ignored, and their runs
+    /// complete at once. (2008 proposal §2.1)
     ///
     /// # Safety
     /// As [`Collective::init`], for members.
     ///
     /// # Errors
-    /// A group with a member outside the communicator (`MPI_ERR_GROUP`); a root outside the group
-    /// (`MPI_ERR_ROOT`); a collective among neighbours, which takes no group; arguments that the
-    /// standard does not allow.
+    /// The group has a member outside the communicator (`MPI_ERR_GROUP`); the root is outside the
+    /// group (`MPI_ERR_ROOT`); the collective is a neighbourhood collective, which takes no group;
+    /// or the arguments violate the standard.
     #[track_caller]
     pub unsafe fn init_among(
         &self,

@@ -10,26 +10,26 @@ use crate::comm::communicator::Communicator;
 use crate::comm::generalized::{CompletionHook, Free};
 use crate::comm::op_handle::OpHandle;
 
-/// How far a generalized operation is when it is asked to end.
+/// The state of a generalized operation when it is cancelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// Nobody has said that it is complete.
+    /// The operation has not been reported as complete.
     UnderWay,
-    /// It is complete.
+    /// The operation is complete.
     Complete,
 }
 
 /// Fills in a status.
 type Query = Box<dyn FnMut(&mut Status) -> Result<()> + Send>;
-/// Asks an operation to end.
+/// Cancels an operation.
 type Cancel = Box<dyn FnMut(Stage) -> Result<()> + Send>;
 
-/// What a generalized operation does when it is asked. They are called by whoever waits, tests or
-/// frees, and never while the rank is locked, so they may use the library.
+/// The callbacks of a generalized request. The thread that waits, tests or frees calls them, never
+/// while it holds the lock of the rank, so they may call the library.
 pub struct Callbacks {
-    /// Says what a complete operation came to, by filling in an empty status.
+    /// Fills an empty status with the result of a complete operation.
     pub query: Query,
-    /// Called once, when the operation is complete and its request is gone.
+    /// Frees the operation: called once, when it is complete and its request is freed.
     pub free: Free,
     /// Called when the request is cancelled.
     pub cancel: Cancel,
@@ -41,19 +41,19 @@ impl fmt::Debug for Callbacks {
     }
 }
 
-/// What a request and those who complete it have in common.
+/// The state that a request shares with its completers.
 pub(crate) struct Shared(Mutex<Account>);
 
 #[derive(Default)]
 struct Account {
-    /// Gone while one of them runs, and after the operation has been freed.
+    /// `None` while a callback runs, and after the operation has been freed.
     callbacks: Option<Callbacks>,
     complete: bool,
     freed: bool,
 }
 
 impl Account {
-    /// What frees the operation, once it is complete and its request is gone.
+    /// Takes the `free` callback, if the operation is complete and its request is freed.
     fn last(&mut self) -> Option<Free> {
         let last = self.complete && self.freed;
         last.then(|| self.callbacks.take()).flatten().map(|callbacks| callbacks.free)
@@ -65,7 +65,7 @@ impl Shared {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Calls one of the callbacks, unlocked.
+    /// Calls one of the callbacks without holding the lock.
     fn call<T>(&self, call: impl FnOnce(&mut Callbacks) -> Result<T>, without: T) -> Result<T> {
         let Some(mut callbacks) = mem::take(&mut self.account().callbacks) else {
             return Ok(without);
@@ -88,7 +88,7 @@ impl Shared {
         self.call(|callbacks| (callbacks.cancel)(stage), ())
     }
 
-    /// The request is gone.
+    /// Frees the request.
     pub(super) fn free(&self) -> Result<()> {
         let mut account = self.account();
         account.freed = true;
@@ -106,9 +106,9 @@ impl CompletionHook for Shared {
     }
 }
 
-/// Begins an operation outside the library, whose end it is told by
-/// [`Completer::complete`](crate::Completer::complete), from whatever thread. Its request
-/// can be waited for together with any others of this rank. (`MPI_Grequest_start`, MPI 4.1 §13.2)
+/// Starts an operation outside the library. [`Completer::complete`](crate::Completer::complete),
+/// called by any thread, reports its completion. Its request can be waited for together with any
+/// other requests of this rank. (`MPI_Grequest_start`, MPI 4.1 §13.2)
 pub fn grequest_start(rank: &Communicator, callbacks: Callbacks) -> Request {
     let id = rank.core().engine().start_generalized();
     let account = Account { callbacks: Some(callbacks), ..Account::default() };

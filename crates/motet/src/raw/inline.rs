@@ -1,9 +1,7 @@
-//! Messages of plain data that are sent or received at once, which most are that are short: the
-//! same as in `message.rs`, in few steps.
+//! Inline fast path for short contiguous messages: completes without creating an operation.
 //!
-//! Whatever there is anything to be said about (data with gaps, a wildcard, nobody, a rank or tag
-//! that there is not, no room, no message yet) is left to the way of all messages, which asks
-//! everything again.
+//! All other messages (non-contiguous data, wildcards, `PROC_NULL`, invalid ranks or tags, no room,
+//! no message yet) take the general path in `message.rs`, which repeats all checks.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -22,7 +20,7 @@ use crate::engine::context::ContextKind;
 use crate::engine::{Engine, Envelope, ExactRecv};
 
 impl Outgoing<'_> {
-    /// Sends it, if that can be done at once. Says whether it has been done.
+    /// Sends the message if that is possible at once, and returns whether it was sent.
     ///
     /// # Safety
     /// As [`Outgoing::run`].
@@ -43,7 +41,7 @@ impl Outgoing<'_> {
 }
 
 impl Incoming<'_> {
-    /// Receives it, if it comes at once.
+    /// Receives the message if it arrives at once.
     ///
     /// # Safety
     /// As [`Incoming::run`].
@@ -63,7 +61,7 @@ impl Incoming<'_> {
         })
     }
 
-    /// Begins to receive it, if it is a message that can be received straight.
+    /// Starts the receive if the message can be received directly into its buffer.
     ///
     /// # Safety
     /// As [`Incoming::start`].
@@ -90,7 +88,7 @@ impl Incoming<'_> {
     }
 }
 
-/// A message between two ranks, of bytes in a row.
+/// A message between two ranks whose data are contiguous bytes.
 struct Plain {
     peer: Peer,
     label: Label,

@@ -1,8 +1,8 @@
-//! Messages between two ranks, as addresses, counts and datatypes. (MPI 4.1 §3)
+//! Untyped point-to-point messages: addresses, counts and datatypes. (MPI 4.1 §3)
 //!
-//! Data in a row is sent and received where it lies. All other data gets a stream: what is sent is
-//! collected when the operation starts; what has been received is spread when it has ended well,
-//! and no more of it than came. A receive never looks at the memory it is to fill.
+//! Contiguous data is sent from and received into its place. Other data gets a stream: it is packed
+//! when the send starts, or unpacked when the receive has completed without error, and only as much
+//! as has arrived. A receive never reads the memory that it fills.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -19,46 +19,46 @@ use crate::data::buffer::RawSlice;
 use crate::engine::{Engine, Mode, PackDirection, PackedBuffers, Posting, Transfer};
 use crate::point_to_point::{Message, Placed};
 
-/// When a send is complete. (MPI 4.1 §3.4)
+/// Send mode: when a send is complete. (MPI 4.1 §3.4)
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SendMode {
-    /// When its data may be changed again. (`MPI_Send`)
+    /// When the program may change the data again. (`MPI_Send`)
     Standard,
-    /// When a receive has taken the message. (`MPI_Ssend`)
+    /// When a receive has matched the message. (`MPI_Ssend`)
     Synchronous,
-    /// At once: the message is copied into the buffer that is attached. (`MPI_Bsend`)
+    /// At once: the message is copied into the attached buffer. (`MPI_Bsend`)
     Buffered,
-    /// As a standard one; its receive is posted already. (`MPI_Rsend`)
+    /// Like a standard send; the receive is already posted. (`MPI_Rsend`)
     Ready,
 }
 
-/// A message to be sent. The destination is a rank of the communicator, of the remote group of an
-/// intercommunicator, or [`PROC_NULL`](crate::PROC_NULL).
+/// A message to send. The destination is a rank of the communicator, a rank of the remote group of
+/// an intercommunicator, or [`PROC_NULL`](crate::PROC_NULL).
 #[derive(Clone, Copy, Debug)]
 pub struct Outgoing<'a> {
-    /// What is sent.
+    /// The send buffer.
     pub data: TypedBuffer<'a>,
-    /// To whom.
+    /// The destination.
     pub to: usize,
-    /// As what.
+    /// The tag.
     pub tag: Tag,
-    /// When the send is complete.
+    /// The send mode.
     pub mode: SendMode,
 }
 
-/// A message to be received. The source is as the destination of [`Outgoing`], or
+/// A message to receive. The source is a rank like the destination of [`Outgoing`], or
 /// [`ANY_SOURCE`](crate::ANY_SOURCE).
 #[derive(Clone, Copy, Debug)]
 pub struct Incoming<'a> {
-    /// Where it is received. A shorter message leaves the rest as it was.
+    /// The receive buffer. A shorter message leaves the rest of it unchanged.
     pub data: TypedBuffer<'a>,
-    /// From whom.
+    /// The source.
     pub from: Source,
-    /// As what.
+    /// The tag, or any tag.
     pub tag: TagFilter,
 }
 
-/// Names of the calls of each mode, in three forms.
+/// Names of the calls: for each mode, the blocking, nonblocking and persistent form.
 const SENDS: [[&str; 3]; 4] = [
     ["send", "isend", "send_init"],
     ["ssend", "issend", "ssend_init"],
@@ -66,18 +66,18 @@ const SENDS: [[&str; 3]; 4] = [
     ["rsend", "irsend", "rsend_init"],
 ];
 
-/// A transfer with the data that must be moved for it.
+/// A transfer and the packed copies that it needs.
 pub(super) type Ready = (Transfer, Option<Box<PackedBuffers>>);
 
 impl Outgoing<'_> {
-    /// The blocking form. (`MPI_Send`, `MPI_Ssend`, `MPI_Bsend`, `MPI_Rsend`)
+    /// Sends the message (blocking). (`MPI_Send`, `MPI_Ssend`, `MPI_Bsend`, `MPI_Rsend`)
     ///
     /// # Safety
-    /// The data can be read while the call takes, and nobody writes it.
+    /// The data can be read during the call, and no code writes it meanwhile.
     ///
     /// # Errors
-    /// Arguments that the standard does not allow; no room in the buffer of buffered sends; that
-    /// the destination has died or left.
+    /// The arguments violate the standard; the buffer for buffered sends has no room; or the
+    /// destination has died or left.
     #[inline]
     pub unsafe fn run<'on>(&self, on: impl Into<CommRef<'on>>) -> Result<()> {
         let comm = on.into().messages();
@@ -99,13 +99,13 @@ impl Outgoing<'_> {
         unsafe { comm.finish_thoroughly(call, &transfer, staging) }.map(drop)
     }
 
-    /// The nonblocking form. (`MPI_Isend` and so on)
+    /// Starts a nonblocking send. (`MPI_Isend` and so on)
     ///
     /// # Safety
-    /// As [`Outgoing::run`], until the request is complete: whatever becomes of it meanwhile.
+    /// As [`Outgoing::run`], until the request is complete, even if the request is dropped.
     ///
     /// # Errors
-    /// Arguments that the standard does not allow.
+    /// The arguments violate the standard.
     #[inline]
     pub unsafe fn start<'on>(&self, on: impl Into<CommRef<'on>>) -> Result<Request> {
         let comm = on.into().messages();
@@ -127,14 +127,14 @@ impl Outgoing<'_> {
         unsafe { comm.start_message(call, ready) }
     }
 
-    /// The persistent form. (`MPI_Send_init` and so on)
+    /// Makes a persistent send. (`MPI_Send_init` and so on)
     ///
     /// # Safety
-    /// As [`Outgoing::run`], in each run from its start until it is complete; in between the memory
-    /// stays where it is until the request is freed.
+    /// As [`Outgoing::run`], in each run from its start until it is complete. Between the runs, and
+    /// until the request is freed, the memory stays at its place.
     ///
     /// # Errors
-    /// Arguments that the standard does not allow.
+    /// The arguments violate the standard.
     pub unsafe fn init<'on>(&self, on: impl Into<CommRef<'on>>) -> Result<Request> {
         let (call, comm) = (self.call(2), on.into().messages());
         // SAFETY: passed on.
@@ -148,7 +148,7 @@ impl Outgoing<'_> {
     }
 
     /// # Safety
-    /// As the form says.
+    /// As for the form that uses the transfer.
     pub(super) unsafe fn transfer(&self, call: &'static str, comm: &Communicator) -> Result<Ready> {
         // SAFETY: passed on.
         let (span, code, staging) =
@@ -164,14 +164,14 @@ impl Outgoing<'_> {
 }
 
 impl Incoming<'_> {
-    /// The blocking form. (`MPI_Recv`)
+    /// Receives a message (blocking). (`MPI_Recv`)
     ///
     /// # Safety
-    /// The memory of the data can be written, and nobody else uses it while the call takes.
+    /// The memory of the data can be written, and no other code accesses it during the call.
     ///
     /// # Errors
-    /// Arguments that the standard does not allow; a message that is too long, or (in check mode)
-    /// of elements of another type: nothing is written then; that the source has died or left.
+    /// The arguments violate the standard; the message is longer than the buffer or (in check mode)
+    /// has elements of another type, and nothing is written then; or the source has died or left.
     #[inline]
     pub unsafe fn run<'on>(&self, on: impl Into<CommRef<'on>>) -> Result<Status> {
         let comm = on.into().messages();
@@ -193,13 +193,13 @@ impl Incoming<'_> {
         Ok(Status::of_receive(comm.home(), received))
     }
 
-    /// The nonblocking form. (`MPI_Irecv`)
+    /// Starts a nonblocking receive. (`MPI_Irecv`)
     ///
     /// # Safety
-    /// As [`Incoming::run`], until the request is complete: whatever becomes of it meanwhile.
+    /// As [`Incoming::run`], until the request is complete, even if the request is dropped.
     ///
     /// # Errors
-    /// Arguments that the standard does not allow.
+    /// The arguments violate the standard.
     #[inline]
     pub unsafe fn start<'on>(&self, on: impl Into<CommRef<'on>>) -> Result<Request> {
         let comm = on.into().messages();
@@ -220,14 +220,14 @@ impl Incoming<'_> {
         unsafe { comm.start_message("irecv", ready) }
     }
 
-    /// The persistent form. (`MPI_Recv_init`)
+    /// Makes a persistent receive. (`MPI_Recv_init`)
     ///
     /// # Safety
-    /// As [`Incoming::run`], in each run from its start until it is complete; in between the memory
-    /// stays where it is until the request is freed.
+    /// As [`Incoming::run`], in each run from its start until it is complete. Between the runs, and
+    /// until the request is freed, the memory stays at its place.
     ///
     /// # Errors
-    /// Arguments that the standard does not allow.
+    /// The arguments violate the standard.
     pub unsafe fn init<'on>(&self, on: impl Into<CommRef<'on>>) -> Result<Request> {
         let comm = on.into().messages();
         // SAFETY: passed on.
@@ -238,7 +238,7 @@ impl Incoming<'_> {
     }
 
     /// # Safety
-    /// As the form says.
+    /// As for the form that uses the transfer.
     pub(super) unsafe fn transfer(&self, call: &'static str, comm: &Communicator) -> Result<Ready> {
         // SAFETY: passed on.
         let placed = unsafe { place(comm, call, RECEIVE_BUFFER, self.data, PackDirection::Out) };
@@ -249,7 +249,7 @@ impl Incoming<'_> {
 }
 
 impl Message {
-    /// Receives it into data. (`MPI_Mrecv`)
+    /// Receives the message into an untyped buffer. (`MPI_Mrecv`)
     ///
     /// # Safety
     /// As [`Incoming::run`].
@@ -268,7 +268,7 @@ impl Message {
     /// As [`Incoming::start`].
     ///
     /// # Errors
-    /// Arguments that the standard does not allow; the message is lost then.
+    /// The arguments violate the standard; the message is lost then.
     pub unsafe fn imrecv_data(self, data: TypedBuffer<'_>) -> Result<Request> {
         // SAFETY: passed on.
         let flight = unsafe { self.begin_data("imrecv", data) }?;
@@ -276,7 +276,7 @@ impl Message {
     }
 
     /// # Safety
-    /// As the form says.
+    /// As for the form that calls this.
     unsafe fn begin_data(self, call: &'static str, data: TypedBuffer<'_>) -> Result<OpHandle> {
         let origin = self.origin(call);
         // SAFETY: passed on.
@@ -300,7 +300,7 @@ impl Communicator {
     }
 
     /// # Safety
-    /// The memory stays valid as long as the operation is there.
+    /// The memory stays valid as long as the operation exists.
     pub(super) unsafe fn store_message(
         &self,
         call: &'static str,
@@ -316,7 +316,7 @@ impl Communicator {
 }
 
 impl<'on> CommRef<'on> {
-    /// The communicator that messages go through.
+    /// Returns the communicator that carries the messages.
     pub(super) fn messages(self) -> &'on Communicator {
         match self {
             CommRef::Communicator(communicator) => communicator,
@@ -325,7 +325,7 @@ impl<'on> CommRef<'on> {
     }
 }
 
-/// Waits for the end of an operation that receives.
+/// Waits until a receive is complete, and returns its status.
 pub(super) fn conclude(mut flight: OpHandle) -> Result<Status> {
     let received = flight.wait()?;
     Ok(Status::of_receive(&flight.origin, received))
@@ -334,19 +334,19 @@ pub(super) fn conclude(mut flight: OpHandle) -> Result<Status> {
 const SEND_BUFFER: &str = "send buffer";
 const RECEIVE_BUFFER: &str = "receive buffer";
 
-/// Whether a message of this layer says of which type it is. It is used from languages that are not
-/// safe by their types, and many a program there receives as another type what has the same bytes:
-/// in check mode only that is an error. All others are bytes.
+/// Returns whether messages of this layer carry their type. Programs in languages without type
+/// safety often receive data as another type of the same size, so a different type is an error in
+/// check mode only. Without check mode all messages are bytes.
 #[inline]
 pub(super) fn tells_type(comm: &Communicator) -> bool {
     comm.home().core.watch().check
 }
 
-/// Where data lies as bytes in a row, of which type, and what has to be moved for that.
+/// The contiguous bytes of a buffer, their type, and the packed copy that they need, if any.
 pub(super) type Located = (RawSlice, TypeCode, Option<Box<PackedBuffers>>);
 
 /// # Safety
-/// The operation that the staging is given to holds the memory of the data.
+/// The operation that gets the staging holds the memory of the data.
 unsafe fn locate(
     which: &'static str,
     data: TypedBuffer<'_>,
@@ -359,8 +359,9 @@ unsafe fn locate(
     Ok((RawSlice { start, len: len * bytes }, code, stage.finish()))
 }
 
-/// As [`locate`], for a call on a communicator. What is sent is bytes except in check mode:
-/// programs in C send characters that are received as integers, and elsewhere that works.
+/// Does the same as [`locate`] for a call on a communicator. The type is bytes except in check
+/// mode: C programs send characters that are received as integers, and other implementations accept
+/// that.
 ///
 /// # Safety
 /// As [`locate`].

@@ -1,4 +1,4 @@
-//! What may be wrong with a request, in the words of its error.
+//! Error texts for the misuse of requests.
 
 pub(super) const NULL: &str = "is null";
 pub(super) const ACTIVE: &str = "is active already";

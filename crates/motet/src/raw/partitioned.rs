@@ -1,11 +1,12 @@
-//! Messages in parts: partitioned communication. (MPI 4.1 §4.2)
+//! Partitioned communication: a message whose parts become ready one by one. (MPI 4.1 §4.2)
 //!
-//! The two sides meet by the order of their inits: the first that sends in parts to a rank with a
-//! tag meets the first that receives in parts from the other with that tag, and so on, in whatever
-//! order they are started. So both count, and the number is a part of what a message is matched by.
+//! The two sides match by the order of their inits: the first partitioned send to a rank with a tag
+//! matches the first partitioned receive from the sender with that tag, and so on, in whatever
+//! order they are started. Therefore both sides count their inits, and the number is part of the
+//! matching.
 //!
-//! The message goes as a whole when its last part is ready, and all parts arrive with it. Who says
-//! that a part is ready takes no lock, but for the last one.
+//! The message is sent as a whole when its last part is ready, and all parts arrive with it.
+//! Marking a part as ready takes no lock, except for the last one.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -29,14 +30,14 @@ const SEND: &str = "psend_init";
 const RECEIVE: &str = "precv_init";
 
 impl Outgoing<'_> {
-    /// A persistent message that is sent when all of its equal parts are said to be ready.
-    /// [`Request::parts`] is what says so. (`MPI_Psend_init`)
+    /// Makes a persistent send that starts when all of its parts, which are of equal length, are
+    /// marked as ready through [`Request::parts`]. (`MPI_Psend_init`)
     ///
     /// # Safety
     /// As [`Outgoing::init`].
     ///
     /// # Errors
-    /// Arguments that the standard does not allow.
+    /// The arguments violate the standard.
     pub unsafe fn init_in_parts<'on>(
         &self,
         on: impl Into<CommRef<'on>>,
@@ -56,14 +57,14 @@ impl Outgoing<'_> {
 }
 
 impl Incoming<'_> {
-    /// A persistent receive of a message that is sent in parts, as many as its sender likes.
-    /// (`MPI_Precv_init`)
+    /// Makes a persistent receive of a partitioned message; the sender may use another number of
+    /// parts. (`MPI_Precv_init`)
     ///
     /// # Safety
     /// As [`Incoming::init`].
     ///
     /// # Errors
-    /// Arguments that the standard does not allow: any source and any tag are among them.
+    /// The arguments violate the standard; any source and any tag are not allowed, either.
     pub unsafe fn init_in_parts<'on>(
         &self,
         on: impl Into<CommRef<'on>>,
@@ -94,7 +95,7 @@ impl Incoming<'_> {
 
 impl Communicator {
     /// # Safety
-    /// The memory stays valid as long as the operation is there.
+    /// The memory stays valid as long as the operation exists.
     unsafe fn store_in_parts(
         &self,
         call: &'static str,
@@ -116,8 +117,8 @@ impl Communicator {
     }
 }
 
-/// The parts of a message, for all threads of a rank: which of them are ready to be sent, or have
-/// arrived.
+/// The parts of a partitioned message, shared by all threads of a rank: which of them are ready to
+/// send, or have arrived.
 #[derive(Clone)]
 pub struct Partitions(Arc<Shared>);
 
@@ -125,11 +126,11 @@ struct Shared {
     origin: CallOrigin,
     id: Id,
     posting: Posting,
-    /// Counts the starts.
+    /// Number of starts.
     run: AtomicU32,
-    /// Parts that are not ready in this run.
+    /// Number of parts that are not ready in this run.
     missing: AtomicUsize,
-    /// The last run in which each part was ready.
+    /// For each part, the last run in which it was ready.
     ready: Box<[AtomicU32]>,
 }
 
@@ -140,8 +141,7 @@ impl std::fmt::Debug for Partitions {
 }
 
 impl Partitions {
-    /// The message has been started once more: no part is ready. Without any part it is ready as a
-    /// whole.
+    /// Begins a run: no part is ready. A message without parts is ready at once.
     pub(super) fn begin(&self) {
         let Shared { posting, run, missing, ready, .. } = &*self.0;
         run.fetch_add(1, Ordering::Relaxed);
@@ -151,12 +151,12 @@ impl Partitions {
         }
     }
 
-    /// A part is ready to be sent. Several threads may say so of several parts at once.
+    /// Marks a part as ready to send. Several threads may mark different parts at the same time.
     /// (`MPI_Pready`)
     ///
     /// # Errors
-    /// No such part; one that is ready already; a message that has not been started, or one that is
-    /// received.
+    /// The part does not exist or is already ready; the message has not been started; or it is a
+    /// receive.
     pub fn ready(&self, part: usize) -> Result<()> {
         let Shared { origin, posting, run, missing, ready, .. } = &*self.0;
         if *posting == Posting::AtStart {
@@ -178,11 +178,11 @@ impl Partitions {
         Ok(())
     }
 
-    /// Whether a part has arrived, as it has when no receive is under way. Moves what it can; never
-    /// waits. (`MPI_Parrived`)
+    /// Tests whether a part has arrived; true if no receive is in flight. Makes progress if
+    /// possible, and never waits. (`MPI_Parrived`)
     ///
     /// # Errors
-    /// No such part; a message that is sent.
+    /// The part does not exist; or the message is a send.
     pub fn has_arrived(&self, part: usize) -> Result<bool> {
         let Shared { origin, id, posting, .. } = &*self.0;
         if *posting == Posting::WhenReady {

@@ -1,41 +1,41 @@
-//! Old names of public items, for one release.
+//! Old names of public items, kept for one release.
 
 use super::{
     CallKey, CommRef, Partitions, Root, SendRecv, SendRecvReplace, TypedBuffer, VectorBuffer,
     WBuffer,
 };
 
-/// The old name of [`TypedBuffer`].
+/// [`TypedBuffer`] under its old name.
 #[deprecated(since = "0.1.0", note = "renamed to `TypedBuffer`")]
 pub type Data<'a> = TypedBuffer<'a>;
-/// The old name of [`VectorBuffer`].
+/// [`VectorBuffer`] under its old name.
 #[deprecated(since = "0.1.0", note = "renamed to `VectorBuffer`")]
 pub type Blocks<'a> = VectorBuffer<'a>;
-/// The old name of [`WBuffer`].
+/// [`WBuffer`] under its old name.
 #[deprecated(since = "0.1.0", note = "renamed to `WBuffer`")]
 pub type Mixed<'a> = WBuffer<'a>;
-/// The old name of [`CommRef`].
+/// [`CommRef`] under its old name.
 #[deprecated(since = "0.1.0", note = "renamed to `CommRef`")]
 pub type On<'a> = CommRef<'a>;
-/// The old name of [`CallKey`].
+/// [`CallKey`] under its old name.
 #[deprecated(since = "0.1.0", note = "renamed to `CallKey`")]
 pub type Repeat = CallKey;
-/// The old name of [`SendRecv`].
+/// [`SendRecv`] under its old name.
 #[deprecated(since = "0.1.0", note = "renamed to `SendRecv`")]
 pub type Swap<'a> = SendRecv<'a>;
-/// The old name of [`SendRecvReplace`].
+/// [`SendRecvReplace`] under its old name.
 #[deprecated(since = "0.1.0", note = "renamed to `SendRecvReplace`")]
 pub type Replace<'a> = SendRecvReplace<'a>;
-/// The old name of [`Partitions`].
+/// [`Partitions`] under its old name.
 #[deprecated(since = "0.1.0", note = "renamed to `Partitions`")]
 pub type Parts = Partitions;
 
 #[allow(non_upper_case_globals)] // these were variants
 impl Root {
-    /// The old name of [`Root::ThisRank`].
+    /// [`Root::ThisRank`] under its old name.
     #[deprecated(since = "0.1.0", note = "renamed to `Root::ThisRank`")]
     pub const Here: Root = Root::ThisRank;
-    /// The old name of [`Root::ProcNull`].
+    /// [`Root::ProcNull`] under its old name.
     #[deprecated(since = "0.1.0", note = "renamed to `Root::ProcNull`")]
     pub const Near: Root = Root::ProcNull;
 }

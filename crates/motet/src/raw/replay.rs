@@ -1,9 +1,8 @@
-//! Calls that their caller tells apart.
+//! Replay of C calls: finds the execution of a recent identical call by handles and numbers only.
 //!
-//! A C library gets handles and numbers. What they stand for it looks up, checks and hands down,
-//! which takes as long as the message of a short call. A call that is made again says the same
-//! handles and numbers: so it is enough to compare those with what was said before, and all that
-//! was found out then holds.
+//! A C library receives handles and numbers. To look them up, check them and pass the results down
+//! takes as long as the message of a short call. A repeated call passes the same handles and
+//! numbers: it is enough to compare them with those of the earlier call, whose checks still hold.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -17,31 +16,32 @@ use crate::engine::context::ContextKind;
 use crate::engine::{CallSignature, ReplayKey};
 use crate::raw;
 
-/// Bits of [`CallKey::what`].
+/// Number of bits of [`CallKey::what`].
 const WHAT_BITS: u32 = 44;
 
-/// A call in the words of its caller, who says the same only of the same.
+/// The key of a C call, built by the C library: equal keys mean identical calls.
 ///
-/// Two of them that are equal but for their addresses, on one communicator, are the same call of
-/// the same collective: of the same datatypes and the same operator, which are predefined; the same
-/// sides of it are looked at, of as many items. What they are the library is not told.
+/// Two keys that differ only in addresses, on one communicator, must describe the same collective
+/// with the same predefined datatypes, the same predefined operator, the same sides in use and the
+/// same item counts. The library does not interpret the values.
 #[derive(Clone, Copy, Debug)]
 pub struct CallKey {
-    /// Which collective it is.
+    /// The collective.
     pub kind: CollectiveKind,
-    /// Operator, datatypes, and what else decides, in 44 bits.
+    /// Operator, datatypes, and other distinguishing arguments, in 44 bits.
     pub what: u64,
-    /// The root, in the caller's way.
+    /// The root, encoded by the caller.
     pub root: u32,
-    /// Items that are sent and received, in the caller's way.
+    /// Items sent and items received, encoded by the caller.
     pub counts: [usize; 2],
-    /// Where what is sent and what is received begins. Whatever of it is not looked at may be
-    /// anything.
+    /// Start addresses of the send data and of the receive data. The address of a side that is not
+    /// in use may have any value.
     pub addresses: [*mut u8; 2],
 }
 
 impl CallKey {
-    /// Nothing if both sides begin at one place: then the addresses do not tell which is looked at.
+    /// Builds the replay key. `None` if both sides start at one address, which does not show which
+    /// side is in use; or if learned choices may change the algorithm.
     #[inline]
     fn known(&self, communicator: &Communicator) -> Option<ReplayKey<'static>> {
         debug_assert!(self.what >> WHAT_BITS == 0);
@@ -62,21 +62,21 @@ impl CallKey {
         Some(ReplayKey { signature, sent, received, call: None })
     }
 
-    /// The blocking form of a call that has been made before, as [`Collective::run_keyed`]; nothing
-    /// if it has not, or is not known any more.
+    /// Replays a blocking call that [`Collective::run_keyed`] has stored. `None` if it is not in
+    /// the replay cache (any more).
     ///
     /// # Safety
-    /// As [`Collective::run`], of the collective that these words stand for.
+    /// As [`Collective::run`], of the collective that this key describes.
     #[inline]
     pub unsafe fn run(&self, communicator: &Communicator) -> Option<Result<()>> {
         communicator.blocking_again(self.kind, &self.known(communicator)?)
     }
 
-    /// The nonblocking form of a call that has been made before, as [`Collective::start_keyed`];
-    /// nothing if it has not, or is not known any more.
+    /// Replays a nonblocking call that [`Collective::start_keyed`] has stored. `None` if it is not
+    /// in the replay cache (any more).
     ///
     /// # Safety
-    /// As [`Collective::start`], of the collective that these words stand for.
+    /// As [`Collective::start`], of the collective that this key describes.
     #[inline]
     pub unsafe fn start(&self, communicator: &Communicator) -> Option<raw::Request> {
         Some(match communicator.begin_again(self.kind, &self.known(communicator)?)? {
@@ -87,10 +87,10 @@ impl CallKey {
 }
 
 impl Collective<'_> {
-    /// The blocking form, to be known by these words from now on.
+    /// Runs the blocking form, and stores it in the replay cache under the key `words`.
     ///
     /// # Safety
-    /// As [`Collective::run`]; the words stand for this.
+    /// As [`Collective::run`]; the key describes this collective.
     ///
     /// # Errors
     /// As [`Collective::run`].
@@ -104,10 +104,10 @@ impl Collective<'_> {
         }
     }
 
-    /// The nonblocking form, to be known by these words from now on.
+    /// Starts the nonblocking form, and stores it in the replay cache under the key `words`.
     ///
     /// # Safety
-    /// As [`Collective::start`]; the words stand for this.
+    /// As [`Collective::start`]; the key describes this collective.
     ///
     /// # Errors
     /// As [`Collective::start`].

@@ -1,4 +1,4 @@
-//! One type for every kind of request.
+//! The untyped request: one type for nonblocking, persistent, generalized and null requests.
 
 use std::sync::Arc;
 use std::{fmt, mem};
@@ -19,56 +19,56 @@ use crate::comm::op_handle::{CallOrigin, OpHandle};
 use crate::engine::{BufferGuard, CANCELLED, Engine};
 use crate::rank::RankContext;
 
-/// An operation of whatever kind, or none. (MPI 4.1 §3.7)
+/// An operation of any kind, or the null request. (MPI 4.1 §3.7)
 ///
-/// An operation that runs once is gone when it has been completed: the request is null then. A
-/// persistent one becomes inactive, and can be started again. Dropping a request frees it; an
-/// operation that is active goes on by itself. Whoever keeps requests in one place reuses their
-/// memory: a request allocates none of its own.
+/// When an operation that runs once completes, its request becomes null. A persistent request
+/// becomes inactive and can be started again. Dropping a request frees it; an active operation goes
+/// on. A request allocates no memory of its own, so a program that stores its requests in one place
+/// reuses that memory.
 #[derive(Default)]
 pub struct Request(Subject);
 
-/// What a request stands for.
+/// The operation of a request.
 #[derive(Default)]
 enum Subject {
     #[default]
     Nothing,
-    /// Something that was over when it began: there is nothing to be known of it but what it was.
+    /// An operation that was complete when it started; only its kind is known.
     Over(Past),
     Operation(Inner),
 }
 
-/// What is done with the result of an operation that is over.
+/// Called with the result of a complete operation.
 type Delivery = Box<dyn FnOnce(&OpHandle) + Send>;
 
-/// An operation that a request stands for. A million of them may be under way.
+/// The operation of a request. Kept small: a program may have a million of them in flight.
 pub(super) struct Inner {
     flight: OpHandle,
     hold: Hold,
     kind: Kind,
     persistent: bool,
-    /// Started, and not completed by a call.
+    /// The operation has been started, and no call has completed it.
     active: bool,
 }
 
-/// What holds the buffers of an operation.
+/// What the request holds for its operation.
 enum Hold {
-    /// Until the operation is over, if that is later than the end of the request.
+    /// The buffers, held until the operation is complete, even if the request is freed before.
     Buffers(BufferGuard),
-    /// They are the caller's business.
+    /// Nothing: the caller keeps the buffers valid.
     Bare,
-    /// Of one whose result is more than a status: holds what that is made of.
+    /// The callback of an operation whose result is more than a status.
     Delivery(Delivery),
-    /// It has been delivered.
+    /// Nothing any more: the result has been delivered.
     Nothing,
 }
 
-/// What an operation does.
+/// The kind of an operation.
 enum Kind {
-    /// Or something else that receives nothing, and may be freed.
+    /// A send, or another operation that receives nothing and may be freed.
     Send,
     Receive,
-    /// A message in parts.
+    /// A partitioned message.
     InParts {
         parts: Partitions,
         receives: bool,
@@ -90,7 +90,7 @@ impl Drop for Inner {
 }
 
 impl Inner {
-    /// The kind of a message or a collective.
+    /// Returns the kind of a message or a collective.
     fn kind(flight: &OpHandle) -> Kind {
         let mut engine = flight.origin.core.engine();
         if engine.is_collective(flight.id) {
@@ -111,17 +111,18 @@ impl Inner {
         self.flight.id
     }
 
-    /// Takes the outcome if it is there.
+    /// Takes the outcome if the operation is complete.
     pub(super) fn collect(&mut self, engine: &mut Engine) -> bool {
         self.flight.collect_from(engine)
     }
 
-    /// Waits as long as a message may take. Says whether it is over.
+    /// Waits for about the time that a short message takes. Returns whether the operation is
+    /// complete.
     pub(super) fn ends_soon(&mut self) -> bool {
         self.flight.ends_soon()
     }
 
-    /// What an operation that is over came to.
+    /// Returns the result of a complete operation.
     #[inline]
     pub(super) fn tell(&mut self) -> Result<Status> {
         match (&self.hold, &self.kind) {
@@ -152,7 +153,7 @@ impl Inner {
         }
     }
 
-    /// What a callback has said, once it has been brought before the error handler.
+    /// Passes the error of a callback to the error handler, and returns the result.
     fn brought(&self, error: Error) -> Error {
         let CallOrigin { home, call } = &self.flight.origin;
         home.error_of_callback(call, error)
@@ -164,30 +165,32 @@ impl Inner {
 }
 
 impl Request {
-    /// The null request.
+    /// Makes the null request.
     pub const fn null() -> Request {
         Request(Subject::Nothing)
     }
 
-    /// Something that was over when it began. All such sends are alike, and so are all such
-    /// collectives.
+    /// Makes the request of an operation that was complete when it started. All such sends are
+    /// equal, and so are all such collectives.
     pub const fn over(past: Past) -> Request {
         Request(Subject::Over(past))
     }
 
-    /// Whether it is [one of those](Request::over), and no call has completed it.
+    /// Returns whether it was made by [`over`](Request::over), and no call has completed it.
     #[inline]
     pub fn is_over(&self) -> bool {
         self.past().is_some()
     }
 
-    /// What it was, if it is [one of those](Request::over), and no call has completed it.
+    /// Returns the kind of operation, if it was made by [`over`](Request::over) and no call has
+    /// completed it.
     #[inline]
     pub fn past(&self) -> Option<Past> {
         if let Subject::Over(past) = self.0 { Some(past) } else { None }
     }
 
-    /// An operation that runs once and is under way, or a persistent one in whatever state.
+    /// Makes a request of an operation that runs once and is in flight, or of a persistent
+    /// operation in any state.
     ///
     /// The keeper holds the buffers of the operation, if it has any.
     pub(crate) fn message_or_collective(
@@ -199,14 +202,14 @@ impl Request {
         Request::with(flight, Hold::Buffers(keeper), kind, state)
     }
 
-    /// A message without buffers that is under way.
+    /// Makes a request of a message in flight without buffers.
     #[inline(always)] // as `with`
     pub(super) fn of_message(flight: OpHandle, receives: bool) -> Request {
         let kind = if receives { Kind::Receive } else { Kind::Send };
         Request::with(flight, Hold::Bare, kind, State::Once)
     }
 
-    /// A collective without buffers that runs once and is under way.
+    /// Makes a request of a collective in flight that runs once and has no buffers.
     #[inline(always)] // as `with`
     pub(super) fn of_collective(flight: OpHandle) -> Request {
         Request::with(flight, Hold::Bare, Kind::Collective, State::Once)
@@ -216,12 +219,12 @@ impl Request {
         Request::with(flight, Hold::Bare, Kind::Generalized(shared), State::Once)
     }
 
-    /// A persistent message that is inactive.
+    /// Makes a request of an inactive persistent message.
     pub(super) fn stored(flight: OpHandle) -> Request {
         Request::message_or_collective(flight, Box::new(()), State::Inactive)
     }
 
-    /// The same, of a message in parts.
+    /// Makes a request of an inactive partitioned message.
     pub(super) fn in_parts(flight: OpHandle, parts: Partitions) -> Request {
         let mut request = Request::stored(flight);
         if let Subject::Operation(inner) = &mut request.0 {
@@ -231,8 +234,8 @@ impl Request {
         request
     }
 
-    /// A collective that runs once and is under way. `deliver` holds its buffers; it is called when
-    /// the operation is over and somebody is told so.
+    /// Makes a request of a collective in flight that runs once. `deliver` holds its buffers; the
+    /// first call that reports the completion calls it.
     pub(crate) fn delivering(
         flight: OpHandle,
         deliver: impl FnOnce(&OpHandle) + Send + 'static,
@@ -248,28 +251,29 @@ impl Request {
         Request(Subject::Operation(inner))
     }
 
-    /// Whether it stands for no operation. (`MPI_REQUEST_NULL`)
+    /// Returns whether it is the null request. (`MPI_REQUEST_NULL`)
     #[inline]
     pub fn is_null(&self) -> bool {
         matches!(self.0, Subject::Nothing)
     }
 
-    /// Whether its operation has been started and no call has completed it.
+    /// Returns whether its operation has been started and no call has completed it.
     pub fn is_active(&self) -> bool {
         self.is_over() || self.inner().is_some_and(|inner| inner.active)
     }
 
-    /// The call that has made it, unless there is no operation.
+    /// Returns the name of the call that made it; `None` if it has no operation.
     pub fn call(&self) -> Option<&'static str> {
         self.inner().map(|inner| inner.flight.origin.call)
     }
 
-    /// Whether its operation can be started again and again.
+    /// Returns whether it is persistent: its operation can be started repeatedly.
     pub fn is_persistent(&self) -> bool {
         self.inner().is_some_and(|inner| inner.persistent)
     }
 
-    /// Whether it has neither a [completer](Request::completer) nor [parts](Request::parts).
+    /// Returns whether it has neither a [completer](Request::completer) nor
+    /// [parts](Request::parts).
     #[inline(always)] // as `with`
     pub fn is_plain(&self) -> bool {
         let is_plain =
@@ -287,13 +291,14 @@ impl Request {
         if let Subject::Operation(inner) = &mut self.0 { Some(inner) } else { None }
     }
 
-    /// The operation, if it is active. Of a send that was over when it began there is none.
+    /// Returns the operation, if it is active. `None` for a send that was complete when it started.
     pub(super) fn active(&mut self) -> Option<&mut Inner> {
         self.inner_mut().filter(|inner| inner.active)
     }
 
-    /// What a collective does and why, as [`Persistent::explain`](crate::Persistent::explain) says
-    /// it; of any other operation, and of none, that there is nothing to tell.
+    /// Describes the algorithm of a collective and the reason for it, like
+    /// [`Persistent::explain`](crate::Persistent::explain). For other operations and the null
+    /// request, the text says that there is nothing to explain.
     pub fn explain(&self) -> String {
         let explain = |inner: &Inner| inner.flight.explain();
         self.inner().map_or_else(|| "no operation".to_owned(), explain)
@@ -302,7 +307,7 @@ impl Request {
     /// Starts a persistent operation. (`MPI_Start`, MPI 4.1 §3.9)
     ///
     /// # Errors
-    /// A request that is not an inactive persistent one; that a rank has died.
+    /// The request is not an inactive persistent one; or a rank has died.
     pub fn start(&mut self) -> Result<()> {
         self.check_start()?;
         let inner = self.inner_mut().expect("checked");
@@ -314,7 +319,7 @@ impl Request {
         Ok(())
     }
 
-    /// Whether a start is possible.
+    /// Checks whether a start is possible.
     pub(super) fn check_start(&self) -> Result<()> {
         match &self.0 {
             Subject::Nothing => Err(Error::from(ErrorKind::of_request(NULL))),
@@ -325,11 +330,11 @@ impl Request {
         }
     }
 
-    /// Waits until the operation is complete. Returns at once if there is none that is active.
-    /// (`MPI_Wait`, MPI 4.1 §3.7.3)
+    /// Waits until the operation is complete, and completes the request. Returns at once if no
+    /// operation is active. (`MPI_Wait`, MPI 4.1 §3.7.3)
     ///
     /// # Errors
-    /// What went wrong with the operation; it counts as completed then.
+    /// The error of the operation, which counts as completed then.
     pub fn wait(&mut self) -> Result<Status> {
         if let Some(inner) = self.active() {
             inner.flight.await_end()?;
@@ -337,7 +342,8 @@ impl Request {
         self.conclude()
     }
 
-    /// Completes the operation if it is over. Moves it on if it can; never waits. (`MPI_Test`)
+    /// Completes the request if its operation is complete. Makes progress if possible, and never
+    /// waits. (`MPI_Test`)
     ///
     /// # Errors
     /// As [`Request::wait`].
@@ -350,8 +356,8 @@ impl Request {
         self.conclude().map(Some)
     }
 
-    /// As [`Request::test`], but leaves the operation as it is, so that the next call says the
-    /// same. (`MPI_Request_get_status`, MPI 4.1 §3.7.6)
+    /// Does the same as [`Request::test`] without completing the request, so that the next call
+    /// returns the same. (`MPI_Request_get_status`, MPI 4.1 §3.7.6)
     ///
     /// # Errors
     /// As [`Request::wait`].
@@ -360,15 +366,15 @@ impl Request {
         if inner.flight.look() { inner.tell().map(Some) } else { inner.flight.not_yet() }
     }
 
-    /// Gives the operation up. A message that is under way goes on by itself, and its buffers are
-    /// kept until it is complete. (`MPI_Request_free`, MPI 4.1 §3.7.3, §7.12, §7.13)
+    /// Frees the request. A message in flight goes on, and the library holds its buffers until it
+    /// is complete. (`MPI_Request_free`, MPI 4.1 §3.7.3, §7.12, §7.13)
     ///
     /// A collective may be freed once it is complete, whether a call has completed it or
-    /// [`Request::get_status`] has said so. The standard does not allow that of one that runs once,
-    /// and check mode refuses it.
+    /// [`Request::get_status`] has reported the completion. The standard does not allow to free a
+    /// collective that runs once, and check mode refuses it.
     ///
     /// # Errors
-    /// A null request; a collective that is active, which goes on unharmed.
+    /// The request is null; or it is an active collective, which goes on undisturbed.
     pub fn free(&mut self) -> Result<()> {
         match &mut self.0 {
             Subject::Nothing => return Err(Error::from(ErrorKind::of_request(NULL))),
@@ -386,17 +392,18 @@ impl Request {
         self.release()
     }
 
-    /// Cancels a receive that has met no message yet, ends a send, or asks a generalized operation
-    /// to end. The operation must still be completed, which does not wait for any other rank; its
-    /// status says whether it was cancelled. (`MPI_Cancel`, MPI 5.0 §3.8.4)
+    /// Cancels a receive that has not matched a message, ends a send, or asks a generalized
+    /// operation to end. The request must still be completed, which does not wait for any other
+    /// rank; the status reports whether the operation was cancelled. (`MPI_Cancel`, MPI 5.0 §3.8.4)
     ///
-    /// A send is taken back if its receiver knows nothing of it. Else its message goes on from a
-    /// copy and was not cancelled; a synchronous one ends before it is received then. What the
-    /// network between hosts moves already ends when it has been moved.
+    /// If the receiver does not know of a message yet, its send is withdrawn. Otherwise the library
+    /// sends the message from a copy and the send counts as not cancelled; a synchronous send then
+    /// completes before it is received. Data that the network between hosts already transfers is
+    /// transferred to its end before the send completes.
     ///
     /// # Errors
-    /// A request that is not active; a collective, which goes on unharmed; what the callback of a
-    /// generalized operation says.
+    /// The request is not active; it is a collective, which goes on undisturbed; or the error of
+    /// the callback of a generalized operation.
     pub fn cancel(&mut self) -> Result<()> {
         let inner = match &mut self.0 {
             Subject::Nothing => return Err(Error::from(ErrorKind::of_request(NULL))),
@@ -414,7 +421,7 @@ impl Request {
         }
     }
 
-    /// What ends a generalized operation. (`MPI_Grequest_complete` is
+    /// Returns the completer of a generalized operation. (`MPI_Grequest_complete` is
     /// [`Completer::complete`])
     pub fn completer(&self) -> Option<Completer> {
         let inner = self.inner()?;
@@ -426,7 +433,7 @@ impl Request {
         }
     }
 
-    /// The parts of a message that is sent or received in parts.
+    /// Returns the parts of a partitioned message.
     pub fn parts(&self) -> Option<Partitions> {
         match &self.inner()?.kind {
             Kind::InParts { parts, .. } => Some(parts.clone()),
@@ -434,7 +441,7 @@ impl Request {
         }
     }
 
-    /// Completes an operation that is over: the request becomes null or inactive.
+    /// Completes the request of a complete operation: it becomes null or inactive.
     pub(super) fn conclude(&mut self) -> Result<Status> {
         let Some(inner) = self.active() else {
             if self.is_over() {
@@ -466,7 +473,7 @@ impl Drop for Request {
     #[inline]
     fn drop(&mut self) {
         if self.inner().is_some() {
-            // Nobody is there to be told what a callback says.
+            // A drop cannot return the error of a callback.
             let _ = self.release();
         }
     }

@@ -1,4 +1,4 @@
-//! A message that is sent and another that is received as one operation. (MPI 4.1 §3.10)
+//! Combined send and receive as one operation. (MPI 4.1 §3.10)
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -17,35 +17,35 @@ use crate::engine::{BufferGuard, Engine, Envelope, Mode, PackDirection, PackedBu
 
 const BUFFER: &str = "buffer";
 
-/// A message to be sent and another to be received, whichever comes first. The mode of the one that
-/// is sent must be the standard one.
+/// A message to send and another one to receive, in any order of completion. The send mode must be
+/// the standard one.
 #[derive(Clone, Copy, Debug)]
 pub struct SendRecv<'a> {
-    /// What is sent.
+    /// The message to send.
     pub outgoing: Outgoing<'a>,
-    /// What is received, elsewhere.
+    /// The message to receive, into other memory.
     pub incoming: Incoming<'a>,
 }
 
-/// What is sent, and where another message is received instead.
+/// A buffer whose contents are sent, and into which another message is received.
 #[derive(Clone, Copy, Debug)]
 pub struct SendRecvReplace<'a> {
-    /// The data.
+    /// The buffer.
     pub data: TypedBuffer<'a>,
-    /// To whom and as what it is sent.
+    /// Destination and tag of the send.
     pub to: (usize, Tag),
-    /// From whom and as what it is received.
+    /// Source and tag of the receive.
     pub from: (Source, TagFilter),
 }
 
 impl SendRecv<'_> {
-    /// The blocking form. (`MPI_Sendrecv`)
+    /// Sends and receives (blocking). (`MPI_Sendrecv`)
     ///
     /// # Safety
-    /// As [`Outgoing::run`] and [`Incoming::run`]; the two do not overlap.
+    /// As [`Outgoing::run`] and [`Incoming::run`]; the two buffers do not overlap.
     ///
     /// # Errors
-    /// As both of these.
+    /// As [`Outgoing::run`] and [`Incoming::run`].
     pub unsafe fn run<'on>(&self, on: impl Into<CommRef<'on>>) -> Result<Status> {
         let comm = on.into().messages();
         // SAFETY: passed on: this waits until the operation is over.
@@ -53,14 +53,14 @@ impl SendRecv<'_> {
         conclude(flight)
     }
 
-    /// The nonblocking form: one request for both, whose status is that of the receive.
-    /// (`MPI_Isendrecv`)
+    /// Starts the nonblocking form: one request for the send and the receive, whose status is that
+    /// of the receive. (`MPI_Isendrecv`)
     ///
     /// # Safety
     /// As [`SendRecv::run`], until the request is complete.
     ///
     /// # Errors
-    /// Arguments that the standard does not allow.
+    /// The arguments violate the standard.
     pub unsafe fn start<'on>(&self, on: impl Into<CommRef<'on>>) -> Result<Request> {
         // SAFETY: passed on.
         let flight = unsafe { self.begin("isendrecv", on.into().messages()) }?;
@@ -68,7 +68,7 @@ impl SendRecv<'_> {
     }
 
     /// # Safety
-    /// As the form says.
+    /// As for the form that calls this.
     unsafe fn begin(&self, call: &'static str, comm: &Communicator) -> Result<OpHandle> {
         let SendRecv { outgoing, incoming } = self;
         if outgoing.mode != SendMode::Standard {
@@ -91,14 +91,14 @@ impl SendRecv<'_> {
 }
 
 impl SendRecvReplace<'_> {
-    /// The blocking form. (`MPI_Sendrecv_replace`)
+    /// Sends the contents of the buffer and receives into it (blocking). (`MPI_Sendrecv_replace`)
     ///
     /// # Safety
-    /// The memory of the data can be read and written, and nobody else uses it while the call
-    /// takes.
+    /// The memory of the data can be read and written, and no other code accesses it during the
+    /// call.
     ///
     /// # Errors
-    /// As [`SendRecv::run`]. If nothing is received the data is as it was.
+    /// As [`SendRecv::run`]. If no message is received, the data is unchanged.
     pub unsafe fn run<'on>(&self, on: impl Into<CommRef<'on>>) -> Result<Status> {
         let comm = on.into().messages();
         // SAFETY: passed on: this waits until the operation is over.
@@ -106,13 +106,13 @@ impl SendRecvReplace<'_> {
         conclude(flight)
     }
 
-    /// The nonblocking form. (`MPI_Isendrecv_replace`)
+    /// Starts the nonblocking form. (`MPI_Isendrecv_replace`)
     ///
     /// # Safety
     /// As [`SendRecvReplace::run`], until the request is complete.
     ///
     /// # Errors
-    /// Arguments that the standard does not allow.
+    /// The arguments violate the standard.
     pub unsafe fn start<'on>(&self, on: impl Into<CommRef<'on>>) -> Result<Request> {
         // SAFETY: passed on.
         let flight = unsafe { self.begin("isendrecv_replace", on.into().messages()) }?;
@@ -120,7 +120,7 @@ impl SendRecvReplace<'_> {
     }
 
     /// # Safety
-    /// As the form says.
+    /// As for the form that calls this.
     unsafe fn begin(&self, call: &'static str, comm: &Communicator) -> Result<OpHandle> {
         let SendRecvReplace { data, to: (to, send_tag), from: (from, receive_tag) } = *self;
         // SAFETY: passed on.
@@ -150,7 +150,8 @@ impl SendRecvReplace<'_> {
 }
 
 impl Communicator {
-    /// Begins a send, from what may be kept for it, and a receive as one operation.
+    /// Starts a send and a receive as one operation; the send may read from a copy that the
+    /// operation keeps.
     ///
     /// # Safety
     /// As [`Communicator::start_message`], for both.
@@ -168,7 +169,7 @@ impl Communicator {
     }
 }
 
-/// The bytes of a span.
+/// Returns the bytes of a span.
 ///
 /// # Safety
 /// They can be read, and are not written while they are borrowed.

@@ -1,4 +1,5 @@
-//! Several requests at once. (MPI 4.1 §3.7.5)
+//! Multiple completions of untyped requests: `MPI_Waitall`, `MPI_Testany` and so on. (MPI 4.1
+//! §3.7.5)
 
 use std::sync::Arc;
 use std::task::Poll;
@@ -12,27 +13,29 @@ use crate::comm::sets::refuse_operator;
 use crate::engine::Engine;
 use crate::rank::RankContext;
 
-/// What whoever mixes requests of several ranks is told.
+/// Message of the panic for a set with requests of several ranks.
 const ONE_RANK: &str = "all requests of a set belong to one rank";
 
-/// So many requests are awaited one by one: to look for more of them so takes too long.
+/// Largest number of requests that are waited for one by one. With more, testing each in turn takes
+/// too long.
 const AWAITED_SINGLY_MAX: usize = 4;
 
-/// Starts persistent operations. If one of them cannot be started none is. The order has no
-/// meaning. (`MPI_Startall`, MPI 4.1 §3.9)
+/// Starts persistent operations: either all or, if one of them cannot be started, none. The order
+/// has no meaning. (`MPI_Startall`, MPI 4.1 §3.9)
 ///
 /// # Errors
-/// As [`Request::start`], of the first that cannot be started.
+/// As [`Request::start`], for the first request that cannot be started.
 pub fn start_all(requests: &mut [Request]) -> Result<()> {
     requests.iter().try_for_each(Request::check_start)?;
     requests.iter_mut().try_for_each(Request::start)
 }
 
-/// Waits until all are complete. The statuses are those of the requests in their order.
+/// Waits until all operations are complete, and writes the statuses in the order of the requests.
 /// (`MPI_Waitall`)
 ///
 /// # Errors
-/// That some went wrong; their statuses say which. All are completed nevertheless.
+/// Some operations failed; their statuses contain the errors. All requests are completed
+/// nevertheless.
 pub fn wait_all(requests: &mut [Request], statuses: &mut Vec<Status>) -> Result<()> {
     if !end_soon(requests)
         && let Some(core) = core_of(requests)
@@ -47,21 +50,21 @@ pub fn wait_all(requests: &mut [Request], statuses: &mut Vec<Status>) -> Result<
     tell_all(requests, Request::conclude, statuses)
 }
 
-/// Waits until one is complete, and completes it: which, and what it came to. `None` if there is
-/// none that is active. (`MPI_Waitany`)
+/// Waits until one operation is complete, completes its request, and returns its index and result.
+/// `None` if no request is active. (`MPI_Waitany`)
 ///
 /// # Panics
-/// In an operator.
+/// Called by a reduction operator.
 pub fn wait_any(requests: &mut [Request]) -> Option<(usize, Result<Status>)> {
     let found = wait_for_one(requests)?;
     Some((found, requests[found].conclude()))
 }
 
-/// Waits until at least one is complete, and completes all that are: which, and what they came to.
-/// Says how many; `None` if there is none that is active. (`MPI_Waitsome`)
+/// Waits until at least one operation is complete, and completes all that are: writes their indices
+/// and statuses, and returns their number. `None` if no request is active. (`MPI_Waitsome`)
 ///
 /// # Errors
-/// That some of them went wrong; their statuses say which.
+/// Some of these operations failed; their statuses contain the errors.
 pub fn wait_some(
     requests: &mut [Request],
     found: &mut Vec<(usize, Status)>,
@@ -72,8 +75,9 @@ pub fn wait_some(
     complete_some(requests, first, Request::conclude, found).map(Some)
 }
 
-/// Completes all if all are over. Moves them on if it can; never waits. Says whether they are; then
-/// the statuses are those of the requests in their order. (`MPI_Testall`)
+/// Completes all requests if all operations are complete, and returns whether they are; only then
+/// it writes the statuses, in the order of the requests. Makes progress if possible, and never
+/// waits. (`MPI_Testall`)
 ///
 /// # Errors
 /// As [`wait_all`].
@@ -85,14 +89,14 @@ pub fn test_all(requests: &mut [Request], statuses: &mut Vec<Status>) -> Result<
     tell_all(requests, Request::conclude, statuses).map(|()| true)
 }
 
-/// Completes one that is over. Moves them on if it can; never waits. Ready with `None` if there is
-/// none that is active. (`MPI_Testany`)
+/// Completes one request whose operation is complete. Makes progress if possible, and never waits.
+/// Returns `Ready(None)` if no request is active. (`MPI_Testany`)
 pub fn test_any(requests: &mut [Request]) -> Poll<Option<(usize, Result<Status>)>> {
     look_for_one(requests).map(|found| found.map(|found| (found, requests[found].conclude())))
 }
 
-/// Completes all that are over. Moves them on if it can; never waits. Says how many; `None` if
-/// there is none that is active. (`MPI_Testsome`)
+/// Completes all requests whose operations are complete, and returns their number. `None` if no
+/// request is active. Makes progress if possible, and never waits. (`MPI_Testsome`)
 ///
 /// # Errors
 /// As [`wait_some`].
@@ -103,7 +107,7 @@ pub fn test_some(
     look_for_some(requests, Request::conclude, found)
 }
 
-/// As [`test_all`], but leaves the operations as they are. (`MPI_Request_get_status_all`)
+/// Does the same as [`test_all`] without completing the requests. (`MPI_Request_get_status_all`)
 ///
 /// # Errors
 /// As [`wait_all`].
@@ -115,12 +119,12 @@ pub fn get_status_all(requests: &mut [Request], statuses: &mut Vec<Status>) -> R
     tell_all(requests, tell, statuses).map(|()| true)
 }
 
-/// As [`test_any`], but leaves the operations as they are. (`MPI_Request_get_status_any`)
+/// Does the same as [`test_any`] without completing the request. (`MPI_Request_get_status_any`)
 pub fn get_status_any(requests: &mut [Request]) -> Poll<Option<(usize, Result<Status>)>> {
     look_for_one(requests).map(|found| found.map(|found| (found, tell(&mut requests[found]))))
 }
 
-/// As [`test_some`], but leaves the operations as they are. (`MPI_Request_get_status_some`)
+/// Does the same as [`test_some`] without completing the requests. (`MPI_Request_get_status_some`)
 ///
 /// # Errors
 /// As [`wait_some`].
@@ -131,13 +135,13 @@ pub fn get_status_some(
     look_for_some(requests, tell, found)
 }
 
-/// What an operation that is over came to; it stays as it is.
+/// Returns the result of a complete operation without completing the request.
 fn tell(request: &mut Request) -> Result<Status> {
     request.active().map_or(Ok(Status::EMPTY), |inner| inner.tell())
 }
 
-/// Waits for few requests, one after the other, as long as a message may take. Says whether all are
-/// over.
+/// Waits for a few requests one by one, for about the time that a short message takes. Returns
+/// whether all are complete.
 fn end_soon(requests: &mut [Request]) -> bool {
     let mut first = None;
     let mut ends_soon = |inner: &mut Inner| {
@@ -149,12 +153,12 @@ fn end_soon(requests: &mut [Request]) -> bool {
         && requests.iter_mut().filter_map(Request::active).all(&mut ends_soon)
 }
 
-/// The rank of the active ones, if there are any.
+/// Returns the rank of the active requests, if there are any.
 fn core_of(requests: &mut [Request]) -> Option<Arc<RankContext>> {
     requests.iter_mut().find_map(Request::active).map(|inner| inner.core().clone())
 }
 
-/// The active ones, if a wait is to name them.
+/// Returns the active operations, if a report of a hang is to name them.
 fn awaited(requests: &mut [Request], core: &RankContext) -> Vec<Id> {
     if !core.reports_waits() {
         return Vec::new();
@@ -162,14 +166,14 @@ fn awaited(requests: &mut [Request], core: &RankContext) -> Vec<Id> {
     requests.iter_mut().filter_map(Request::active).map(|inner| inner.id()).collect()
 }
 
-/// Takes the outcome of an operation if it is there.
+/// Takes the outcome of an operation if it is complete.
 #[inline(always)] // there may be a million
 fn collect(inner: &mut Inner, core: &Arc<RankContext>, engine: &mut Engine) -> bool {
     assert!(Arc::ptr_eq(inner.core(), core), "{ONE_RANK}");
     inner.collect(engine)
 }
 
-/// How many at the beginning have nothing under way.
+/// Returns how many requests at the start of the slice have no operation in flight.
 fn collect_first(requests: &mut [Request], core: &Arc<RankContext>, engine: &mut Engine) -> usize {
     let waits =
         |request: &mut Request| request.active().is_some_and(|inner| !collect(inner, core, engine));
@@ -177,7 +181,7 @@ fn collect_first(requests: &mut [Request], core: &Arc<RankContext>, engine: &mut
     requests.iter_mut().position(waits).unwrap_or(all)
 }
 
-/// The first active one that is over.
+/// Returns the first active request whose operation is complete.
 fn first_over(
     requests: &mut [Request],
     core: &Arc<RankContext>,
@@ -188,7 +192,8 @@ fn first_over(
     requests.iter_mut().position(is_over)
 }
 
-/// Waits until one is over: the first of those. `None` if none is active.
+/// Waits until an operation is complete, and returns the first such index. `None` if no request is
+/// active.
 fn wait_for_one(requests: &mut [Request]) -> Option<usize> {
     if let Some(first) = requests.iter().position(Request::is_over) {
         return Some(first);
@@ -206,7 +211,8 @@ fn wait_for_one(requests: &mut [Request]) -> Option<usize> {
     }))
 }
 
-/// Moves what can move, then looks for one that is over. Ready with `None` if none is active.
+/// Makes progress, then looks for a complete operation. Returns `Ready(None)` if no request is
+/// active.
 fn look_for_one(requests: &mut [Request]) -> Poll<Option<usize>> {
     let over = requests.iter().position(Request::is_over);
     let Some(core) = core_of(requests) else { return Poll::Ready(over) };
@@ -226,7 +232,7 @@ fn look_for_one(requests: &mut [Request]) -> Poll<Option<usize>> {
     Poll::Ready(found)
 }
 
-/// Moves what can move, then completes (or only asks) those that are over.
+/// Makes progress, then completes (or only reports) the requests whose operations are complete.
 fn look_for_some(
     requests: &mut [Request],
     complete: fn(&mut Request) -> Result<Status>,
@@ -241,7 +247,7 @@ fn look_for_some(
     }
 }
 
-/// Moves what can move. Says whether none is under way any more.
+/// Makes progress, and returns whether no operation is in flight any more.
 fn are_all_over(requests: &mut [Request]) -> bool {
     let Some(core) = core_of(requests) else { return true };
     let mut engine = core.engine();
@@ -257,7 +263,8 @@ fn are_all_over(requests: &mut [Request]) -> bool {
     all_over
 }
 
-/// Completes (or only asks) all that are over; `first` is. Says how many.
+/// Completes (or only reports) all requests whose operations are complete, as that at index `first`
+/// is, and returns their number.
 fn complete_some(
     requests: &mut [Request],
     first: usize,
@@ -285,7 +292,7 @@ fn complete_some(
     faults.or_else(|| completed)
 }
 
-/// Completes (or only asks) all, and says what they came to.
+/// Completes (or only reports) all requests, and writes their statuses.
 fn tell_all(
     requests: &mut [Request],
     complete: fn(&mut Request) -> Result<Status>,
@@ -297,17 +304,17 @@ fn tell_all(
     faults.or_else(|| ())
 }
 
-/// How many of several operations went wrong.
+/// Counts the failed operations of a set.
 #[derive(Default)]
 struct Faults {
     operations: usize,
     failed: usize,
-    /// The first exception that one of them has ended with.
+    /// The first exception with which one of them ended.
     exception: Option<ExceptionId>,
 }
 
 impl Faults {
-    /// The status of an operation among several.
+    /// Converts the result of one operation to a status.
     #[inline]
     fn status(&mut self, told: Result<Status>) -> Status {
         self.operations += 1;

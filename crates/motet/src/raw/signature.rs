@@ -1,21 +1,21 @@
-//! What a call comes to may be known from one before: its signature.
+//! Call signature: builds the replay key of a collective from its arguments.
 //!
-//! This is on the way of each call, and what it reads has just been written. So it goes from field
-//! to field: a struct that is copied as a whole, soon after its fields have been written one by
-//! one, costs a processor more time than all that is done here.
+//! Every call runs this code on data that has just been written. It therefore reads field by field:
+//! copying a whole struct soon after its fields were written one by one costs a processor more time
+//! than everything else here.
 
 use crate::collective::untyped::{Collective, CommRef, Reduction, Root, TypedBuffer, VectorBuffer};
 use crate::engine::context::ContextKind;
 use crate::engine::{CallSignature, HasLists, Lists, ReplayKey};
 use crate::types::datatype::Datatype;
 
-/// What one side of a call is: where it lies, how long it is, and of which datatype.
+/// One side of a call: its address, its length and its datatype.
 #[derive(Clone, Copy)]
 struct SignatureSide {
     address: *mut u8,
-    /// Items, or blocks where each has a length of its own.
+    /// Number of items; number of blocks where each block has its own length.
     count: usize,
-    /// The number of the datatype; 0 if there is no such side.
+    /// Number of the datatype; 0 if the call has no such side.
     datatype: u16,
 }
 
@@ -50,7 +50,7 @@ impl SignatureSide {
 }
 
 impl Root {
-    /// A number for each.
+    /// Encodes a root as a number.
     #[inline(always)]
     fn number(root: Option<Root>) -> u64 {
         match root {
@@ -63,7 +63,7 @@ impl Root {
 }
 
 impl Collective<'_> {
-    /// What tells whether it is the same as another call; nothing if that cannot be told.
+    /// Builds the replay key of the call. `None` if the call cannot be replayed.
     #[inline(always)]
     pub(super) fn known(&self, on: CommRef<'_>) -> Option<ReplayKey<'_>> {
         let CommRef::Communicator(communicator) = on else { return None };
@@ -93,7 +93,7 @@ impl Collective<'_> {
         })
     }
 
-    /// What it reduces, where each rank passes the same count.
+    /// Returns the reduction of the call, if each rank passes the same count.
     #[inline(always)]
     fn reduced(&self) -> Option<&Reduction<'_>> {
         match self {
@@ -106,7 +106,7 @@ impl Collective<'_> {
         }
     }
 
-    /// What it sends and receives, where all of a side has one datatype.
+    /// Returns the send and receive sides, if all blocks of a side have one datatype.
     #[inline(always)]
     fn sides(&self) -> Option<(SignatureSide, SignatureSide)> {
         if let Some(&Reduction { input, output, count, datatype, .. }) = self.reduced() {

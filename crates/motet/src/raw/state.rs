@@ -1,21 +1,21 @@
-//! In which states operations become requests.
+//! Initial states of untyped requests.
 
-/// What an operation was that was over when it began, and ended well.
+/// Kind of an operation that completed without error when it started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Past {
     /// A send.
     Send,
-    /// A collective that runs once.
+    /// A nonpersistent collective.
     Collective,
 }
 
-/// In which state an operation becomes a request.
+/// State in which an operation becomes a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
-    /// It runs once, and has begun.
+    /// It runs once, and has been started.
     Once,
-    /// Persistent and inactive.
+    /// It is persistent and inactive.
     Inactive,
-    /// Persistent and active.
+    /// It is persistent and active.
     Active,
 }

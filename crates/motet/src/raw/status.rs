@@ -1,4 +1,4 @@
-//! What an operation came to, whatever it was.
+//! Status of an operation of any kind.
 
 use motet_fabric::Received;
 
@@ -8,20 +8,20 @@ use crate::comm::op_handle::CommContext;
 use crate::engine::{CANCELLED, NOBODY};
 use crate::types::datatype::{Datatype, DatatypeError};
 
-/// What an operation came to. (MPI 4.1 §3.2.5)
+/// Result of an operation. (MPI 4.1 §3.2.5)
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status {
-    /// Who sent what was received; [`ANY_SOURCE`] if nothing was.
+    /// Sender of the received message; [`ANY_SOURCE`] if none was received.
     pub source: Source,
-    /// The tag of what was received; [`ANY_TAG`] if nothing was.
+    /// Tag of the received message; [`ANY_TAG`] if none was received.
     pub tag: TagFilter,
-    /// The length of what was received, in bytes.
+    /// Length of the received message in bytes.
     pub bytes: u64,
     /// Whether the operation was cancelled.
     pub cancelled: bool,
-    /// What went wrong. Set only by the calls on sets that complete several operations, and only
-    /// when they return an error; those on one operation return its error themselves. The code
-    /// keeps the text ([`Error::code_with_text`](crate::Error::code_with_text)).
+    /// The error. Set only by calls on sets that complete several operations, and only if they
+    /// return an error; calls on one operation return its error themselves. The code keeps the
+    /// error text ([`Error::code_with_text`](crate::Error::code_with_text)).
     pub error: Option<ErrorCode>,
 }
 
@@ -30,29 +30,30 @@ impl Status {
     pub const EMPTY: Status =
         Status { source: ANY_SOURCE, tag: ANY_TAG, bytes: 0, cancelled: false, error: None };
 
-    /// Complete items of a datatype in what was received; `None` (`MPI_UNDEFINED`) if the last one
-    /// is not complete. (`MPI_Get_count`, MPI 4.1 §3.2.5)
+    /// Returns the number of complete items of a datatype in the received message; `None`
+    /// (`MPI_UNDEFINED`) if the last item is incomplete. (`MPI_Get_count`, MPI 4.1 §3.2.5)
     pub fn count(&self, datatype: &Datatype) -> Option<u64> {
         datatype.get_count(self.bytes)
     }
 
-    /// Basic elements of a datatype in what was received; `None` (`MPI_UNDEFINED`) if the last one
-    /// is not complete. (`MPI_Get_elements`, MPI 4.1 §5.1.11)
+    /// Returns the number of basic elements of a datatype in the received message; `None`
+    /// (`MPI_UNDEFINED`) if the last element is incomplete. (`MPI_Get_elements`, MPI 4.1 §5.1.11)
     pub fn elements(&self, datatype: &Datatype) -> Option<u64> {
         datatype.get_elements(self.bytes)
     }
 
-    /// Sets the length to that of so many basic elements of a datatype: what the query of a
-    /// generalized operation does. (`MPI_Status_set_elements`, MPI 4.1 §13.3)
+    /// Sets the length to that of `elements` basic elements of a datatype; called by the query
+    /// callback of a generalized request. (`MPI_Status_set_elements`, MPI 4.1 §13.3)
     ///
     /// # Errors
-    /// More of them than 2⁶⁴ bytes; any of a datatype that has none.
+    /// The elements have more than 2⁶⁴ bytes; or the datatype has no elements and `elements` is not
+    /// 0.
     pub fn set_elements(&mut self, datatype: &Datatype, elements: u64) -> Result<()> {
         self.bytes = bytes_of(datatype, elements).map_err(ErrorKind::from)?;
         Ok(())
     }
 
-    /// What a receive got, in terms of its communicator.
+    /// Converts the result of a receive to ranks of its communicator.
     pub(super) fn of_receive(home: &CommContext, received: Received) -> Status {
         if received == NOBODY {
             return Status { source: Source::Rank(PROC_NULL), ..Status::EMPTY };
@@ -71,7 +72,7 @@ impl Status {
 }
 
 impl From<status::Status> for Status {
-    /// The same in the words of this layer: a probe tells the former.
+    /// Converts a status of the safe layer, which a probe returns.
     fn from(status: status::Status) -> Status {
         let status::Status { source, tag, bytes, cancelled } = status;
         if cancelled {
@@ -82,7 +83,7 @@ impl From<status::Status> for Status {
     }
 }
 
-/// The bytes of so many basic elements of a datatype, from the first item on.
+/// Returns the bytes of a number of basic elements of a datatype, counted from the first item.
 fn bytes_of(datatype: &Datatype, elements: u64) -> Result<u64, DatatypeError> {
     let overflow = DatatypeError::Overflow("size");
     let each = datatype.elements();

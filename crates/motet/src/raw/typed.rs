@@ -1,4 +1,4 @@
-//! Requests and persistent operations of the safe layer as requests without their types.
+//! Conversion of typed requests and persistent operations of the safe layer to untyped requests.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -21,7 +21,7 @@ impl<B: StableBuffer + 'static> From<request::Request<B>> for Request {
 }
 
 impl<B: StableBuffer + 'static> Persistent<B> {
-    /// Without its type, in a state that the caller knows.
+    /// Removes the type from a persistent operation in the given state.
     fn erase(mut self, state: State) -> Request {
         let flight = self.flight.take_over();
         let parts = self.parts.take().expect("buffers are there until taken");
@@ -46,9 +46,9 @@ impl<B: StableBuffer + 'static> From<Running<B>> for Request {
 }
 
 impl<C: 'static> CommunicatorRequest<C> {
-    /// The same request without its type. The communicator is delivered by the first call that
-    /// tells that it is there, which may be one that leaves the request as it is; never if the
-    /// request is given up before.
+    /// Converts the request to an untyped one. The first call that reports its completion passes
+    /// the communicator to `deliver`; that may be a call that does not complete the request, such
+    /// as [`Request::get_status`]. If the request is freed before, `deliver` is never called.
     ///
     /// ```
     /// # motet::threads(2, |world| {
@@ -66,7 +66,7 @@ impl<C: 'static> CommunicatorRequest<C> {
         let flight = self.id.in_flight().0.take_over();
         Request::delivering(flight, move |over| {
             self.id.in_flight().0.end_as(over);
-            // What went wrong is told by whoever asks for the delivery.
+            // The call that asks for the result returns the error.
             if let Ok(communicator) = self.wait() {
                 deliver(communicator);
             }

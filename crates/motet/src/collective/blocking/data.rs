@@ -1,4 +1,4 @@
-//! The blocking forms of the collectives that move data.
+//! Blocking collectives that move data without combining it: gather, scatter and all-to-all.
 
 use motet_plan::Block;
 
@@ -9,20 +9,20 @@ use crate::collective::args::CollectiveArgs;
 use crate::comm::communicator::Communicator;
 
 impl Communicator {
-    /// Gives the inputs of all ranks, in rank order, to the root. At the other ranks the output is
-    /// not touched and may be empty. (`MPI_Gather`)
+    /// Concatenates the inputs of all ranks, in rank order, in the root's output. At the other
+    /// ranks the output is not touched and may be empty. (`MPI_Gather`)
     ///
     /// # Errors
-    /// A root that is not in the communicator; an output of the root that does not hold one input
-    /// of each rank; a rank that has died or left.
+    /// The root is not in the communicator; the root's output length is not the number of ranks
+    /// times the input length; or a rank has died or left.
     #[track_caller]
     pub fn gather<T: Element>(&self, send: &[T], receive: &mut [T], root: usize) -> Result<()> {
         let shape = CollectiveArgs::gather(self, input(send), output(receive), root);
         self.run_blocking::<T>("gather", shape, None)
     }
 
-    /// As [`gather`](Communicator::gather) with one buffer: the input at each rank but the root,
-    /// whose own block is in place already.
+    /// Does the same as [`gather`](Communicator::gather) with one buffer: the input at each rank
+    /// except the root, whose block is already in place in its output.
     ///
     /// # Errors
     /// As [`gather`](Communicator::gather).
@@ -32,12 +32,12 @@ impl Communicator {
         self.run_blocking::<T>("gather", shape, None)
     }
 
-    /// Gives the inputs of all ranks, of any lengths, to the root: that of rank `i` into
-    /// `blocks[i]` of its output. The other ranks' blocks are not looked at. (`MPI_Gatherv`)
+    /// Gathers inputs of any lengths to the root: the input of rank `i` goes to `blocks[i]` of the
+    /// root's output. The other ranks' blocks are ignored. (`MPI_Gatherv`)
     ///
     /// # Errors
-    /// A root that is not in the communicator; blocks of the root that overlap, that its output
-    /// does not hold, or that are not one for each rank; a rank that has died or left.
+    /// The root is not in the communicator; the root's blocks overlap, lie outside its output, or
+    /// are not one for each rank; or a rank has died or left.
     #[track_caller]
     pub fn gatherv<T: Element>(
         &self,
@@ -50,8 +50,8 @@ impl Communicator {
         self.run_blocking::<T>("gatherv", shape, None)
     }
 
-    /// As [`gatherv`](Communicator::gatherv) with one buffer: the input at each rank but the root,
-    /// whose own block is in place already.
+    /// Does the same as [`gatherv`](Communicator::gatherv) with one buffer: the input at each rank
+    /// except the root, whose block is already in place in its output.
     ///
     /// # Errors
     /// As [`gatherv`](Communicator::gatherv).
@@ -66,20 +66,20 @@ impl Communicator {
         self.run_blocking::<T>("gatherv", shape, None)
     }
 
-    /// Deals the root's input out to all ranks in blocks of the length of their outputs. At the
-    /// other ranks the input is not read and may be empty. (`MPI_Scatter`)
+    /// Distributes the root's input: each rank receives one block, in rank order, of the length of
+    /// its output. At the other ranks the input is not read and may be empty. (`MPI_Scatter`)
     ///
     /// # Errors
-    /// A root that is not in the communicator; an input of the root that is not one output of each
-    /// rank; a rank that has died or left.
+    /// The root is not in the communicator; the root's input length is not the number of ranks
+    /// times the output length; or a rank has died or left.
     #[track_caller]
     pub fn scatter<T: Element>(&self, send: &[T], receive: &mut [T], root: usize) -> Result<()> {
         let shape = CollectiveArgs::scatter(self, input(send), output(receive), root);
         self.run_blocking::<T>("scatter", shape, None)
     }
 
-    /// As [`scatter`](Communicator::scatter) with one buffer: the root's input, where its own block
-    /// stays, and the output at the other ranks.
+    /// Does the same as [`scatter`](Communicator::scatter) with one buffer: the input at the root,
+    /// where its own block stays in place, and the output at the other ranks.
     ///
     /// # Errors
     /// As [`scatter`](Communicator::scatter).
@@ -89,12 +89,12 @@ impl Communicator {
         self.run_blocking::<T>("scatter", shape, None)
     }
 
-    /// Deals `blocks[i]` of the root's input out to rank `i`. The other ranks' blocks are not
-    /// looked at. (`MPI_Scatterv`)
+    /// Distributes the root's input: rank `i` receives `blocks[i]` of it. The other ranks' blocks
+    /// are ignored. (`MPI_Scatterv`)
     ///
     /// # Errors
-    /// A root that is not in the communicator; blocks that the root's input does not hold, or that
-    /// are not one for each rank; a rank that has died or left.
+    /// The root is not in the communicator; the root's blocks lie outside its input, or are not one
+    /// for each rank; or a rank has died or left.
     #[track_caller]
     pub fn scatterv<T: Element>(
         &self,
@@ -107,8 +107,8 @@ impl Communicator {
         self.run_blocking::<T>("scatterv", shape, None)
     }
 
-    /// As [`scatterv`](Communicator::scatterv) with one buffer: the root's input, where its own
-    /// block stays, and the output at the other ranks.
+    /// Does the same as [`scatterv`](Communicator::scatterv) with one buffer: the input at the
+    /// root, where its own block stays in place, and the output at the other ranks.
     ///
     /// # Errors
     /// As [`scatterv`](Communicator::scatterv).
@@ -127,14 +127,15 @@ impl Communicator {
     /// blocks have one length. (`MPI_Alltoall`)
     ///
     /// # Errors
-    /// Buffers that are not one block for each rank; a rank that has died or left.
+    /// The buffers do not hold one block for each rank; or a rank has died or left.
     #[track_caller]
     pub fn alltoall<T: Element>(&self, send: &[T], receive: &mut [T]) -> Result<()> {
         let shape = CollectiveArgs::alltoall(self, input(send), output(receive));
         self.run_blocking::<T>("alltoall", shape, None)
     }
 
-    /// As [`alltoall`](Communicator::alltoall); what is received replaces what was sent.
+    /// Does the same as [`alltoall`](Communicator::alltoall) with one buffer; received data replace
+    /// sent data.
     ///
     /// # Errors
     /// As [`alltoall`](Communicator::alltoall).
@@ -148,8 +149,8 @@ impl Communicator {
     /// from it. (`MPI_Alltoallv`)
     ///
     /// # Errors
-    /// Lists that are not one block for each rank; blocks that the buffers do not hold; received
-    /// blocks that overlap; a rank that has died or left.
+    /// The lists do not have one block for each rank; blocks lie outside the buffers; received
+    /// blocks overlap; or a rank has died or left.
     #[track_caller]
     pub fn alltoallv<T: Element>(
         &self,
@@ -162,8 +163,8 @@ impl Communicator {
         self.run_blocking::<T>("alltoallv", shape, None)
     }
 
-    /// As [`alltoallv`](Communicator::alltoallv); what is received replaces what was sent, so two
-    /// ranks have blocks of one length for each other.
+    /// Does the same as [`alltoallv`](Communicator::alltoallv) with one buffer; received data
+    /// replace sent data, so two ranks must have blocks of one length for each other.
     ///
     /// # Errors
     /// As [`alltoallv`](Communicator::alltoallv).

@@ -1,4 +1,4 @@
-//! The blocking forms of the reductions whose results differ between ranks.
+//! Blocking reductions whose results differ between ranks: reduce-scatter, scan and exscan.
 
 use super::{input, output};
 use crate::Element;
@@ -9,11 +9,13 @@ use crate::data::kernel::kernel;
 use crate::data::op::Operator;
 
 impl Communicator {
-    /// Combines the inputs of all ranks, element by element, and gives block `i` of the result to
-    /// rank `i`; all blocks have the length of the output. (`MPI_Reduce_scatter_block`)
+    /// Combines the inputs of all ranks, element by element, and writes block `i` of the result to
+    /// the output of rank `i`; all blocks have the length of the output.
+    /// (`MPI_Reduce_scatter_block`)
     ///
     /// # Errors
-    /// An input that is not one output of each rank; a rank that has died or left.
+    /// The input length is not the number of ranks times the output length; or a rank has died or
+    /// left.
     #[track_caller]
     pub fn reduce_scatter_block<T: Element>(
         &self,
@@ -27,8 +29,9 @@ impl Communicator {
         self.run_blocking::<T>("reduce_scatter_block", shape, Some(kernel(operator)))
     }
 
-    /// As [`reduce_scatter_block`](Communicator::reduce_scatter_block) with one buffer: the input,
-    /// and at its start the result. What lies behind that is undefined afterwards.
+    /// Does the same as [`reduce_scatter_block`](Communicator::reduce_scatter_block) with one
+    /// buffer: it holds the input before and, at its start, the result afterwards. The rest of the
+    /// buffer is undefined afterwards.
     ///
     /// # Errors
     /// As [`reduce_scatter_block`](Communicator::reduce_scatter_block).
@@ -43,12 +46,12 @@ impl Communicator {
         self.run_blocking::<T>("reduce_scatter_block", shape, Some(kernel(operator)))
     }
 
-    /// Combines the inputs of all ranks, element by element, and gives the block of `counts[i]`
-    /// elements behind those of the ranks before to rank `i`. (`MPI_Reduce_scatter`)
+    /// Combines the inputs of all ranks, element by element, and writes block `i` of the result,
+    /// which has `counts[i]` elements, to the output of rank `i`. The blocks follow each other in
+    /// rank order. (`MPI_Reduce_scatter`)
     ///
     /// # Errors
-    /// Counts that are not one for each rank, or that do not fit the buffers; a rank that has died
-    /// or left.
+    /// The counts are not one for each rank, or do not fit the buffers; or a rank has died or left.
     #[track_caller]
     pub fn reduce_scatter<T: Element>(
         &self,
@@ -63,8 +66,9 @@ impl Communicator {
         self.run_blocking::<T>("reduce_scatter", shape, Some(kernel(operator)))
     }
 
-    /// As [`reduce_scatter`](Communicator::reduce_scatter) with one buffer: the input, and at its
-    /// start the result. What lies behind that is undefined afterwards.
+    /// Does the same as [`reduce_scatter`](Communicator::reduce_scatter) with one buffer: it holds
+    /// the input before and, at its start, the result afterwards. The rest of the buffer is
+    /// undefined afterwards.
     ///
     /// # Errors
     /// As [`reduce_scatter`](Communicator::reduce_scatter).
@@ -80,10 +84,11 @@ impl Communicator {
         self.run_blocking::<T>("reduce_scatter", shape, Some(kernel(operator)))
     }
 
-    /// Combines the inputs of all ranks up to this one, element by element. (`MPI_Scan`)
+    /// Combines the inputs of ranks 0 to the caller's rank inclusive, element by element.
+    /// (`MPI_Scan`)
     ///
     /// # Errors
-    /// Buffers of different lengths; a rank that has died or left.
+    /// The buffers differ in length; or a rank has died or left.
     #[track_caller]
     pub fn scan<T: Element>(
         &self,
@@ -96,7 +101,7 @@ impl Communicator {
         self.run_blocking::<T>("scan", shape, Some(kernel(operator)))
     }
 
-    /// As [`scan`](Communicator::scan), with one buffer for input and result.
+    /// Does the same as [`scan`](Communicator::scan), with one buffer for input and result.
     ///
     /// # Errors
     /// As [`scan`](Communicator::scan).
@@ -111,11 +116,11 @@ impl Communicator {
         self.run_blocking::<T>("scan", shape, Some(kernel(operator)))
     }
 
-    /// Combines the inputs of all ranks before this one, element by element. (`MPI_Exscan`)
-    /// The output of rank 0 is not touched.
+    /// Combines the inputs of the ranks below the caller's rank, element by element. The output of
+    /// rank 0 is not touched. (`MPI_Exscan`)
     ///
     /// # Errors
-    /// Buffers of different lengths; a rank that has died or left.
+    /// The buffers differ in length; or a rank has died or left.
     #[track_caller]
     pub fn exscan<T: Element>(
         &self,
@@ -129,7 +134,7 @@ impl Communicator {
         self.run_blocking::<T>("exscan", shape, Some(kernel(operator)))
     }
 
-    /// As [`exscan`](Communicator::exscan), with one buffer for input and result.
+    /// Does the same as [`exscan`](Communicator::exscan), with one buffer for input and result.
     ///
     /// # Errors
     /// As [`exscan`](Communicator::exscan).

@@ -1,10 +1,11 @@
-//! The collectives between the two groups, in three forms. (MPI 4.1 §6.2.2, §6.12, §6.13)
+//! Collectives between the two groups of an intercommunicator, in three forms. (MPI 4.1 §6.2.2,
+//! §6.12, §6.13)
 //!
-//! What one group puts in comes out in the other one. Nothing is in place: a rank never gets what
-//! it has put in itself. Where one rank deals out or gathers, each rank says by a [`Root`] where it
-//! is: `Root::ThisRank` at the root, `Root::Rank(root)` in the other group, and `Root::ProcNull` at
-//! the other ranks of the root's group, whose buffers are not looked at and which wait for nobody.
-//! Scans, and exchanges with some ranks only, do not exist here.
+//! The data of one group goes to the other group. No buffers are in place: a rank never receives
+//! its own data. In rooted collectives each rank passes a [`Root`]: `Root::ThisRank` at the root,
+//! `Root::Rank(root)` in the other group, and `Root::ProcNull` at the other ranks of the root's
+//! group, whose buffers are ignored and which do not wait. Scans and sparse exchanges do not exist
+//! here.
 
 mod blocking;
 
@@ -26,12 +27,12 @@ use crate::data::op::Operator;
 
 type Crossed = Result<InterCall, ErrorKind>;
 
-/// Elements of this type on their way in and out.
+/// Makes the buffers of a call from an input and an output with elements of type `T`.
 fn sides<T: Element>(input: RawSlice, output: RawSlice) -> InterBuffers {
     InterBuffers { input, output, element_bytes: size_of::<T>() }
 }
 
-/// The same of buffers that an operation holds.
+/// Makes the buffers of a call from buffers that an operation holds.
 fn sides_of<B: Buffers>(parts: &B::Parts) -> InterBuffers {
     sides::<B::Element>(B::input(parts).unwrap_or(RawSlice::EMPTY), B::output(parts))
 }
@@ -62,7 +63,7 @@ impl Intercommunicator {
     /// Nonblocking [`barrier`](Intercommunicator::barrier). (`MPI_Ibarrier`)
     ///
     /// # Errors
-    /// Those that any call may return: see [`Error`](crate::Error).
+    /// The errors that any call may return: see [`Error`](crate::Error).
     #[track_caller]
     pub fn ibarrier(&self) -> Result<Request<()>> {
         self.union.post((), |()| self.prepare::<u8>("ibarrier", Ok(InterCall::barrier(self)), None))
@@ -71,7 +72,7 @@ impl Intercommunicator {
     /// Persistent [`barrier`](Intercommunicator::barrier). (`MPI_Barrier_init`)
     ///
     /// # Errors
-    /// Those that any call may return: see [`Error`](crate::Error).
+    /// The errors that any call may return: see [`Error`](crate::Error).
     #[track_caller]
     pub fn barrier_init(&self, info: &Info) -> Result<Persistent<()>> {
         let crossing = Ok(InterCall::barrier(self));
@@ -82,7 +83,7 @@ impl Intercommunicator {
     /// Nonblocking [`bcast`](Intercommunicator::bcast). (`MPI_Ibcast`)
     ///
     /// # Errors
-    /// Arguments that the blocking form refuses.
+    /// The blocking form would refuse the arguments.
     #[track_caller]
     pub fn ibcast<B: RecvBuffer + 'static>(&self, buffer: B, root: Root) -> Result<Request<B>> {
         self.union.post(buffer, |parts| {
@@ -94,7 +95,7 @@ impl Intercommunicator {
     /// Persistent [`bcast`](Intercommunicator::bcast). (`MPI_Bcast_init`)
     ///
     /// # Errors
-    /// Arguments that the blocking form refuses.
+    /// The blocking form would refuse the arguments.
     #[track_caller]
     pub fn bcast_init<B: RecvBuffer + 'static>(
         &self,
@@ -109,7 +110,7 @@ impl Intercommunicator {
     }
 }
 
-/// What the calls with a root do.
+/// Preparation of the rooted calls.
 impl Intercommunicator {
     fn crossing_bcast(&self, data: RawSlice, root: Root) -> Crossed {
         InterCall::bcast(self, RootRole::of(self, root)?, data)
@@ -136,9 +137,9 @@ impl Intercommunicator {
     }
 }
 
-/// The nonblocking and the persistent form of calls that move data. A row has the names of the
-/// three forms, those of the standard, the arguments between the buffers and the info, and the
-/// crossing.
+/// Makes the nonblocking and the persistent form of calls that move data. A row has the names of
+/// the three forms, the MPI names, the arguments between the buffers and the info, and the function
+/// that prepares the call.
 macro_rules! moving {
     ($(
         $blocking:ident
@@ -152,7 +153,7 @@ macro_rules! moving {
             )]
             ///
             /// # Errors
-            /// Arguments that the blocking form refuses.
+            /// The blocking form would refuse the arguments.
             #[track_caller]
             pub fn $nonblocking<S, R>(
                 &self,
@@ -176,7 +177,7 @@ macro_rules! moving {
             )]
             ///
             /// # Errors
-            /// Arguments that the blocking form refuses.
+            /// The blocking form would refuse the arguments.
             #[track_caller]
             pub fn $init<S, R>(
                 &self,
@@ -221,7 +222,8 @@ moving! {
         |inter, ends: InterBuffers| InterCall::alltoallv(inter, ends.input, ends.output, to, from);
 }
 
-/// As `moving`, for reductions; the last argument of the crossing is whether the operator commutes.
+/// Does the same as `moving`, for reductions; the last argument of the preparing function tells
+/// whether the operator commutes.
 macro_rules! reducing {
     ($(
         $blocking:ident
@@ -236,7 +238,7 @@ macro_rules! reducing {
             )]
             ///
             /// # Errors
-            /// Arguments that the blocking form refuses.
+            /// The blocking form would refuse the arguments.
             #[track_caller]
             pub fn $nonblocking<S, R, O>(
                 &self,
@@ -264,7 +266,7 @@ macro_rules! reducing {
             )]
             ///
             /// # Errors
-            /// Arguments that the blocking form refuses.
+            /// The blocking form would refuse the arguments.
             #[track_caller]
             pub fn $init<S, R, O>(
                 &self,

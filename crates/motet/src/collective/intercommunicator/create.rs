@@ -1,10 +1,11 @@
-//! How intercommunicators are made, and what is made of them. (MPI 4.1 §7.6.2)
+//! Construction of intercommunicators, and of communicators from them. (MPI 4.1 §7.6.2)
 //!
-//! The two leaders tell each other the ranks of their groups, and a fresh id each; the id of the
-//! left one names the new intercommunicator. They do so as a communicator of two, in a context of
-//! the peer communicator that is kept for this ([`ContextKind::Bridge`]); the user's tag is the
-//! number of the exchange, so that calls of several threads do not meet. Then each leader tells its
-//! group. If a leader fails, its group is told that instead, so that it does not wait.
+//! The two leaders exchange the ranks of their groups and one unused identifier each; the new
+//! intercommunicator gets the identifier of the left leader. They do so on a communicator of two
+//! ranks, in a separate context of the peer communicator ([`ContextKind::Bridge`]). The user's tag
+//! is the number of the exchange, which separates calls of several threads. Then each leader
+//! broadcasts the result to its group. If a leader fails, it broadcasts the failure instead, so
+//! that its group does not wait.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -25,21 +26,24 @@ use crate::engine::context::{ContextKind, context};
 
 const CREATE: &str = "intercomm_create";
 
-/// Where the ranks of a group go when an intercommunicator is merged.
+/// Position of the ranks of a group in a merged intercommunicator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MergeOrder {
-    /// Before those of the other group, if that says [`Last`](MergeOrder::Last). (`high` is false)
+    /// Before the ranks of the other group, if those pass [`Last`](MergeOrder::Last). (`high` is
+    /// false)
     First,
-    /// Behind those of the other group, if that says [`First`](MergeOrder::First). (`high` is true)
+    /// After the ranks of the other group, if those pass [`First`](MergeOrder::First). (`high` is
+    /// true)
     Last,
 }
 
 impl Communicator {
-    /// An intercommunicator of this communicator's ranks, the local group, with those of another
-    /// one, where the same is called. `local_leader` is a rank here. Only at that rank count the
-    /// next two: `remote_leader` is the other side's leader, by its rank in `peer`, a communicator
-    /// that has both leaders. Both sides pass the same tag; threads that do this at the same time
-    /// each have their own one. Collective over both groups. (`MPI_Intercomm_create`)
+    /// Makes an intercommunicator of the ranks of this communicator, the local group, and the ranks
+    /// of another communicator, which make the same call. `local_leader` is a rank of this
+    /// communicator. Only that rank's next two arguments count: `peer` is a communicator that
+    /// contains both leaders, and `remote_leader` is the rank of the other leader in it. Both sides
+    /// pass the same tag; threads that call at the same time use different tags. Collective over
+    /// both groups. (`MPI_Intercomm_create`)
     ///
     /// ```
     /// use motet::Tag;
@@ -60,8 +64,8 @@ impl Communicator {
     /// ```
     ///
     /// # Errors
-    /// A leader that is not in its communicator; groups that have a rank in common; that a rank has
-    /// died or left. An error of a leader is one of all ranks of its group.
+    /// A leader is not in its communicator; the groups have a rank in common; or a rank has died or
+    /// left. All ranks of a group get the error of their leader.
     #[track_caller]
     pub fn intercomm_create(
         &self,
@@ -73,8 +77,8 @@ impl Communicator {
         self.intercomm_create_on(local_leader, peer.map(CommRef::Communicator), remote_leader, tag)
     }
 
-    /// As [`intercomm_create`](Communicator::intercomm_create), but the leaders may also meet on an
-    /// intercommunicator: `remote_leader` is a rank of its remote group then.
+    /// Does the same as [`intercomm_create`](Communicator::intercomm_create), but the leaders may
+    /// also meet on an intercommunicator: `remote_leader` is a rank of its remote group then.
     ///
     /// # Errors
     /// As [`intercomm_create`](Communicator::intercomm_create).
@@ -93,7 +97,7 @@ impl Communicator {
         }
         let leads = self.rank() == local_leader;
         let bridged = if leads { self.bridge(peer, remote_leader, tag) } else { Ok(Vec::new()) };
-        // What the leader knows: the id and the remote ranks, or nothing if it has failed.
+        // The leader has the identifier and the remote ranks, or nothing if it failed.
         let known = bridged.as_deref().unwrap_or_default().len();
         let known = self.tell_from(CREATE, local_leader, vec![known as u64])?[0] as usize;
         let told = bridged.map_err(|kind| self.error(CREATE, kind))?;
@@ -113,7 +117,8 @@ impl Communicator {
         Ok(Intercommunicator::new(self.home(), groups, *id))
     }
 
-    /// What the leaders tell each other: the id, and the ranks of the remote group.
+    /// Exchanges the identifier and the ranks of the groups between the leaders, and broadcasts
+    /// them.
     fn bridge(
         &self,
         peer: Option<CommRef<'_>>,
@@ -148,7 +153,7 @@ impl Communicator {
     }
 }
 
-/// The id and the remote ranks, which the two leaders tell each other.
+/// Exchanges the identifier and the ranks between the two leaders; returns those of the other one.
 fn exchanged(meeting: &Communicator, local: &Communicator) -> Result<Vec<u64>> {
     let mine = [local.size() as u64, local.core().fresh_id(), local.group().peer(0).0.into()];
     let all = meeting.tell_all(CREATE, mine)?;
@@ -165,12 +170,12 @@ fn exchanged(meeting: &Communicator, local: &Communicator) -> Result<Vec<u64>> {
 }
 
 impl Intercommunicator {
-    /// A communicator of the ranks of both groups. All ranks of a group pass the same order; if
-    /// both groups pass the same, the one whose first rank comes first in the world goes first.
+    /// Makes a communicator of the ranks of both groups. All ranks of a group pass the same order;
+    /// if both groups pass the same, the group whose first rank comes first in the world is first.
     /// Collective over both groups. (`MPI_Intercomm_merge`)
     ///
     /// # Errors
-    /// Ranks of one group that pass different orders; that a rank has died or left.
+    /// The ranks of one group pass different orders; or a rank has died or left.
     #[track_caller]
     pub fn merge(&self, order: MergeOrder) -> Result<Communicator> {
         const CALL: &str = "merge";
@@ -197,13 +202,13 @@ impl Intercommunicator {
         Ok(Communicator::new(home, all[0][1]))
     }
 
-    /// Parts the ranks of both groups by colour: an intercommunicator for each colour that both
-    /// groups have, its groups in the order of `key`, ties in the order they have here. Who has
-    /// colour `None`, or one that the other group has not, gets none. Collective over both groups.
-    /// (`MPI_Comm_split`)
+    /// Splits the intercommunicator by colour: makes one for each colour that occurs in both
+    /// groups, with its groups in the order of `key`; ranks with equal keys keep their order. A
+    /// rank with colour `None`, or with a colour that the other group does not have, gets no
+    /// intercommunicator. Collective over both groups. (`MPI_Comm_split`)
     ///
     /// # Errors
-    /// That a rank has died or left.
+    /// A rank has died or has left the world.
     #[track_caller]
     pub fn split(&self, colour: Option<u32>, key: i64) -> Result<Option<Intercommunicator>> {
         let fresh = self.union.core().fresh_id();
@@ -223,13 +228,14 @@ impl Intercommunicator {
         }))
     }
 
-    /// An intercommunicator of a part of each group: all ranks of the local group pass the same
-    /// part of it, as those of the other group do. Who is not in a part, or finds that of the other
-    /// group empty, gets none. Collective over both groups. (`MPI_Comm_create`)
+    /// Makes an intercommunicator of a part of each group: all ranks of the local group pass the
+    /// same part of it, and those of the other group do the same. A rank outside its part gets
+    /// none, and neither does any rank if the part of the other group is empty. Collective over
+    /// both groups. (`MPI_Comm_create`)
     ///
     /// # Errors
-    /// A group with a member that is not in the local group; ranks of one group who passed
-    /// different groups; that a rank has died or left.
+    /// The group has a member that is not in the local group; the ranks of one group passed
+    /// different groups; or a rank has died or left.
     #[track_caller]
     pub fn create(&self, group: &Group) -> Result<Option<Intercommunicator>> {
         const CALL: &str = "create";
@@ -259,8 +265,9 @@ impl Intercommunicator {
             .map(|(groups, first)| Intercommunicator::new(self.home(), groups, all[first][2])))
     }
 
-    /// The groups of these members of each side, if neither is empty, and the rank in the union
-    /// whose fresh id they use. Each side's members are ranks of the union, in order.
+    /// Returns the groups of these members of each side, and the rank in the union whose unused
+    /// identifier they take. `None` if a group is empty. The members of each side are ranks of the
+    /// union, in order.
     fn part(&self, members: impl Fn(Range<usize>) -> Vec<usize>) -> Option<(Groups, usize)> {
         let middle = self.left_size();
         let sides = [members(0..middle), members(middle..self.union.size())];
@@ -278,7 +285,7 @@ impl Intercommunicator {
         Some((groups, first))
     }
 
-    /// Ranks in the group that comes first in the union.
+    /// Returns the size of the group that comes first in the union.
     pub(crate) fn left_size(&self) -> usize {
         if self.groups().is_left() { self.size() } else { self.remote_size() }
     }

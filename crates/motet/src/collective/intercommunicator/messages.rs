@@ -1,6 +1,6 @@
-//! Messages from a rank of one group to a rank of the other. (MPI 4.1 §3, §7.6)
+//! Point-to-point messages between the two groups of an intercommunicator. (MPI 4.1 §3, §7.6)
 //!
-//! Destinations and sources are ranks of the remote group, and so are those that a status tells.
+//! Destinations and sources are ranks of the remote group, and so is the source in a status.
 
 use super::Intercommunicator;
 use crate::Element;
@@ -16,13 +16,13 @@ impl Intercommunicator {
     /// Sends a message; see [`Communicator::send`](crate::Communicator::send). (`MPI_Send`)
     ///
     /// # Errors
-    /// A destination that is not in the remote group, has died or left; a tag above
+    /// The destination is not in the remote group, or has died or left; or the tag is above
     /// [`TAG_UB`](crate::TAG_UB).
     pub fn send<T: Element>(&self, data: &[T], to: usize, tag: Tag) -> Result<()> {
         self.far.send(data, to, tag)
     }
 
-    /// Sends a message, and waits until a receive has taken it. (`MPI_Ssend`)
+    /// Sends a message in synchronous mode: waits until a receive has matched it. (`MPI_Ssend`)
     ///
     /// # Errors
     /// As [`send`](Intercommunicator::send).
@@ -30,15 +30,15 @@ impl Intercommunicator {
         self.far.ssend(data, to, tag)
     }
 
-    /// Copies a message into the buffer that is attached, from where it is sent. (`MPI_Bsend`)
+    /// Copies a message into the attached buffer, from which the library sends it. (`MPI_Bsend`)
     ///
     /// # Errors
-    /// As [`send`](Intercommunicator::send); that there is no room.
+    /// As [`send`](Intercommunicator::send); or the attached buffer has no room, or there is none.
     pub fn bsend<T: Element>(&self, data: &[T], to: usize, tag: Tag) -> Result<()> {
         self.far.bsend(data, to, tag)
     }
 
-    /// Sends a message whose receive is posted already. (`MPI_Rsend`)
+    /// Sends a message whose receive is already posted. (`MPI_Rsend`)
     ///
     /// # Errors
     /// As [`send`](Intercommunicator::send).
@@ -49,8 +49,8 @@ impl Intercommunicator {
     /// Receives a message into a buffer that is long enough. (`MPI_Recv`)
     ///
     /// # Errors
-    /// A source that is not in the remote group, has died or left; a message that is too long or
-    /// of another type.
+    /// The source is not in the remote group, or has died or left; or the message is longer than
+    /// the buffer or has another type.
     pub fn recv<T: Element>(
         &self,
         buffer: &mut [T],
@@ -60,7 +60,7 @@ impl Intercommunicator {
         self.far.recv(buffer, from, tag)
     }
 
-    /// Sends one message and receives another, whichever comes first. (`MPI_Sendrecv`)
+    /// Sends one message and receives another, in any order of completion. (`MPI_Sendrecv`)
     ///
     /// # Errors
     /// As [`send`](Intercommunicator::send) and [`recv`](Intercommunicator::recv).
@@ -72,7 +72,7 @@ impl Intercommunicator {
         self.far.sendrecv(outgoing, incoming)
     }
 
-    /// Sends what is in a buffer, and receives into the same. (`MPI_Sendrecv_replace`)
+    /// Sends the contents of a buffer, and receives into the same buffer. (`MPI_Sendrecv_replace`)
     ///
     /// # Errors
     /// As [`sendrecv`](Intercommunicator::sendrecv).
@@ -88,8 +88,7 @@ impl Intercommunicator {
     /// Nonblocking [`send`](Intercommunicator::send). (`MPI_Isend`)
     ///
     /// # Errors
-    /// A destination that is not in the remote group; a tag above
-    /// [`TAG_UB`](crate::TAG_UB).
+    /// The destination is not in the remote group; or the tag is above [`TAG_UB`](crate::TAG_UB).
     pub fn isend<B>(&self, buffer: B, to: usize, tag: Tag) -> Result<Request<B>>
     where
         B: SendBuffer + 'static,
@@ -100,8 +99,7 @@ impl Intercommunicator {
     /// Nonblocking [`ssend`](Intercommunicator::ssend). (`MPI_Issend`)
     ///
     /// # Errors
-    /// A destination that is not in the remote group; a tag above
-    /// [`TAG_UB`](crate::TAG_UB).
+    /// The destination is not in the remote group; or the tag is above [`TAG_UB`](crate::TAG_UB).
     pub fn issend<B>(&self, buffer: B, to: usize, tag: Tag) -> Result<Request<B>>
     where
         B: SendBuffer + 'static,
@@ -112,8 +110,7 @@ impl Intercommunicator {
     /// Nonblocking [`bsend`](Intercommunicator::bsend). (`MPI_Ibsend`)
     ///
     /// # Errors
-    /// A destination that is not in the remote group; a tag above
-    /// [`TAG_UB`](crate::TAG_UB).
+    /// The destination is not in the remote group; or the tag is above [`TAG_UB`](crate::TAG_UB).
     pub fn ibsend<B>(&self, buffer: B, to: usize, tag: Tag) -> Result<Request<B>>
     where
         B: SendBuffer + 'static,
@@ -124,8 +121,7 @@ impl Intercommunicator {
     /// Nonblocking [`rsend`](Intercommunicator::rsend). (`MPI_Irsend`)
     ///
     /// # Errors
-    /// A destination that is not in the remote group; a tag above
-    /// [`TAG_UB`](crate::TAG_UB).
+    /// The destination is not in the remote group; or the tag is above [`TAG_UB`](crate::TAG_UB).
     pub fn irsend<B>(&self, buffer: B, to: usize, tag: Tag) -> Result<Request<B>>
     where
         B: SendBuffer + 'static,
@@ -136,8 +132,7 @@ impl Intercommunicator {
     /// Nonblocking [`recv`](Intercommunicator::recv). (`MPI_Irecv`)
     ///
     /// # Errors
-    /// A source that is not in the remote group; a tag above
-    /// [`TAG_UB`](crate::TAG_UB).
+    /// The source is not in the remote group; or the tag is above [`TAG_UB`](crate::TAG_UB).
     pub fn irecv<B>(
         &self,
         buffer: B,
@@ -186,8 +181,7 @@ impl Intercommunicator {
     /// Persistent [`send`](Intercommunicator::send). (`MPI_Send_init`)
     ///
     /// # Errors
-    /// A destination that is not in the remote group; a tag above
-    /// [`TAG_UB`](crate::TAG_UB).
+    /// The destination is not in the remote group; or the tag is above [`TAG_UB`](crate::TAG_UB).
     pub fn send_init<B>(&self, buffer: B, to: usize, tag: Tag) -> Result<Persistent<B>>
     where
         B: SendBuffer + 'static,
@@ -198,8 +192,7 @@ impl Intercommunicator {
     /// Persistent [`ssend`](Intercommunicator::ssend). (`MPI_Ssend_init`)
     ///
     /// # Errors
-    /// A destination that is not in the remote group; a tag above
-    /// [`TAG_UB`](crate::TAG_UB).
+    /// The destination is not in the remote group; or the tag is above [`TAG_UB`](crate::TAG_UB).
     pub fn ssend_init<B>(&self, buffer: B, to: usize, tag: Tag) -> Result<Persistent<B>>
     where
         B: SendBuffer + 'static,
@@ -210,8 +203,7 @@ impl Intercommunicator {
     /// Persistent [`bsend`](Intercommunicator::bsend). (`MPI_Bsend_init`)
     ///
     /// # Errors
-    /// A destination that is not in the remote group; a tag above
-    /// [`TAG_UB`](crate::TAG_UB).
+    /// The destination is not in the remote group; or the tag is above [`TAG_UB`](crate::TAG_UB).
     pub fn bsend_init<B>(&self, buffer: B, to: usize, tag: Tag) -> Result<Persistent<B>>
     where
         B: SendBuffer + 'static,
@@ -222,8 +214,7 @@ impl Intercommunicator {
     /// Persistent [`rsend`](Intercommunicator::rsend). (`MPI_Rsend_init`)
     ///
     /// # Errors
-    /// A destination that is not in the remote group; a tag above
-    /// [`TAG_UB`](crate::TAG_UB).
+    /// The destination is not in the remote group; or the tag is above [`TAG_UB`](crate::TAG_UB).
     pub fn rsend_init<B>(&self, buffer: B, to: usize, tag: Tag) -> Result<Persistent<B>>
     where
         B: SendBuffer + 'static,
@@ -234,8 +225,7 @@ impl Intercommunicator {
     /// Persistent [`recv`](Intercommunicator::recv). (`MPI_Recv_init`)
     ///
     /// # Errors
-    /// A source that is not in the remote group; a tag above
-    /// [`TAG_UB`](crate::TAG_UB).
+    /// The source is not in the remote group; or the tag is above [`TAG_UB`](crate::TAG_UB).
     pub fn recv_init<B>(
         &self,
         buffer: B,
@@ -248,16 +238,16 @@ impl Intercommunicator {
         self.far.recv_init(buffer, from, tag)
     }
 
-    /// Waits until a message is there; does not receive it. (`MPI_Probe`)
+    /// Waits until a matching message has arrived, without receiving it. (`MPI_Probe`)
     ///
     /// # Errors
-    /// A source that is not in the remote group, has died or left; a tag above
+    /// The source is not in the remote group, or has died or left; or the tag is above
     /// [`TAG_UB`](crate::TAG_UB).
     pub fn probe(&self, from: impl Into<Source>, tag: impl Into<TagFilter>) -> Result<Status> {
         self.far.probe(from, tag)
     }
 
-    /// Whether a message is there; does not receive it. (`MPI_Iprobe`)
+    /// Returns the status of a matching message if one has arrived. Never waits. (`MPI_Iprobe`)
     ///
     /// # Errors
     /// As [`probe`](Intercommunicator::probe).
@@ -269,7 +259,7 @@ impl Intercommunicator {
         self.far.iprobe(from, tag)
     }
 
-    /// Waits until a message is there, and takes it. (`MPI_Mprobe`)
+    /// Waits until a matching message has arrived, and removes it from the queue. (`MPI_Mprobe`)
     ///
     /// # Errors
     /// As [`probe`](Intercommunicator::probe).
@@ -277,7 +267,7 @@ impl Intercommunicator {
         self.far.mprobe(from, tag)
     }
 
-    /// Takes a message if it is there. (`MPI_Improbe`)
+    /// Removes a matching message from the queue if one has arrived. Never waits. (`MPI_Improbe`)
     ///
     /// # Errors
     /// As [`probe`](Intercommunicator::probe).
@@ -289,24 +279,25 @@ impl Intercommunicator {
         self.far.improbe(from, tag)
     }
 
-    /// Gives its buffered sends a buffer of their own. Local. (`MPI_Comm_attach_buffer`)
+    /// Attaches a buffer for the buffered sends of this intercommunicator. Local.
+    /// (`MPI_Comm_attach_buffer`)
     ///
     /// # Errors
-    /// There is one already.
+    /// A buffer is already attached.
     pub fn attach_buffer(&self, room: BufferRoom) -> Result<()> {
         self.far.attach_buffer(room)
     }
 
-    /// Waits until all that was buffered here has been sent, and takes the buffer away. Says what
-    /// it was. (`MPI_Comm_detach_buffer`)
+    /// Waits until all messages buffered here have been sent, and detaches and returns the buffer.
+    /// (`MPI_Comm_detach_buffer`)
     ///
     /// # Errors
-    /// There is none; a rank has died.
+    /// No buffer is attached; or a rank has died.
     pub fn detach_buffer(&self) -> Result<BufferRoom> {
         self.far.detach_buffer()
     }
 
-    /// Waits until all that was buffered here has been sent. (`MPI_Comm_flush_buffer`)
+    /// Waits until all messages buffered here have been sent. (`MPI_Comm_flush_buffer`)
     ///
     /// # Errors
     /// A rank has died.

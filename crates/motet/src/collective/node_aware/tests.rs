@@ -1,4 +1,5 @@
-//! Exchanges that are routed by node, compared with plain ones and counted.
+//! Tests of the node-aware exchange: compares its results with those of plain exchanges, and counts
+//! its messages.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use crate::types::element::code_for;
 use crate::worlds::{Random, on_ranks_with};
 use crate::{Result, Settings};
 
-/// A block on its way: which rank sends which of its blocks to which rank.
+/// A block to send: its sender, its number and its receiver.
 #[derive(Clone, Copy, Debug)]
 struct Item {
     from: usize,
@@ -21,17 +22,17 @@ struct Item {
     block: usize,
 }
 
-/// The length of a block: some are empty.
+/// Returns the length of a block; some blocks are empty.
 fn length(source: usize, block: usize) -> usize {
     (3 * source + 5 * block) % 7
 }
 
-/// An element of a block.
+/// Returns an element of a block.
 fn element(source: usize, block: usize, at: usize) -> u32 {
     (source * 10_000 + block * 100 + at) as u32
 }
 
-/// The lists of a rank, its input, and what its output must be.
+/// The lists of a rank, its input, and its expected output.
 struct RankCase {
     to: Arc<[Neighbour]>,
     from: Arc<[Neighbour]>,
@@ -74,7 +75,7 @@ impl RankCase {
     }
 }
 
-/// The call as an exchange among nodes, where each rank is on the node that `nodes` says.
+/// Converts the call to an exchange among the nodes that `nodes` gives for the ranks.
 fn widened(world: &Communicator, nodes: &[u32], call: &Call) -> Result<Option<Call>> {
     let own = nodes[world.rank()];
     let mates: Vec<_> = (0..nodes.len()).filter(|rank| nodes[*rank] == own).collect();
@@ -82,11 +83,11 @@ fn widened(world: &Communicator, nodes: &[u32], call: &Call) -> Result<Option<Ca
     world.widen("exchangev_init", (call, code_for::<u32>()), &layout)
 }
 
-/// Elements that a rank sends to ranks of other nodes: by source node, destination node, message.
+/// Elements that a rank sends to ranks of other nodes: source node, destination node, length.
 type Across = Vec<(u32, u32, usize)>;
 
-/// Runs the exchange routed by node, and returns what passes between nodes. Nothing if all is as
-/// if there were no nodes.
+/// Runs the exchange routed by node, and returns the messages between nodes. `None` if the exchange
+/// is not routed.
 fn run(world: &Communicator, nodes: &[u32], name: &str, items: &[Item]) -> Result<Option<Across>> {
     let part = RankCase::of(world.rank(), items);
     let Some(wide) = widened(world, nodes, &part.call(world))? else { return Ok(None) };
@@ -113,7 +114,7 @@ fn run(world: &Communicator, nodes: &[u32], name: &str, items: &[Item]) -> Resul
     Ok(Some(across.filter(|(from, to, _)| from != to).collect()))
 }
 
-/// What each rank of a world returns, each under the watchdog.
+/// Returns the result of each rank of a world, run under the watchdog.
 fn on_nodes<T: Send>(
     nodes: &[u32],
     algorithm: &str,
@@ -124,8 +125,8 @@ fn on_nodes<T: Send>(
     on_ranks_with(nodes.len(), &settings, |world| body(world))
 }
 
-/// What must pass between nodes: for each ordered pair the number of messages, one for each of
-/// what `bundle` tells apart, and the elements of all distinct blocks.
+/// Returns the necessary traffic between nodes: for each ordered pair, the number of messages (one
+/// for each value of `bundle`) and the elements of all distinct blocks.
 fn needed(
     nodes: &[u32],
     items: &[Item],
@@ -144,7 +145,8 @@ fn needed(
     bundles.iter().map(|(pair, bundles)| (*pair, (bundles.len(), elements(pair)))).collect()
 }
 
-/// All rows give what a plain exchange gives, and between nodes passes what must and no more.
+/// Checks that all algorithms give the result of a plain exchange, with only the necessary traffic
+/// between nodes.
 fn verify(nodes: &[u32], items: &[Item]) {
     for (name, bundle) in [
         ("direct", None),
@@ -171,8 +173,8 @@ fn all_to_all(ranks: usize, block: impl Fn(usize) -> usize + Copy) -> Vec<Item> 
     pairs.map(|(from, to)| Item { from, to, block: block(to) }).collect()
 }
 
-/// Exchanges on nodes of equal and of different sizes, and of ranks that do not lie side by side,
-/// with one block for all or one for each.
+/// Routes exchanges on nodes of equal and of different sizes, and of non-consecutive ranks, with
+/// one block for all destinations or one for each.
 ///
 /// spec: 112, 114, 116, 126
 #[test]
@@ -188,8 +190,8 @@ fn exchanges_are_routed_by_node() {
     }
 }
 
-/// Random graphs, with loops, empty blocks, and the same block again and again, on random maps of
-/// ranks to nodes.
+/// Routes random graphs with loops, empty blocks and repeated blocks on random maps of ranks to
+/// nodes.
 ///
 /// spec: 112, 114, 116, 126
 #[test]
@@ -209,8 +211,8 @@ fn random_exchanges_are_routed_by_node() {
     }
 }
 
-/// Where nothing passes between nodes, or nothing can share a message, all ranks see that there is
-/// nothing to choose.
+/// If there is no traffic between nodes, or no messages can be combined, all ranks detect that
+/// there is no choice.
 #[test]
 fn what_cannot_be_better_stays_as_it_is() {
     let pair = |from, to| Item { from, to, block: 3 };
@@ -229,8 +231,8 @@ fn what_cannot_be_better_stays_as_it_is() {
     }
 }
 
-/// Nodes are those of the world, also for a communicator whose ranks are in another order; on one
-/// node there is nothing to route.
+/// Nodes are those of the world, even for a communicator with another order of ranks; on one node
+/// there is nothing to route.
 #[test]
 fn nodes_are_those_of_the_world() {
     for per_node in [0, 2, 3, 4] {
@@ -259,8 +261,8 @@ fn nodes_are_those_of_the_world() {
     }
 }
 
-/// A rank that does not expect what it is sent, or expects what nobody sends: no rank routes such
-/// an exchange, and none waits for ever.
+/// If a rank gets blocks that it does not expect, or expects blocks that no rank sends, no rank
+/// routes the exchange, and no rank waits forever.
 #[test]
 fn lists_that_do_not_fit_are_not_routed() {
     let items = all_to_all(4, |_| 1);
@@ -282,8 +284,9 @@ fn lists_that_do_not_fit_are_not_routed() {
     }
 }
 
-/// What it takes a rank to know its surroundings does not grow with the number of ranks, but for
-/// the rounds of two sparse exchanges. The agreement may gather at one rank, so the median is told.
+/// The messages that a rank needs to learn its neighbourhood do not increase with the number of
+/// ranks, except for the rounds of two sparse exchanges. The agreement may gather at one rank, so
+/// the test uses the median.
 #[test]
 fn surroundings_cost_what_the_neighbourhood_is() {
     let median = |ranks: usize| {

@@ -1,6 +1,6 @@
-//! The persistent forms of the collectives with a root.
+//! Persistent collectives with a root.
 
-/// The persistent collectives with a root, which is the argument `$root`, or `self`.
+/// Makes the persistent collectives with a root, which is the argument `$root`, or `self`.
 macro_rules! persistent_with_root {
     ($among:literal $(, $root:ident)?) => {
         /// Persistent [`bcast`](crate::Communicator::bcast). (`MPI_Bcast_init`)
@@ -8,7 +8,7 @@ macro_rules! persistent_with_root {
         #[doc = $among]
         ///
         /// # Errors
-        /// Arguments that the blocking form refuses.
+        /// The blocking form would refuse the arguments.
         #[track_caller]
         pub fn bcast_init<B>(
             &self,
@@ -32,7 +32,7 @@ macro_rules! persistent_with_root {
         #[doc = $among]
         ///
         /// # Errors
-        /// Arguments that the blocking form refuses.
+        /// The blocking form would refuse the arguments.
         #[track_caller]
         pub fn reduce_init<B, O>(
             &self,
@@ -60,7 +60,7 @@ macro_rules! persistent_with_root {
         #[doc = $among]
         ///
         /// # Errors
-        /// Arguments that the blocking form refuses.
+        /// The blocking form would refuse the arguments.
         #[track_caller]
         pub fn gather_init<B>(
             &self,
@@ -85,7 +85,7 @@ macro_rules! persistent_with_root {
         #[doc = $among]
         ///
         /// # Errors
-        /// Arguments that the blocking form refuses.
+        /// The blocking form would refuse the arguments.
         #[track_caller]
         pub fn gatherv_init<B>(
             &self,
@@ -111,7 +111,7 @@ macro_rules! persistent_with_root {
         #[doc = $among]
         ///
         /// # Errors
-        /// Arguments that the blocking form refuses.
+        /// The blocking form would refuse the arguments.
         #[track_caller]
         pub fn scatter_init<B>(
             &self,
@@ -136,7 +136,7 @@ macro_rules! persistent_with_root {
         #[doc = $among]
         ///
         /// # Errors
-        /// Arguments that the blocking form refuses.
+        /// The blocking form would refuse the arguments.
         #[track_caller]
         pub fn scatterv_init<B>(
             &self,

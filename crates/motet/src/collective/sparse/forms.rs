@@ -1,4 +1,4 @@
-//! The three forms of the sparse collectives, made from their rows.
+//! Makes the forms of the sparse collectives from the rows of their table.
 
 use motet_plan::Block;
 
@@ -14,7 +14,7 @@ use crate::data::buffer::{Buffers, RecvBuffer, SendBuffer};
 use crate::data::kernel::kernel;
 use crate::data::op::Operator;
 
-/// The blocking forms.
+/// Makes the blocking forms.
 macro_rules! blocking_sparse {
     (
         ()
@@ -65,7 +65,7 @@ macro_rules! blocking_sparse {
     )*};
 }
 
-/// The forms that end later than they begin, as rows of the table in `nonblocking`.
+/// Makes the nonblocking and two-phase forms, as rows of the table in `nonblocking`.
 macro_rules! pending_sparse {
     (
         ($form:ident $life:lifetime)
@@ -140,7 +140,7 @@ macro_rules! pending_sparse {
 
 pub(crate) use pending_sparse;
 
-/// The persistent forms.
+/// Makes the persistent forms.
 macro_rules! persistent_sparse {
     (
         ()

@@ -1,4 +1,4 @@
-//! Whom a rank sends to, or receives from, in a sparse collective.
+//! Neighbours of a rank in a sparse collective: its destinations or its sources.
 
 use std::borrow::Cow;
 
@@ -12,12 +12,12 @@ use crate::collective::args::{RankSet, exact};
 use crate::comm::communicator::Communicator;
 use crate::comm::topology::Neighbour;
 
-/// The ranks that the caller sends to, or those that it receives from, in the order of their
-/// blocks: made of a list of ranks of the communicator, or of a [`Group`].
+/// The destinations or the sources of the caller, in the order of their blocks. Made from a list of
+/// ranks of the communicator, or from a [`Group`].
 ///
-/// A list may name a rank more than once, and the caller's own: the k-th block for a rank is the
-/// k-th that it receives from the caller. Where each block has a place of its own, that is a
-/// [`Block`] or a [`TypedBlock`] for each neighbour: in one list with the ranks, or beside them.
+/// A list may contain a rank more than once, and the caller itself: the k-th block for a rank is
+/// the k-th block that it receives from the caller. If each block has its own place, a [`Block`] or
+/// a [`TypedBlock`] for each neighbour gives it: in one list with the ranks, or in a separate list.
 ///
 /// ```
 /// use motet::{Block, Neighbour};
@@ -41,20 +41,20 @@ use crate::comm::topology::Neighbour;
 #[derive(Clone, Debug)]
 pub struct Neighbours<'a, Place = ()> {
     ranks: Ranks<'a>,
-    /// One for each of them.
+    /// The place of the block of each neighbour.
     places: Vec<Place>,
 }
 
 #[derive(Clone, Debug)]
 enum Ranks<'a> {
-    /// Of the communicator.
+    /// Ranks of the communicator.
     Listed(Cow<'a, [usize]>),
-    /// Members of a group, which must be in the communicator.
+    /// The members of a group, which must be in the communicator.
     Group(&'a Group),
 }
 
 impl Ranks<'_> {
-    /// As ranks of the communicator.
+    /// Converts them to ranks of the communicator.
     fn of(&self, communicator: &Communicator) -> Result<Vec<Rank>, ErrorKind> {
         match self {
             Ranks::Listed(ranks) => communicator.ranks(ranks.iter()),
@@ -63,7 +63,7 @@ impl Ranks<'_> {
     }
 }
 
-/// The members of a group, as ranks of a communicator in which they all are.
+/// Converts the members of a group to ranks of a communicator that contains them all.
 pub(crate) fn members(group: &Group, communicator: &Communicator) -> Result<Vec<Rank>, ErrorKind> {
     let all = communicator.group();
     let rank_of = |peer: Peer| match all.rank_of_peer(peer) {
@@ -74,14 +74,14 @@ pub(crate) fn members(group: &Group, communicator: &Communicator) -> Result<Vec<
 }
 
 impl Neighbours<'_> {
-    /// As ranks of a communicator.
+    /// Converts them to ranks of a communicator.
     pub(crate) fn ranks(&self, communicator: &Communicator) -> Result<Vec<Rank>, ErrorKind> {
         self.ranks.of(communicator)
     }
 }
 
 impl<Place> Neighbours<'_, Place> {
-    /// As ranks of a communicator, and a place for each of them.
+    /// Converts them to ranks of a communicator, and returns the place of each one's block.
     pub(crate) fn placed(
         self,
         communicator: &Communicator,
@@ -93,7 +93,7 @@ impl<Place> Neighbours<'_, Place> {
 }
 
 impl Neighbours<'_, Block> {
-    /// As a plan names them.
+    /// Converts them to the neighbours of a plan.
     pub(crate) fn blocks(
         self,
         communicator: &Communicator,
@@ -111,7 +111,7 @@ impl<'a> From<&'a Group> for Neighbours<'a> {
     }
 }
 
-/// From lists, in the ways in which a list is written down.
+/// Makes the conversions from the kinds of lists that a program may pass.
 macro_rules! from_lists {
     ($(
         $list:ident [$($length:tt)*]:

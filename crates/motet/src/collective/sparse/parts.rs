@@ -1,5 +1,5 @@
-//! The exchange in which each block has a datatype of its own, in three forms. The nonblocking one
-//! is with the others of such calls.
+//! `exchangew`: the sparse exchange in which each block has its own datatype. Its nonblocking form
+//! is in the table of `nonblocking`.
 
 use std::panic::Location;
 
@@ -16,11 +16,11 @@ use crate::comm::persistent::Persistent;
 use crate::data::buffer::{Buffers, RawSlice};
 use crate::types::element::AnyBytes;
 
-/// Destinations and sources, each with a part for each of them.
+/// Destinations and sources, each list with its typed blocks.
 type Ends = [(Vec<Rank>, Vec<TypedBlock>); 2];
 
 impl Communicator {
-    /// Parts for neighbours, and for whom they are.
+    /// Returns the ranks and the typed blocks of the neighbours.
     fn edges<'a>(
         &self,
         to: impl Into<Neighbours<'a, TypedBlock>>,
@@ -47,7 +47,7 @@ impl Communicator {
         )
     }
 
-    /// The call on buffers that the operation holds.
+    /// Prepares the call on buffers that the operation holds.
     pub(crate) fn prepare_edges<'a, B>(
         &self,
         call: &'static str,
@@ -64,14 +64,14 @@ impl Communicator {
         TypedBlocks { on: self.into(), whom, to: &to, from: &from }.prepare_for::<B>(call, parts)
     }
 
-    /// Sends the part given with destination `j` to it, and receives the part given with source `j`
-    /// from it. What two ranks have for each other consists of the same elements, in whatever way
-    /// either of them has laid these out. (An Exchange of the 2008 proposal with a datatype for
-    /// each block)
+    /// Sends to each destination the typed block given with it, and receives from each source the
+    /// typed block given with it. The two ends of a transfer must have the same elements, but each
+    /// may lay them out in memory as it likes. (An Exchange of the 2008 proposal with a datatype
+    /// for each block)
     ///
     /// # Errors
-    /// Parts that do not lie in the buffers, or that are not one for each neighbour; received parts
-    /// that overlap; a neighbour that is not in the communicator; a rank that has died or left.
+    /// Blocks lie outside the buffers, or are not one for each neighbour; received blocks overlap;
+    /// a neighbour is not in the communicator; or a rank has died or left.
     #[track_caller]
     pub fn exchangew<'a, T: AnyBytes>(
         &self,
@@ -83,9 +83,9 @@ impl Communicator {
         self.run_edges::<T>(self.edges(to, from), input(send), output(receive))
     }
 
-    /// As [`exchangew`](Communicator::exchangew) with one buffer, in which both the parts that are
-    /// sent and those that are received lie, without overlap: the faces of a box and the layer
-    /// around it, say.
+    /// Does the same as [`exchangew`](Communicator::exchangew) with one buffer, which contains the
+    /// sent and the received blocks without overlap: for example the faces of a box and the layer
+    /// around it.
     ///
     /// ```
     /// use motet::{Datatype, Part};
@@ -106,7 +106,7 @@ impl Communicator {
     /// ```
     ///
     /// # Errors
-    /// As [`exchangew`](Communicator::exchangew); a received part that overlaps one that is sent.
+    /// As [`exchangew`](Communicator::exchangew); or a received block overlaps a sent one.
     #[track_caller]
     pub fn exchangew_in_place<'a, T: AnyBytes>(
         &self,
@@ -121,7 +121,7 @@ impl Communicator {
     /// [`exchangew_in_place`](Communicator::exchangew_in_place).
     ///
     /// # Errors
-    /// Arguments that the blocking forms refuse; buffers of [`Items`](crate::buffer::Items).
+    /// The blocking form would refuse the arguments; or buffers of [`Items`](crate::buffer::Items).
     #[track_caller]
     pub fn exchangew_init<'a, B>(
         &self,

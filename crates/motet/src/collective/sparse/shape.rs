@@ -1,4 +1,4 @@
-//! From the arguments of a sparse collective to the operation of a plan.
+//! Converts the arguments of a sparse collective to the operation of a plan.
 
 use motet_plan::{Block, Operation, Rank};
 
@@ -11,7 +11,7 @@ use crate::data::buffer::RawSlice;
 type Shaped = Result<CollectiveArgs, ErrorKind>;
 
 impl CollectiveArgs {
-    /// Blocks of one length to some ranks and from some ranks.
+    /// Blocks of one length to the destinations and from the sources.
     pub(crate) fn exchange(
         comm: &Communicator,
         input: Option<RawSlice>,
@@ -32,7 +32,7 @@ impl CollectiveArgs {
         Ok(CollectiveArgs::new(operation, input, output))
     }
 
-    /// Blocks of any length to some ranks and from some ranks.
+    /// Blocks of any lengths to the destinations and from the sources.
     pub(crate) fn exchange_blocks(
         comm: &Communicator,
         input: Option<RawSlice>,
@@ -43,7 +43,7 @@ impl CollectiveArgs {
         CollectiveArgs::exchange_of(input, output, to.blocks(comm)?, from.blocks(comm)?)
     }
 
-    /// One block to some ranks, and a block of the same length from some ranks.
+    /// One block to all destinations, and a block of the same length from each source.
     pub(crate) fn neighbor_bcast(
         comm: &Communicator,
         input: Option<RawSlice>,
@@ -65,7 +65,7 @@ impl CollectiveArgs {
         CollectiveArgs::exchange_of(input, output, whole.collect(), from)
     }
 
-    /// One block to some ranks, and a block of any length from some ranks.
+    /// One block to all destinations, and a block of any length from each source.
     pub(crate) fn neighbor_bcast_blocks(
         comm: &Communicator,
         input: Option<RawSlice>,
@@ -78,7 +78,7 @@ impl CollectiveArgs {
         CollectiveArgs::exchange_of(input, output, to, from.blocks(comm)?)
     }
 
-    /// A block of one length to some ranks, and the reduction of one from each of some ranks.
+    /// A block of one length to each destination, and the reduction of one block from each source.
     pub(crate) fn neighbor_reduce(
         comm: &Communicator,
         input: Option<RawSlice>,
@@ -100,7 +100,7 @@ impl CollectiveArgs {
         CollectiveArgs::reduction_of(input, output, to, from, commutative)
     }
 
-    /// A block of any length to some ranks, and the reduction of one from each of some ranks.
+    /// A block of any length to each destination, and the reduction of one block from each source.
     pub(crate) fn neighbor_reduce_blocks(
         comm: &Communicator,
         input: Option<RawSlice>,
@@ -118,7 +118,7 @@ impl CollectiveArgs {
         )
     }
 
-    /// One block to some ranks, and the reduction of one from each of some ranks.
+    /// One block to all destinations, and the reduction of one block from each source.
     pub(crate) fn neighbor_allreduce(
         comm: &Communicator,
         input: Option<RawSlice>,
@@ -136,7 +136,7 @@ impl CollectiveArgs {
         CollectiveArgs::reduction_of(input, output, to, from, commutative)
     }
 
-    /// The blocks of a reduction must lie in the input.
+    /// Makes a reduction, after checking that its blocks lie in the input.
     pub(crate) fn reduction_of(
         input: Option<RawSlice>,
         output: RawSlice,
@@ -151,7 +151,7 @@ impl CollectiveArgs {
         Ok(CollectiveArgs::new(operation, input, output))
     }
 
-    /// The blocks of an exchange must lie in the buffers.
+    /// Makes an exchange, after checking that its blocks lie in the buffers.
     fn exchange_of(
         input: Option<RawSlice>,
         output: RawSlice,

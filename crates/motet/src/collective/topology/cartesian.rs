@@ -1,4 +1,4 @@
-//! Communicators whose ranks form a grid.
+//! Construction of Cartesian communicators.
 
 use crate::base::error::{Result, TopologyError};
 use crate::comm::communicator::Communicator;
@@ -7,9 +7,9 @@ use crate::comm::topology::{
 };
 
 impl Communicator {
-    /// A communicator of the first ranks, arranged in a grid of these sizes, `periodic` where its
-    /// dimensions are rings. The ranks for which the grid has no place get `None`. Collective.
-    /// (`MPI_Cart_create`, MPI 4.1 §8.5.1)
+    /// Makes a communicator of the first ranks, arranged in a grid of these sizes; `periodic` tells
+    /// for each dimension whether it is a ring. The ranks beyond the size of the grid get `None`.
+    /// Collective. (`MPI_Cart_create`, MPI 4.1 §8.5.1)
     ///
     /// ```
     /// use motet::{Reorder, dims_create};
@@ -29,8 +29,8 @@ impl Communicator {
     /// ```
     ///
     /// # Errors
-    /// A grid that [`Cartesian::new`] refuses or that has more places than there are ranks; a rank
-    /// that has died or left.
+    /// [`Cartesian::new`] refuses the grid; the grid has more places than there are ranks; or a
+    /// rank has died or left.
     #[track_caller]
     pub fn cartesian(
         &self,
@@ -47,22 +47,23 @@ impl Communicator {
 }
 
 impl Communicator {
-    /// The rank that the caller would have in a grid if ranks could be put in another order: today
-    /// its own, or `None` if the grid would have no place for it. Local. (`MPI_Cart_map`,
-    /// MPI 4.1 §8.5.8)
+    /// Returns the rank that the caller would have in a grid if ranks could be reordered: at
+    /// present its own rank, or `None` beyond the size of the grid. Local. (`MPI_Cart_map`, MPI 4.1
+    /// §8.5.8)
     ///
     /// # Errors
-    /// A grid that [`Cartesian::new`] refuses or that has more places than there are ranks.
+    /// [`Cartesian::new`] refuses the grid; or the grid has more places than there are ranks.
     pub fn cartesian_map(&self, sizes: &[usize], periodic: &[bool]) -> Result<Option<usize>> {
         let grid = self.fitting_grid("cartesian_map", sizes, periodic)?;
         Ok((self.rank() < grid.places()).then_some(self.rank()))
     }
 
-    /// As [`CartesianCommunicator::sub`], of a communicator whose type does not tell that it has a
-    /// grid. Collective. (`MPI_Cart_sub`)
+    /// Does the same as [`CartesianCommunicator::sub`], for a communicator whose type does not show
+    /// that it has a grid. Collective. (`MPI_Cart_sub`)
     ///
     /// # Errors
-    /// That it has none; not one flag for each dimension; a rank that has died or left.
+    /// The communicator has no grid; there is not one flag for each dimension; or a rank has died
+    /// or left.
     #[track_caller]
     pub fn cartesian_sub(&self, remain: &[bool]) -> Result<CartesianCommunicator> {
         let refused = |error: TopologyError| self.error("sub", error.into());
@@ -100,11 +101,11 @@ impl CartesianCommunicator {
         Topological::with(communicator, grid, neighbourhood)
     }
 
-    /// Parts the grid: each communicator has the ranks that differ only in the dimensions that
-    /// remain. Collective. (`MPI_Cart_sub`, MPI 4.1 §8.5.6)
+    /// Splits the grid: each new communicator has the ranks that differ only in the remaining
+    /// dimensions. Collective. (`MPI_Cart_sub`, MPI 4.1 §8.5.6)
     ///
     /// # Errors
-    /// Not one flag for each dimension; a rank that has died or left.
+    /// There is not one flag for each dimension; or a rank has died or left.
     #[track_caller]
     pub fn sub(&self, remain: &[bool]) -> Result<CartesianCommunicator> {
         self.cartesian_sub(remain)

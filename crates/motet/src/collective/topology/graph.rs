@@ -1,4 +1,4 @@
-//! Communicators whose ranks form a graph that they name themselves.
+//! Construction of communicators with distributed graphs: each rank passes its own edges.
 
 use crate::base::error::{ErrorKind, Result};
 use crate::comm::communicator::Communicator;
@@ -6,7 +6,7 @@ use crate::comm::topology::{
     Adjacent, Edge, EdgePairing, Graph, GraphCommunicator, Neighbourhood, Topological,
 };
 
-/// The numbers that an edge travels as.
+/// Number of words in which an edge is sent.
 const EDGE: usize = 3;
 
 impl Edge {
@@ -22,8 +22,8 @@ impl Edge {
 }
 
 impl Graph {
-    /// The edges of a rank among those of all, in the order they have there: so those that join
-    /// one pair of ranks are in the same order at both ends.
+    /// Selects the edges of a rank from all edges, in their order: so edges that join one pair of
+    /// ranks have the same order at both ends.
     fn of_rank(rank: usize, edges: &[Edge]) -> Graph {
         let sources = edges.iter().filter(|edge| edge.to == rank);
         let destinations = edges.iter().filter(|edge| edge.from == rank);
@@ -36,10 +36,10 @@ impl Graph {
 }
 
 impl Communicator {
-    /// A communicator of the same ranks with a graph, of which each rank names its own edges. Rank
-    /// `a` names `b` among its destinations as often as `b` names `a` among its sources, and the
-    /// k-th of the one is the k-th of the other. Ranks keep their numbers. Collective.
-    /// (`MPI_Dist_graph_create_adjacent`)
+    /// Makes a communicator of the same ranks with a graph, of which each rank passes its own
+    /// edges. Rank `a` lists `b` among its destinations as often as `b` lists `a` among its
+    /// sources, and the k-th entry of the one is the k-th entry of the other. Ranks keep their
+    /// numbers. Collective. (`MPI_Dist_graph_create_adjacent`)
     ///
     /// ```
     /// motet::threads(3, |world| {
@@ -54,7 +54,7 @@ impl Communicator {
     /// ```
     ///
     /// # Errors
-    /// A neighbour that is not in the communicator, at the rank that names it; a rank that has
+    /// A neighbour is not in the communicator (error at the rank that passed it); or a rank has
     /// died or left.
     #[track_caller]
     pub fn graph_adjacent<S, D>(&self, sources: S, destinations: D) -> Result<GraphCommunicator>
@@ -67,17 +67,17 @@ impl Communicator {
         self.with_graph("graph_adjacent", Graph { sources, destinations })
     }
 
-    /// A communicator of the same ranks with a graph, of which any rank names any edges: none is
-    /// named twice, unless there are to be two. A rank's neighbours are in the order of the ranks
-    /// that named them, then in the order of their lists. Ranks keep their numbers. Collective.
-    /// (`MPI_Dist_graph_create`)
+    /// Makes a communicator of the same ranks with a graph, of which any rank may pass any edges.
+    /// An edge that is passed twice is two edges. The neighbours of a rank are in the order of the
+    /// ranks that passed them, then in the order of their lists. Ranks keep their numbers.
+    /// Collective. (`MPI_Dist_graph_create`)
     ///
-    /// For the time being every rank sees all edges (an allgather of their numbers, and an
-    /// allgatherv), which is meant for graphs that a rank can hold.
+    /// At present every rank receives all edges (an allgather of their numbers, and an allgatherv),
+    /// which suits graphs that fit in the memory of a rank.
     ///
     /// # Errors
-    /// An edge of a rank that is not in the communicator, at all ranks; a rank that has died or
-    /// left.
+    /// An edge has a rank that is not in the communicator (error at all ranks); or a rank has died
+    /// or left.
     #[track_caller]
     pub fn graph<E>(&self, edges: E) -> Result<GraphCommunicator>
     where
@@ -94,8 +94,8 @@ impl Communicator {
         self.with_graph("graph", Graph::of_rank(self.rank(), &all))
     }
 
-    /// The others get their communicator even if this rank's edges are wrong, so that nobody waits
-    /// for it.
+    /// Makes the communicator. Other ranks get theirs even if the edges of this rank are invalid,
+    /// so that they do not wait for it.
     #[track_caller]
     fn with_graph(&self, call: &'static str, graph: Graph) -> Result<GraphCommunicator> {
         let communicator = self.bare_copy(call)?;

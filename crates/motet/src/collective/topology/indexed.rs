@@ -1,4 +1,4 @@
-//! Communicators whose ranks form a graph that all of them know.
+//! Construction of communicators with graphs of which all ranks know all edges.
 
 use crate::base::error::{Result, TopologyError};
 use crate::comm::communicator::Communicator;
@@ -7,13 +7,13 @@ use crate::comm::topology::{
 };
 
 impl Communicator {
-    /// A communicator of the first ranks, which are the nodes of a graph. All ranks pass the same
-    /// graph; those that are no nodes get `None`. Ranks keep their numbers. Collective.
+    /// Makes a communicator of the first ranks, which are the nodes of a graph. All ranks pass the
+    /// same graph; the ranks beyond its nodes get `None`. Ranks keep their numbers. Collective.
     /// (`MPI_Graph_create`, MPI 4.1 §8.5.3)
     ///
     /// # Errors
-    /// A graph that [`IndexedGraph::new`] refuses or that has more nodes than there are ranks; a
-    /// rank that has died or left.
+    /// [`IndexedGraph::new`] refuses the graph; the graph has more nodes than there are ranks; or a
+    /// rank has died or left.
     #[track_caller]
     pub fn graph_indexed(
         &self,
@@ -31,8 +31,9 @@ impl Communicator {
         Ok(Some(Topological::with(communicator, graph, neighbourhood)))
     }
 
-    /// The rank that the caller would have in a graph if ranks could be put in another order:
-    /// today its own, or `None` if it would be no node. Local. (`MPI_Graph_map`, MPI 4.1 §8.5.8)
+    /// Returns the rank that the caller would have in a graph if ranks could be reordered: at
+    /// present its own rank, or `None` if it would not be a node. Local. (`MPI_Graph_map`, MPI 4.1
+    /// §8.5.8)
     ///
     /// # Errors
     /// As [`graph_indexed`](Communicator::graph_indexed).

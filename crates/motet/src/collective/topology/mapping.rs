@@ -1,11 +1,10 @@
-//! Which process of a graph gets which rank: what is asked for, and the
-//! agreement.
+//! Graph mapping: decides which process of a graph gets which rank, and distributes the decision.
 //!
-//! To map a graph, somebody must see it whole. So only if there are several nodes, and a rank may
-//! be given to another process, all ranks tell rank 0 their edges, which maps them
-//! ([`motet_plan::mapping`]), tells all who has which rank, and each process passes its edges to
-//! the one that now has its rank. Rank 0 needs memory in the number of all edges for that, and each
-//! rank in the number of ranks.
+//! To map a graph, one rank must have all its edges. So only if there are several nodes, and at
+//! least one rank allows reordering, all ranks send their edges to rank 0. Rank 0 maps them
+//! ([`motet_plan::mapping`]) and broadcasts the process of each rank. Then each process passes its
+//! edges to the process that now has its rank. Rank 0 needs memory for all edges, and each rank
+//! needs memory proportional to the number of ranks.
 
 use motet_plan::mapping::{Cut, Edge, Objective, map};
 
@@ -18,10 +17,10 @@ use crate::comm::topology::{
 };
 use crate::data::op::Max;
 
-/// Bytes that cost as much as one message more.
+/// Number of bytes that cost as much as one additional message.
 const MESSAGE: u64 = 4096;
 
-/// What of the traffic on an edge counts.
+/// Weight of the traffic on an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Weigh {
     Messages,
@@ -29,7 +28,7 @@ enum Weigh {
     Both,
 }
 
-/// What the hints ask for.
+/// The objective that the hints select.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Wishes {
     weigh: Weigh,
@@ -37,7 +36,7 @@ struct Wishes {
 }
 
 impl Wishes {
-    /// Any combination is allowed: of two that exclude each other neither counts.
+    /// Reads the hints. Any combination is allowed: two contradictory hints cancel each other.
     fn of(info: &Info) -> Wishes {
         let says = |key: &str| info.get(key).is_some_and(|value| value != "false");
         let weigh = match (says(LATENCY), says(BANDWIDTH)) {
@@ -69,11 +68,11 @@ pub(super) struct Arranged {
     pub(super) mapping: Mapping,
 }
 
-/// The numbers in which rank 0 tells what came of it, before those of the ranks.
+/// Number of words in which rank 0 reports the result, before the words for the ranks.
 const FACTS: usize = 7;
 
 impl Communicator {
-    /// Gives ranks to processes, if that may help.
+    /// Maps processes to ranks, if that may reduce the traffic.
     #[track_caller]
     pub(super) fn arrange(
         &self,
@@ -106,7 +105,7 @@ impl Communicator {
         Ok(Arranged { communicator, edges, mapping: mapping_of(facts, &processes) })
     }
 
-    /// The facts of a mapping, and the process for each rank.
+    /// Returns the facts of a mapping, and the process for each rank.
     #[track_caller]
     fn mapped(
         &self,
@@ -127,7 +126,8 @@ impl Communicator {
         self.tell_from(call, 0, told)
     }
 
-    /// The edges of the rank that this process has now, from the process that came with it.
+    /// Receives the edges of the rank that this process now has, from the process that had the
+    /// rank.
     #[track_caller]
     fn passed_on(&self, call: &'static str, edges: Edges, processes: &[usize]) -> Result<Edges> {
         if processes.iter().enumerate().all(|(rank, &process)| rank == process) {
@@ -139,7 +139,7 @@ impl Communicator {
     }
 }
 
-/// Maps what all ranks have told.
+/// Maps the edges of all ranks (at rank 0).
 fn mapped_here(all: &[(usize, Vec<u64>)], nodes: &[usize], objective: Objective) -> Vec<u64> {
     let movable: Vec<bool> = all.iter().map(|(_, told)| told[0] == 1).collect();
     let edges = all.iter().flat_map(|&(from, ref told)| {

@@ -1,5 +1,6 @@
-//! Graphs of which each rank knows whom it sends to, and nobody who sends to it. (The proposal of
-//! 2008, `Graph_create`; it leaves open what is passed beside the group: here it is how much.)
+//! Sparse graphs: each rank knows its destinations, and no rank knows its sources. (The proposal of
+//! 2008, `Graph_create`; it does not define the additional argument beside the group, which is the
+//! load of each edge here.)
 
 use super::mapping::Arranged;
 use crate::base::error::{ErrorKind, Result};
@@ -11,7 +12,7 @@ use crate::comm::topology::{
     Topology,
 };
 
-/// The end of an edge: a rank, and how much is sent, if that was said.
+/// The end of an edge: a rank, and the load on the edge if given.
 pub(super) type End = (usize, Option<Load>);
 
 /// The edges of a rank, in the order of its neighbours.
@@ -21,11 +22,11 @@ pub(super) struct Edges {
     pub(super) from: Vec<End>,
 }
 
-/// The numbers that the end of an edge travels as.
+/// Number of words in which the end of an edge is sent.
 const END: usize = 4;
 
 impl Edges {
-    /// As numbers.
+    /// Encodes the edges as words.
     pub(super) fn pack(&self) -> Vec<u64> {
         let end = |&(rank, load): &End| {
             let Load { messages, bytes } = load.unwrap_or(Load { messages: 0, bytes: 0 });
@@ -62,28 +63,28 @@ impl Edges {
 }
 
 impl Communicator {
-    /// A communicator with a graph, of which each rank names those that it sends to, in the order
-    /// of its blocks, and perhaps how much; who sends to it, it learns here. The edges may be
-    /// other ones than those that are used later: they say what is near. Collective. (The proposal
-    /// of 2008, `Graph_create`)
+    /// Makes a communicator with a graph, of which each rank passes its destinations, in the order
+    /// of its blocks, and optionally their loads; the call finds its sources. The program may
+    /// communicate along other edges later: these edges describe which ranks should be close.
+    /// Collective. (The proposal of 2008, `Graph_create`)
     ///
-    /// **Reordering.** A process that passes [`Reorder::Allowed`] may come out with another rank;
-    /// one that passes [`Reorder::Never`] keeps its own. The graph is one of *ranks*: the process
-    /// that gets rank `r` has the neighbours that were named by the process that came with `r`,
-    /// counted in the new communicator. Ranks are given to processes so that little is sent between
-    /// [nodes](Communicator::nodes); where all are on one node all keep theirs. What came of it is
-    /// told by [`GraphCommunicator::mapping`]. Hints say what "little" means, in any combination,
-    /// and nothing else; rank 0's count:
+    /// **Reordering.** A process that passes [`Reorder::Allowed`] may get another rank; one that
+    /// passes [`Reorder::Never`] keeps its own. The graph is one of *ranks*: the process that gets
+    /// rank `r` has the neighbours that the former process of rank `r` passed, as ranks of the new
+    /// communicator. The mapping keeps the traffic between [nodes](Communicator::nodes) small; if
+    /// all ranks are on one node, all keep theirs. [`GraphCommunicator::mapping`] returns the
+    /// result. The hints of rank 0 define the traffic to minimize, in any combination:
     ///
     /// * [`LATENCY`](crate::LATENCY): messages; [`BANDWIDTH`](crate::BANDWIDTH): bytes; both or
-    ///   neither: both, a message as much as 4 KiB. An edge without a load has one of each.
-    /// * [`MAXCUT`](crate::MAXCUT): at the node that has most; [`TOTALCUT`](crate::TOTALCUT), both
-    ///   or neither: in sum.
+    ///   neither: both, where a message counts as 4 KiB. An edge without a load counts as one
+    ///   message and one byte.
+    /// * [`MAXCUT`](crate::MAXCUT): the node with the most traffic; [`TOTALCUT`](crate::TOTALCUT),
+    ///   both or neither: the sum.
     ///
-    /// **Cost.** Ranks learn who sends to them by a
-    /// [sparse exchange](Communicator::sparse_exchange): a message for each edge, and memory for a
-    /// rank's own edges. Only if there are several nodes, and some rank allows reordering, all
-    /// edges are gathered at rank 0, and each rank learns the rank of each.
+    /// **Cost.** Ranks find their sources by a [sparse exchange](Communicator::sparse_exchange):
+    /// one message for each edge, and memory for a rank's own edges. Only if there are several
+    /// nodes, and some rank allows reordering, rank 0 gathers all edges, and each rank receives the
+    /// rank of each process.
     ///
     /// ```
     /// use motet::{Info, Reorder};
@@ -105,9 +106,9 @@ impl Communicator {
     /// ```
     ///
     /// # Errors
-    /// A group with a member that is not in the communicator, or loads that are not one for each
-    /// member, at the rank that passes them: the others get their communicator, in which that rank
-    /// has no edges; that a rank has died or left.
+    /// The group has a member that is not in the communicator, or there is not one load for each
+    /// member (error at the rank that passed them; the others get their communicator, in which that
+    /// rank has no edges); or a rank has died or left.
     #[track_caller]
     pub fn sparse_graph(
         &self,
@@ -128,7 +129,7 @@ impl Communicator {
         Ok(Topological::mapped(communicator, graph, near, Some(mapping)))
     }
 
-    /// The edges that the caller names.
+    /// Returns the edges that the caller passes.
     fn ends(&self, outgroup: &Group, loads: Option<&[Load]>) -> Result<Vec<End>, ErrorKind> {
         let size = outgroup.size();
         if let Some(loads) = loads.filter(|loads| loads.len() != size) {
@@ -143,7 +144,7 @@ impl Communicator {
         (0..size).map(end).collect()
     }
 
-    /// The edges whose other ends are named here, in the order of the ranks that name them.
+    /// Finds the edges that end at this rank, in the order of the ranks that passed them.
     #[track_caller]
     fn transposed(&self, call: &'static str, to: &[End]) -> Result<Vec<End>> {
         let load = |load: Option<Load>| load.map(|load| [load.messages, load.bytes]);
@@ -157,11 +158,11 @@ impl Communicator {
         Ok(came.into_iter().map(end).collect())
     }
 
-    /// As [`GraphCommunicator::neighbor_groups`], of a communicator whose type does not tell that
-    /// it has a graph. Local. (The proposal of 2008, `Graph_neighbor_groups`)
+    /// Does the same as [`GraphCommunicator::neighbor_groups`], for a communicator whose type does
+    /// not show that it has a graph. Local. (The proposal of 2008, `Graph_neighbor_groups`)
     ///
     /// # Errors
-    /// That it has none.
+    /// The communicator has no graph.
     pub fn graph_neighbor_groups(&self) -> Result<(Group, Group)> {
         let Some(Topology::Graph(_) | Topology::Indexed(_)) = self.topology() else {
             let kind = self.missing("a graph").into();
@@ -170,7 +171,7 @@ impl Communicator {
         Ok(self.near_groups())
     }
 
-    /// The groups of the destinations and of the sources.
+    /// Returns the groups of the destinations and of the sources.
     fn near_groups(&self) -> (Group, Group) {
         let near = self.near().expect("only asked where there is a topology");
         let group = |ranks: &[Option<usize>]| {
@@ -184,9 +185,9 @@ impl Communicator {
 }
 
 impl GraphCommunicator {
-    /// The groups of those that the caller sends to, and of those that send to it: the same sets
-    /// as in the graph, each neighbour once, in the order of the graph. Local. (The proposal of
-    /// 2008, `Graph_neighbor_groups`)
+    /// Returns the group of the caller's destinations and that of its sources: the neighbours in
+    /// the graph, each once, in the order of the graph. Local. (The proposal of 2008,
+    /// `Graph_neighbor_groups`)
     pub fn neighbor_groups(&self) -> (Group, Group) {
         self.near_groups()
     }

@@ -1,10 +1,9 @@
-//! Whether what a collective receives lies apart from what it sends.
+//! Overlap check of a call: received data must not overlap sent data.
 //!
-//! A program that passes one buffer for both has meant `MPI_IN_PLACE`, or has made a mistake. Where
-//! both lie in memory as the plan needs them, their bounds are compared: that takes two
-//! comparisons, and a run that is kept for later calls makes them again. Data with gaps is copied
-//! to streams and back, so an overlap does no harm; it takes long to find, and only check mode
-//! looks for it.
+//! A program that passes one buffer for both has meant `MPI_IN_PLACE` or has made a mistake. If
+//! both buffers lie in memory as the plan needs them, their bounds are compared: that takes two
+//! comparisons, which a replayed call repeats. Non-contiguous data is copied to streams and back,
+//! so an overlap has no effect; finding it takes long, and only check mode looks for it.
 
 use super::collective::{Collective, CommRef, Reduction, Root};
 use super::data::{TypedBuffer, VectorBuffer, WBuffer};
@@ -15,20 +14,20 @@ use crate::data::buffer::RawSlice;
 use crate::engine::check::Strictness;
 use crate::types::datatype::Datatype;
 
-/// How many blocks a call has for others and from others.
+/// The numbers of blocks that a call sends and receives.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Around {
-    /// The rank and the ranks of the own group.
+    /// The caller's rank and the size of its group.
     pub(super) own: RankOf,
-    /// Ranks of the group that data goes to and comes from.
+    /// Size of the group to which and from which data moves.
     pub(super) peers: usize,
-    /// Neighbours that data goes to and comes from.
+    /// Numbers of neighbours to which and from which data moves.
     pub(super) neighbours: [usize; 2],
     pub(super) is_within: bool,
 }
 
 impl Around {
-    /// Of a call on a communicator.
+    /// Counts the blocks of a call on a communicator.
     pub(super) fn of(collective: &Collective<'_>, on: CommRef<'_>) -> Around {
         let comm = on.communicator();
         let own = |rank, size| RankOf { rank, size };
@@ -47,7 +46,7 @@ impl Around {
         }
     }
 
-    /// Of a call among the members of a group.
+    /// Counts the blocks of a call among the members of a group.
     pub(super) fn among(own: RankOf) -> Around {
         Around { own, peers: own.size, neighbours: [0, 0], is_within: true }
     }
@@ -56,14 +55,14 @@ impl Around {
 /// The data of one side of a call.
 #[derive(Clone, Copy, Debug)]
 enum Lying<'a> {
-    /// So many blocks, one after the other.
+    /// A number of blocks, one after the other.
     InARow(TypedBuffer<'a>, usize),
     Blocks(VectorBuffer<'a>),
     Mixed(WBuffer<'a>),
 }
 
 impl<'a> Lying<'a> {
-    /// Address, count and datatype of each block.
+    /// Visits the address, count and datatype of each block.
     fn each(&self, mut look: impl FnMut(i128, u64, &Datatype)) {
         match *self {
             Lying::InARow(TypedBuffer { address, count, datatype }, blocks) => {
@@ -85,7 +84,7 @@ impl<'a> Lying<'a> {
         }
     }
 
-    /// One run for each block, from its first byte to its last.
+    /// Adds one range for each block, from its first byte to its last.
     fn bounds(&self, side: BufferRole, runs: &mut Vec<AddressRange>) {
         self.each(|at, count, datatype| {
             let (low, high) = datatype.layout().reach(count);
@@ -93,7 +92,7 @@ impl<'a> Lying<'a> {
         });
     }
 
-    /// All runs of all blocks.
+    /// Adds all contiguous ranges of all blocks.
     fn pieces(&self, side: BufferRole, runs: &mut Vec<AddressRange>) {
         self.each(|at, count, datatype| runs.extend(pieces(at, count, datatype, side)));
     }
@@ -108,8 +107,8 @@ impl<'a> Lying<'a> {
     }
 }
 
-/// What a call sends from one buffer, and receives into another: only what this rank looks at.
-/// `None` if there are not both.
+/// Returns the sides of a call that sends from one buffer and receives into another, limited to the
+/// data that this rank accesses. `None` if the call does not have both sides.
 fn sides<'a>(collective: &Collective<'a>, around: &Around) -> Option<[Lying<'a>; 2]> {
     use Lying::InARow;
     let Around { own: RankOf { rank, size }, peers, neighbours: [to, from], is_within } = *around;
@@ -163,7 +162,7 @@ fn sides<'a>(collective: &Collective<'a>, around: &Around) -> Option<[Lying<'a>;
     })
 }
 
-/// The same of a reduction.
+/// Returns the sides of a reduction.
 fn reduced<'a>(
     collective: &Collective<'a>,
     rank: usize,
@@ -183,10 +182,10 @@ fn reduced<'a>(
     Some([Lying::InARow(data(input?, sent), 1), Lying::InARow(data(output, received), 1)])
 }
 
-/// What is received lies apart from what is sent, and in check mode from all else that is received.
+/// Checks that received data does not overlap sent data and, in check mode, other received data.
 ///
 /// # Errors
-/// Where it does not.
+/// The data overlaps.
 pub(super) fn check(
     collective: &Collective<'_>,
     around: &Around,
@@ -209,7 +208,7 @@ pub(super) fn check(
     Err(ErrorKind::Buffer { which: "receive buffer", problem })
 }
 
-/// The same of a call of which this rank receives only, or has in place what it sends.
+/// Checks a call in which this rank only receives, or sends from its receive buffer.
 fn check_received(collective: &Collective<'_>, strictness: Strictness) -> Result<(), ErrorKind> {
     let received = match *collective {
         _ if strictness == Strictness::Lenient => return Ok(()),
@@ -222,8 +221,8 @@ fn check_received(collective: &Collective<'_>, strictness: Strictness) -> Result
     check_apart(&received)
 }
 
-/// The first byte that is received, and in another run of this side too. Runs are made only where
-/// bounds lie across each other.
+/// Returns the first received byte that also lies in another range of this side. Computes the
+/// ranges only where bounds overlap.
 fn shared(lying: &[(Lying<'_>, BufferRole)], other: BufferRole) -> Option<Byte> {
     let mut runs = Vec::new();
     lying.iter().for_each(|(each, side)| each.bounds(*side, &mut runs));
@@ -233,7 +232,7 @@ fn shared(lying: &[(Lying<'_>, BufferRole)], other: BufferRole) -> Option<Byte> 
     find(&mut runs, other)
 }
 
-/// No byte is received twice.
+/// Checks that no byte is received twice.
 fn check_apart(received: &Lying<'_>) -> Result<(), ErrorKind> {
     let Some(Byte(byte)) = shared(&[(*received, BufferRole::Received)], BufferRole::Received)
     else {
@@ -246,7 +245,7 @@ fn check_apart(received: &Lying<'_>) -> Result<(), ErrorKind> {
     Err(ErrorKind::Buffer { which: "receive buffer", problem })
 }
 
-/// Whether two spans of elements of so many bytes have a byte in common.
+/// Returns whether two spans of elements of `element` bytes overlap.
 pub(super) fn overlap(one: RawSlice, other: RawSlice, element: usize) -> bool {
     let end = |span: RawSlice| span.start.addr().saturating_add(span.len * element);
     let ends = |span: RawSlice| (span.start.addr(), end(span));

@@ -1,4 +1,4 @@
-//! Every collective with its arguments, to be called in any of its forms.
+//! Every collective with its arguments; one value can be called in any of its forms.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -15,34 +15,34 @@ use crate::comm::topology::Topological;
 use crate::data::op::Op;
 use crate::types::datatype::Datatype;
 
-/// Who deals out or gathers.
+/// The root of a rooted collective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Root {
-    /// This rank of the communicator; of an intercommunicator, this rank of the far group.
+    /// This rank of the communicator; on an intercommunicator, this rank of the remote group.
     Rank(usize),
-    /// The caller, on an intercommunicator. (`MPI_ROOT`)
+    /// The caller is the root, on an intercommunicator. (`MPI_ROOT`)
     ThisRank,
-    /// Another rank of the caller's group, on an intercommunicator. (`MPI_PROC_NULL`)
+    /// Another rank of the caller's group is the root, on an intercommunicator. (`MPI_PROC_NULL`)
     ProcNull,
 }
 
-/// What a reduction works on. An item is one element for a user's operator.
+/// The arguments of a reduction. For a user's operator, an item is one element.
 #[derive(Clone, Copy, Debug)]
 pub struct Reduction<'a> {
-    /// Address of the input; `None` if that is in the output. (`MPI_IN_PLACE`)
+    /// Address of the input; `None` if the input is in the output. (`MPI_IN_PLACE`)
     pub input: Option<*mut u8>,
     /// Address of the output.
     pub output: *mut u8,
-    /// Number of items; of those that one rank receives, where each receives a block.
+    /// Number of items; if each rank receives a block, the number of items of one block.
     pub count: usize,
-    /// What an item is.
+    /// Datatype of an item.
     pub datatype: &'a Datatype,
-    /// What combines two items.
+    /// Operator that combines two items.
     pub op: &'a Op,
 }
 
-/// A collective with its arguments. Where data can be in place it is an option, and `None` means
-/// `MPI_IN_PLACE` (or, at ranks for which the standard says that it is not looked at, nothing).
+/// A collective with its arguments. Buffers that can be in place are options, and `None` means
+/// `MPI_IN_PLACE` (or no buffer, at ranks where the standard ignores it).
 #[derive(Clone, Copy, Debug)]
 #[expect(missing_docs, reason = "the names are those of the standard's arguments")]
 pub enum Collective<'a> {
@@ -74,7 +74,7 @@ pub enum Collective<'a> {
     Allreduce { reduction: Reduction<'a> },
     /// `MPI_Reduce_scatter_block`
     ReduceScatterBlock { reduction: Reduction<'a> },
-    /// `MPI_Reduce_scatter`; the count of the reduction is not looked at.
+    /// `MPI_Reduce_scatter`; the count of the reduction is ignored.
     ReduceScatter { reduction: Reduction<'a>, counts: &'a [usize] },
     /// `MPI_Scan`
     Scan { reduction: Reduction<'a> },
@@ -90,8 +90,8 @@ pub enum Collective<'a> {
     NeighborAlltoallv { send: Option<VectorBuffer<'a>>, receive: VectorBuffer<'a> },
     /// `MPI_Neighbor_alltoallw`
     NeighborAlltoallw { send: Option<WBuffer<'a>>, receive: WBuffer<'a> },
-    /// `Exchange` of the 2008 proposal, as all that follow: to the members of one group and from
-    /// those of another, in their orders; the counts are those of one neighbour.
+    /// `Exchange` of the 2008 proposal, like all variants below: to the members of one group and
+    /// from the members of another, in group order; the counts are those of one neighbour.
     Exchange {
         send: Option<TypedBuffer<'a>>,
         receive: TypedBuffer<'a>,
@@ -105,8 +105,8 @@ pub enum Collective<'a> {
         to: &'a Group,
         from: &'a Group,
     },
-    /// An `Exchangev` with a datatype for each block. What is received must not overlap what is
-    /// sent, nor anything else that is received; it may lie between what is sent.
+    /// An `Exchangev` with a datatype for each block. Received blocks must not overlap sent blocks
+    /// or each other; they may lie between sent blocks.
     Exchangew { send: Option<WBuffer<'a>>, receive: WBuffer<'a>, to: &'a Group, from: &'a Group },
     /// `Neighbor_bcast`; the count of `receive` is that of one neighbour.
     NeighborBcast {
@@ -124,7 +124,7 @@ pub enum Collective<'a> {
     },
     /// `Neighbor_reduce`; the count is that of one destination, and of the result.
     NeighborReduce { reduction: Reduction<'a>, to: &'a Group, from: &'a Group },
-    /// `Neighbor_reducev`; the items sent and those received have one type signature.
+    /// `Neighbor_reducev`; sent and received items have one type signature.
     NeighborReducev {
         send: Option<VectorBuffer<'a>>,
         receive: TypedBuffer<'a>,
@@ -136,10 +136,10 @@ pub enum Collective<'a> {
     NeighborAllreduce { reduction: Reduction<'a>, to: &'a Group, from: &'a Group },
 }
 
-/// On what a collective is called.
+/// The communicator or intercommunicator on which a collective is called.
 #[derive(Clone, Copy, Debug)]
 pub enum CommRef<'a> {
-    /// A communicator; for the collectives among neighbours, one with a topology.
+    /// A communicator; for a neighbourhood collective, one with a topology.
     Communicator(&'a Communicator),
     /// An intercommunicator.
     Intercommunicator(&'a Intercommunicator),
@@ -164,7 +164,7 @@ impl<'a> From<&'a Intercommunicator> for CommRef<'a> {
 }
 
 impl CommRef<'_> {
-    /// The communicator whose order of calls it is.
+    /// Returns the communicator that orders the calls.
     pub(crate) fn communicator(&self) -> &Communicator {
         match self {
             CommRef::Communicator(communicator) => communicator,
@@ -184,10 +184,10 @@ impl Collective<'_> {
         Ok(prepared.named(call))
     }
 
-    /// The call under this name, which is that of one of its forms.
+    /// Translates the call, under the name of one of its forms.
     ///
     /// # Safety
-    /// As the form says.
+    /// As for the form that is called.
     pub(crate) unsafe fn translate(
         &self,
         call: &'static str,
@@ -207,7 +207,7 @@ impl Collective<'_> {
 }
 
 impl<'a> Collective<'a> {
-    /// Whether it goes over the edges of a topology.
+    /// Returns whether it is a neighbourhood collective.
     pub(super) fn is_among_neighbours(&self) -> bool {
         matches!(
             self,
@@ -219,7 +219,7 @@ impl<'a> Collective<'a> {
         )
     }
 
-    /// Whom it sends to and whom it receives from, if it names groups for that.
+    /// Returns the groups of destinations and of sources of a sparse collective.
     pub(super) fn groups(&self) -> Option<[&'a Group; 2]> {
         match *self {
             Collective::Exchange { to, from, .. }
@@ -234,7 +234,7 @@ impl<'a> Collective<'a> {
         }
     }
 
-    /// Who deals out or gathers.
+    /// Returns the root, if it is a rooted collective.
     pub(crate) fn root(&self) -> Option<Root> {
         match *self {
             Collective::Bcast { root, .. }
@@ -247,7 +247,7 @@ impl<'a> Collective<'a> {
         }
     }
 
-    /// The same, with another root if it has any.
+    /// Returns the collective with another root, if it is a rooted one.
     pub(super) fn with_root(mut self, new: Root) -> Collective<'a> {
         if let Collective::Bcast { root, .. }
         | Collective::Gather { root, .. }
@@ -261,7 +261,7 @@ impl<'a> Collective<'a> {
         self
     }
 
-    /// What it reduces.
+    /// Returns the reduction, if it has one.
     pub(super) fn reduction(&self) -> Option<Reduction<'a>> {
         match *self {
             Collective::Reduce { reduction, .. }

@@ -1,49 +1,48 @@
-//! Data at an address, as a datatype describes it.
+//! Untyped buffers: addresses with counts and datatypes.
 
 use crate::types::datatype::Datatype;
 
-/// Items of one datatype, one after the other: address, count, datatype.
+/// Consecutive items of one datatype: address, count, datatype.
 #[derive(Clone, Copy, Debug)]
 pub struct TypedBuffer<'a> {
     /// Address of the first item.
     pub address: *mut u8,
-    /// Number of items; of those that travel between two ranks, where a collective moves a block
-    /// for each rank.
+    /// Number of items; where a collective moves a block for each rank, the number of items of one
+    /// block.
     pub count: usize,
-    /// What an item is.
+    /// Datatype of an item.
     pub datatype: &'a Datatype,
 }
 
-/// A block for each rank (or for each neighbour): the arguments of the `v` forms.
+/// A block for each rank or neighbour: the arguments of the `v` forms.
 #[derive(Clone, Copy, Debug)]
 pub struct VectorBuffer<'a> {
-    /// The address that displacements start from.
+    /// Address to which displacements are added.
     pub address: *mut u8,
-    /// Items in each block.
+    /// Number of items of each block.
     pub counts: &'a [usize],
-    /// Where each block begins, in extents of the datatype.
+    /// Start of each block, in extents of the datatype.
     pub displacements: &'a [isize],
-    /// What an item is.
+    /// Datatype of an item.
     pub datatype: &'a Datatype,
 }
 
 impl<'a> VectorBuffer<'a> {
-    /// Counts and displacements.
+    /// Returns counts and displacements.
     pub(crate) fn lists(&self) -> (&'a [usize], &'a [isize]) {
         (self.counts, self.displacements)
     }
 }
 
-/// A block for each rank (or for each neighbour), each with a datatype of its own: the arguments
-/// of the `w` forms.
+/// A block for each rank or neighbour, each with its own datatype: the arguments of the `w` forms.
 #[derive(Clone, Copy, Debug)]
 pub struct WBuffer<'a> {
-    /// The address that displacements start from.
+    /// Address to which displacements are added.
     pub address: *mut u8,
-    /// Items in each block.
+    /// Number of items of each block.
     pub counts: &'a [usize],
-    /// Where each block begins, in bytes.
+    /// Start of each block, in bytes.
     pub displacements: &'a [isize],
-    /// What an item of each block is.
+    /// Datatype of the items of each block.
     pub datatypes: &'a [Datatype],
 }

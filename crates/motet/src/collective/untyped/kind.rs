@@ -1,4 +1,4 @@
-//! Which collective a call is of.
+//! Kind and call name of an untyped collective.
 
 use super::collective::Collective;
 use crate::base::collective_kind::{CollectiveKind, Form, collective_kinds};
@@ -6,7 +6,7 @@ use crate::base::collective_kind::{CollectiveKind, Form, collective_kinds};
 macro_rules! kinds {
     ($($variant:ident = $($name:literal)*;)*) => {
         impl Collective<'_> {
-            /// Which collective it is.
+            /// Returns the kind of the collective.
             pub fn kind(&self) -> CollectiveKind {
                 match self {
                     $(Collective::$variant { .. } => CollectiveKind::$variant,)*
@@ -19,7 +19,7 @@ macro_rules! kinds {
 collective_kinds!(kinds);
 
 impl Collective<'_> {
-    /// The name of the call in a form.
+    /// Returns the name of the call in a form.
     pub(crate) fn call(&self, form: Form) -> &'static str {
         self.kind().call(form)
     }

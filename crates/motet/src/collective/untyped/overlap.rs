@@ -1,21 +1,21 @@
-//! Whether what is received lies apart from all else, where blocks have datatypes of their own.
+//! Overlap check for blocks that have their own datatypes.
 //!
-//! One array may hold both what is sent and what is received: the faces of a box, say, and the
-//! layers around it. The bounds of such parts lie across each other, but not their bytes. So bounds
-//! are compared first, and the runs of bytes only where these overlap.
+//! One array may hold both sent and received data, for example the faces of a box and the layers
+//! around it. The bounds of such blocks overlap, but not their bytes. So bounds are compared first,
+//! and contiguous byte ranges only where the bounds overlap.
 
 use super::data::WBuffer;
 use crate::base::error::ErrorKind;
 use crate::types::datatype::{Datatype, Piece};
 
-/// Whose bytes they are.
+/// The side of a call to which bytes belong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BufferRole {
     Sent,
     Received,
 }
 
-/// Bytes in a row, by their addresses.
+/// A contiguous range of bytes, by its addresses.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AddressRange {
     pub(super) start: i128,
@@ -23,7 +23,7 @@ pub(super) struct AddressRange {
     pub(super) side: BufferRole,
 }
 
-/// No byte is received twice, or both received and sent.
+/// Checks that no byte is received twice, or both received and sent.
 pub(super) fn check(send: &WBuffer<'_>, receive: &WBuffer<'_>) -> Result<(), ErrorKind> {
     let sides = [(send, BufferRole::Sent), (receive, BufferRole::Received)];
     let all = |runs: fn(&WBuffer<'_>, BufferRole) -> Vec<AddressRange>| {
@@ -37,7 +37,7 @@ pub(super) fn check(send: &WBuffer<'_>, receive: &WBuffer<'_>) -> Result<(), Err
     Err(ErrorKind::Buffer { which: "receive buffer", problem })
 }
 
-/// The blocks, with the addresses of their first items.
+/// Returns the blocks with the addresses of their first items.
 fn blocks<'a>(mixed: &WBuffer<'a>) -> impl Iterator<Item = (i128, u64, &'a Datatype)> {
     let WBuffer { address, counts, displacements, datatypes } = *mixed;
     let place = move |((&count, &displacement), datatype)| {
@@ -46,7 +46,7 @@ fn blocks<'a>(mixed: &WBuffer<'a>) -> impl Iterator<Item = (i128, u64, &'a Datat
     counts.iter().zip(displacements).zip(datatypes).map(place)
 }
 
-/// One run for each block, from its first byte to its last.
+/// Returns one range for each block, from its first byte to its last.
 fn bounds(mixed: &WBuffer<'_>, side: BufferRole) -> Vec<AddressRange> {
     let bounds = |(at, count, datatype): (i128, u64, &Datatype)| {
         let (low, high) = datatype.commit().reach(count);
@@ -55,13 +55,13 @@ fn bounds(mixed: &WBuffer<'_>, side: BufferRole) -> Vec<AddressRange> {
     blocks(mixed).map(bounds).collect()
 }
 
-/// All runs of all blocks.
+/// Returns all contiguous ranges of all blocks.
 fn all_pieces(mixed: &WBuffer<'_>, side: BufferRole) -> Vec<AddressRange> {
     let of_block = |(at, count, datatype)| pieces(at, count, datatype, side);
     blocks(mixed).flat_map(of_block).collect()
 }
 
-/// All runs of so many items.
+/// Adds all contiguous ranges of a number of items.
 pub(super) fn pieces(
     at: i128,
     count: u64,
@@ -79,17 +79,17 @@ pub(super) fn pieces(
     })
 }
 
-/// A byte by its address.
+/// The address of a byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Byte(pub(super) i128);
 
-/// By their first bytes, without those that have none.
+/// Sorts the ranges by their first bytes, and removes empty ones.
 fn put_in_order(runs: &mut Vec<AddressRange>) {
     runs.retain(|run| run.start < run.end);
     runs.sort_unstable_by_key(|run| run.start);
 }
 
-/// The first byte that is in a run that is received and in another one of this side.
+/// Returns the first byte that is in a received range and in another range of side `other`.
 pub(super) fn find(runs: &mut Vec<AddressRange>, other: BufferRole) -> Option<Byte> {
     put_in_order(runs);
     let (mut sent, mut received) = (i128::MIN, i128::MIN);
@@ -110,7 +110,7 @@ pub(super) fn find(runs: &mut Vec<AddressRange>, other: BufferRole) -> Option<By
     None
 }
 
-/// The first byte that is received and in another run too.
+/// Returns the first byte that is received and that lies in another range, too.
 fn overlap(mut runs: Vec<AddressRange>) -> Option<i128> {
     put_in_order(&mut runs);
     let (mut sent, mut received) = (i128::MIN, i128::MIN);

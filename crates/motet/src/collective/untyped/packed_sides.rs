@@ -1,8 +1,8 @@
-//! From data at addresses to what a plan works on: elements in a row, and blocks of them.
+//! Converts untyped buffers to the form that a plan uses: contiguous elements, and blocks of them.
 //!
-//! A plan counts in *units*: the one basic element that all data of the call consists of, or else
-//! bytes. Data that lies in a row is used where it is. All other data gets a stream, which the
-//! operation fills when it starts and empties when it has ended.
+//! A plan counts in *units*: the basic element of which all data of the call consists, or else
+//! bytes. Contiguous data is used in place. Other data gets a stream, which the operation packs
+//! when it starts and unpacks when it has completed.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -17,7 +17,7 @@ use crate::engine::{PackDirection, PackedBlock, PackedBuffers};
 use crate::types::datatype::{Datatype, DatatypeError, Layout};
 use crate::types::element::code_of;
 
-/// What a plan takes for one element.
+/// The unit that a plan treats as one element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Unit {
     pub(crate) bytes: usize,
@@ -29,13 +29,13 @@ pub(crate) struct Unit {
 impl Unit {
     pub(crate) const BYTE: Unit = Unit { bytes: 1, alignment: 1, code: TypeCode::BYTES };
 
-    /// The code of the elements of a datatype; that of bytes if they differ.
+    /// Returns the code of the elements of a datatype; that of bytes if the elements differ.
     #[inline]
     pub(crate) fn code_of(datatype: &Datatype) -> TypeCode {
         datatype.element().map_or(TypeCode::BYTES, |basic| code_of(basic.kind, basic.size.into()))
     }
 
-    /// The unit of data that is moved.
+    /// Returns the unit of data that is moved.
     pub(crate) fn of<'a>(datatypes: impl IntoIterator<Item = &'a Datatype>) -> Unit {
         let mut unit = None;
         for datatype in datatypes.into_iter().filter(|datatype| datatype.size() > 0) {
@@ -50,21 +50,21 @@ impl Unit {
     }
 }
 
-/// Items in a row at an address.
+/// Consecutive items at an address.
 struct Items<'a> {
     address: *mut u8,
     layout: &'a Layout,
     count: u64,
 }
 
-/// One side of a call, as a plan sees it: the whole in units, and the blocks in it.
+/// One side of a call in the form of a plan: the whole span in units, and the blocks in it.
 #[derive(Debug)]
 pub(crate) struct SideBuffers {
     pub(crate) span: RawSlice,
     pub(crate) blocks: Vec<Block>,
 }
 
-/// Puts the sides of one call in place.
+/// Converts the sides of one call.
 pub(crate) struct Stage {
     unit: Unit,
     staging: Option<Box<PackedBuffers>>,
@@ -79,12 +79,12 @@ impl Stage {
         self.unit
     }
 
-    /// What the operation must do at its start and its end.
+    /// Returns what the operation packs at its start and unpacks at its end.
     pub(crate) fn finish(self) -> Option<Box<PackedBuffers>> {
         self.staging
     }
 
-    /// The items of `copies` blocks, one after the other.
+    /// Converts the items of `copies` blocks, one after the other.
     ///
     /// # Safety
     /// The operation holds the memory of the data.
@@ -107,8 +107,8 @@ impl Stage {
         }
     }
 
-    /// Data of a datatype without gaps, which is what most calls have, in a few steps. None if
-    /// there is anything to be said about it.
+    /// Fast path for contiguous data, which most calls have. `None` if the general path must
+    /// convert or refuse it.
     #[inline]
     pub(crate) fn as_it_is(&self, data: TypedBuffer<'_>, copies: usize) -> Option<RawSlice> {
         let count = data.count.checked_mul(copies)?;
@@ -172,7 +172,7 @@ impl Stage {
         }
     }
 
-    /// The items where they are, if they are one run.
+    /// Returns the span of the items, if they are contiguous.
     fn in_a_row(&self, items: &Items<'_>) -> Option<RawSlice> {
         let piece = items.layout.contiguous(items.count)?;
         let (address, len) = (items.address, piece.len as usize / self.unit.bytes);
@@ -185,7 +185,7 @@ impl Stage {
         is_aligned.then(|| RawSlice { start: address.with_addr(start), len })
     }
 
-    /// The items where they are, if each block is one run of whole units.
+    /// Returns the items in place, if each block is a contiguous run of whole units.
     fn where_it_lies(&self, items: &[Items<'_>]) -> Option<SideBuffers> {
         let run = |items: &Items<'_>| {
             let piece = items.layout.contiguous(items.count)?;
@@ -211,7 +211,7 @@ impl Stage {
         Some(SideBuffers { span: RawSlice { start, len }, blocks })
     }
 
-    /// The items one after the other in a stream.
+    /// Converts the items to a stream.
     ///
     /// # Safety
     /// The operation holds the memory of the items.
@@ -236,8 +236,8 @@ impl Stage {
     }
 }
 
-/// The bytes of data of a datatype without gaps, and those of an item. None if there are none, or
-/// if there is anything to be said about it.
+/// Returns the bytes of contiguous data, and the bytes of an item. `None` if there are none, or if
+/// the general path must convert or refuse the data.
 #[inline]
 pub(crate) fn bytes_in_a_row(data: TypedBuffer<'_>) -> Option<(RawSlice, usize)> {
     let TypedBuffer { address, count, datatype } = data;
@@ -247,7 +247,7 @@ pub(crate) fn bytes_in_a_row(data: TypedBuffer<'_>) -> Option<(RawSlice, usize)>
     is_there.then_some((RawSlice { start: address, len }, item))
 }
 
-/// Items of a user, if they may be used.
+/// Returns the items of a user, if they are valid.
 fn items<'a>(
     which: &'static str,
     address: *mut u8,
@@ -264,7 +264,7 @@ fn items<'a>(
     Ok(Items { address, layout, count })
 }
 
-/// Whether no element is in two blocks.
+/// Returns whether no element is in two blocks.
 fn lie_apart(blocks: &[Block]) -> bool {
     let full = || blocks.iter().filter(|block| block.count > 0);
     let follows =

@@ -1,4 +1,4 @@
-//! What is refused in check mode only: all that the standard forbids and that does no harm.
+//! Checks of check mode only: calls that the standard forbids and that do no harm here.
 
 use super::buffers::{self, Around};
 use super::collective::{Collective, Reduction};
@@ -8,12 +8,12 @@ use crate::data::op::Op;
 use crate::engine::check::Strictness;
 use crate::types::datatype::Datatype;
 
-/// Whether calls on a communicator refuse all that the standard forbids, as they do in check mode.
+/// Returns whether calls on a communicator refuse all that the standard forbids, as in check mode.
 pub fn is_strict(communicator: &Communicator) -> bool {
     communicator.core().watch().strictness() == Strictness::Strict
 }
 
-/// Whether the standard defines an operator for a datatype, and not this library alone.
+/// Checks that the standard, and not only this library, defines an operator for a datatype.
 ///
 /// # Errors
 /// [`ErrorKind::Op`] if it does not.
@@ -21,10 +21,10 @@ pub fn check_operator(op: &Op, datatype: &Datatype) -> Result<()> {
     Ok(op.check_standard(datatype)?)
 }
 
-/// Whether the standard allows a call, as far as its own arguments show.
+/// Checks that the standard allows a call, as far as its own arguments show.
 ///
 /// # Errors
-/// What it does not allow.
+/// The argument that the standard does not allow.
 pub(super) fn check(collective: &Collective<'_>, around: &Around) -> Result<(), ErrorKind> {
     if let Some(Reduction { op, datatype, .. }) = collective.reduction() {
         op.check_standard(datatype)?;

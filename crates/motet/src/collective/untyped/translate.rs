@@ -1,5 +1,5 @@
-//! From the arguments of a collective to a prepared call: what is read and written by whom, in
-//! which units, and where it lies.
+//! Translates the arguments of a collective to a prepared call: which rank reads and writes which
+//! data, in which units, at which addresses.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -26,19 +26,20 @@ use crate::engine::check::Strictness;
 
 type Translated = Result<Translation, ErrorKind>;
 
-/// A translated call, short of its name.
+/// A translated call without its name.
 pub(super) struct Translation {
     shape: CollectiveArgs,
     stage: Stage,
     kernel: Option<Box<dyn Kernel>>,
-    /// Who takes part, if not all ranks of the communicator.
+    /// The participants, if not all ranks of the communicator.
     among: Option<Box<Participants>>,
     /// The name of the operator.
     operator: Option<&'static str>,
 }
 
 impl Translation {
-    /// The call of a collective in a place, which is to be [checked](Translation::check).
+    /// Translates a collective on a communicator or intercommunicator. The caller must
+    /// [check](Translation::check) the result.
     ///
     /// # Safety
     /// The operation holds the memory of all data that the call names.
@@ -50,7 +51,7 @@ impl Translation {
         unsafe { Translation::of_any(collective, on) }
     }
 
-    /// The same of any arguments.
+    /// Translates a collective with any arguments.
     ///
     /// # Safety
     /// As [`Translation::of`].
@@ -88,7 +89,7 @@ impl Translation {
         }
     }
 
-    /// The call of a collective among the members of a group.
+    /// Translates a collective among the members of a group.
     ///
     /// # Safety
     /// As [`Translation::of`], if the caller is a member.
@@ -124,10 +125,10 @@ impl Translation {
         Ok(Translation { among, ..translation })
     }
 
-    /// Whether what is received lies apart from what is sent wherever both are used as they lie.
+    /// Checks that received data does not overlap sent data, wherever both are used in place.
     ///
     /// # Errors
-    /// One buffer for both.
+    /// The call passes one buffer for both.
     pub(super) fn check(
         &self,
         collective: &Collective<'_>,
@@ -140,7 +141,7 @@ impl Translation {
         Ok(())
     }
 
-    /// The call, under its name.
+    /// Makes the prepared call with its name.
     pub(super) fn named(self, call: &'static str) -> PreparedCall {
         let Translation { shape, stage, kernel, among, operator } = self;
         let Unit { bytes, code, .. } = stage.unit();
@@ -163,19 +164,19 @@ impl Translation {
         }
     }
 
-    /// A call that moves data.
+    /// Makes a call that moves data.
     fn moving(shape: Result<CollectiveArgs, ErrorKind>, stage: Stage) -> Translated {
         Ok(Translation { shape: shape?, stage, kernel: None, among: None, operator: None })
     }
 
-    /// A call between two groups that moves data.
+    /// Makes a call between two groups that moves data.
     fn crossing(crossing: Result<InterCall, ErrorKind>, stage: Stage) -> Translated {
         let InterCall { shape, among } = crossing?;
         Ok(Translation { shape, stage, kernel: None, among, operator: None })
     }
 }
 
-/// A collective that names whom it sends to and whom it receives from.
+/// Translates a sparse collective, which names its destinations and its sources.
 ///
 /// # Safety
 /// As [`Translation::of`].
@@ -194,7 +195,7 @@ unsafe fn sparse(collective: &Collective<'_>, comm: &Communicator) -> Translated
     }
 }
 
-/// Parts of any datatypes to some ranks and from others.
+/// Translates an exchange of typed blocks to some ranks and from others.
 ///
 /// # Safety
 /// As [`Translation::of`].
@@ -209,7 +210,7 @@ pub(crate) unsafe fn exchangew(
     Ok(translation.named(call))
 }
 
-/// The rank of a root, where there is one group.
+/// Returns the rank of the root on a communicator.
 fn root_in(place: RankOf, root: Root) -> Result<usize, ErrorKind> {
     match root {
         Root::Rank(root) if root < place.size => Ok(root),
@@ -219,15 +220,17 @@ fn root_in(place: RankOf, root: Root) -> Result<usize, ErrorKind> {
     }
 }
 
-/// What goes out where a call leaves nothing of its output as it was, but in place.
+/// Returns how to pack an output that the call overwrites: in place, the old contents are packed
+/// first.
 fn way_out(in_place: bool) -> PackDirection {
     if in_place { PackDirection::Both } else { PackDirection::Out }
 }
 
-/// Data in place where the standard does not allow it, or nothing where data is needed.
+/// Returns the data, or the error for `MPI_IN_PLACE` where the standard does not allow it and for
+/// missing data.
 fn not_here<T>(which: &'static str, data: Option<T>) -> Result<T, ErrorKind> {
     data.ok_or_else(|| ErrorKind::Buffer { which, problem: "cannot be in place here".into() })
 }
 
-/// No data at all.
+/// An empty span.
 const NOTHING: RawSlice = RawSlice::EMPTY;

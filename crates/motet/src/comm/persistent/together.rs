@@ -1,11 +1,11 @@
-//! Several persistent operations that are started by one call. (MPI 5.0 §3.9, `MPI_Startall`)
+//! `start_all`: starts several persistent operations in one call. (MPI 5.0 §3.9, `MPI_Startall`)
 
 use super::{Persistent, Running};
 use crate::base::error::Result;
 use crate::data::buffer::StableBuffer;
 
-/// Persistent operations that can be started together: one, a `Vec` of one kind, or a tuple of
-/// several kinds. The order in which they are started has no meaning, and may differ between ranks.
+/// Persistent operations that one call can start: a single one, a `Vec` of one kind, or a tuple of
+/// several kinds. The order of the starts has no meaning, and may differ between ranks.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be started",
     label = "no persistent operations",
@@ -13,17 +13,17 @@ use crate::data::buffer::StableBuffer;
             waited for first; those that are to stay where they are have `begin`"
 )]
 pub trait Start {
-    /// The same, running.
+    /// The running operations.
     type Running;
 
-    /// Starts them all.
+    /// Starts all operations.
     ///
     /// # Errors
     /// As [`Persistent::start`].
     fn start_all(self) -> Result<Self::Running>;
 }
 
-/// Starts several persistent operations. (MPI 4.1 §3.9, `MPI_Startall`)
+/// Starts several persistent operations. (MPI 5.0 §3.9, `MPI_Startall`)
 ///
 /// # Errors
 /// As [`Persistent::start`].

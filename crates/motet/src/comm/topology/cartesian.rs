@@ -1,10 +1,11 @@
-//! Grids. (MPI 4.1 §8.5)
+//! Cartesian topologies (grids). (MPI 4.1 §8.5)
 
 use super::Topological;
 use crate::base::error::{Result, TopologyError};
 
-/// A grid: the size of each dimension, and whether it is closed to a ring. A rank's place follows
-/// from its number alone, in row-major order: the last coordinate runs fastest.
+/// A Cartesian grid: the size of each dimension, and whether it is periodic (a ring). The
+/// coordinates of a rank follow from its number in row-major order: the last coordinate runs
+/// fastest.
 ///
 /// ```
 /// use motet::Cartesian;
@@ -24,11 +25,12 @@ pub struct Cartesian {
 }
 
 impl Cartesian {
-    /// A grid of these sizes; `periodic` says which dimensions are rings. A grid without
-    /// dimensions has one place.
+    /// Makes a grid of these sizes; `periodic` tells for each dimension whether it is a ring. A
+    /// grid without dimensions has one place.
     ///
     /// # Errors
-    /// A dimension of size zero; not one flag for each dimension; more places than can be counted.
+    /// A dimension has size zero; there is not one flag for each dimension; or the number of places
+    /// overflows.
     pub fn new(sizes: &[usize], periodic: &[bool]) -> Result<Cartesian, TopologyError> {
         one_each("flags", periodic.len(), sizes.len())?;
         if let Some(dimension) = sizes.iter().position(|&size| size == 0) {
@@ -42,30 +44,30 @@ impl Cartesian {
         Ok(Cartesian { sizes: sizes.into(), periodic: periodic.into(), places })
     }
 
-    /// The size of each dimension. (`MPI_Cart_get`)
+    /// Returns the size of each dimension. (`MPI_Cart_get`)
     pub fn sizes(&self) -> &[usize] {
         &self.sizes
     }
 
-    /// Which dimensions are rings. (`MPI_Cart_get`)
+    /// Returns for each dimension whether it is a ring. (`MPI_Cart_get`)
     pub fn periodic(&self) -> &[bool] {
         &self.periodic
     }
 
-    /// Number of dimensions. (`MPI_Cartdim_get`)
+    /// Returns the number of dimensions. (`MPI_Cartdim_get`)
     pub fn dimensions(&self) -> usize {
         self.sizes.len()
     }
 
-    /// Number of places.
+    /// Returns the number of places.
     pub fn places(&self) -> usize {
         self.places
     }
 
-    /// Where a rank is. (`MPI_Cart_coords`)
+    /// Returns the coordinates of a rank. (`MPI_Cart_coords`)
     ///
     /// # Errors
-    /// A rank that the grid does not have.
+    /// The rank is not in the grid.
     pub fn coordinates(&self, rank: usize) -> Result<Vec<usize>, TopologyError> {
         if rank >= self.places {
             return Err(TopologyError::Place { rank, places: self.places });
@@ -79,11 +81,11 @@ impl Cartesian {
         Ok(coordinates)
     }
 
-    /// The rank at a place; over the end of a ring it goes on at its beginning, over a border
-    /// there is none. (`MPI_Cart_rank`, which calls that an error)
+    /// Returns the rank at these coordinates. On a ring, coordinates wrap around; beyond a border
+    /// there is no rank (`None`). (`MPI_Cart_rank`, which returns an error there)
     ///
     /// # Errors
-    /// Not one coordinate for each dimension.
+    /// There is not one coordinate for each dimension.
     pub fn rank_at(&self, coordinates: &[isize]) -> Result<Option<usize>, TopologyError> {
         one_each("coordinates", coordinates.len(), self.dimensions())?;
         let places = coordinates.iter().zip(&self.sizes).zip(&self.periodic);
@@ -93,11 +95,11 @@ impl Cartesian {
         Ok({ places }.try_fold(0, step))
     }
 
-    /// The neighbours of a rank at a distance along a dimension: whom it would receive from and
-    /// send to if all ranks sent that far. (`MPI_Cart_shift`)
+    /// Returns the source and the destination of a rank for a shift by a distance along a
+    /// dimension. (`MPI_Cart_shift`)
     ///
     /// # Errors
-    /// A rank or a dimension that the grid does not have.
+    /// The rank or the dimension is not in the grid.
     pub fn shift(
         &self,
         rank: usize,
@@ -119,11 +121,11 @@ impl Cartesian {
         Ok((at(-displacement), at(displacement)))
     }
 
-    /// The neighbours of a rank, two for each dimension: that in the negative direction, then that
-    /// in the positive direction. (MPI 4.1 §8.6)
+    /// Returns the neighbours of a rank, two for each dimension: in the negative direction, then in
+    /// the positive direction. (MPI 4.1 §8.6)
     ///
     /// # Errors
-    /// A rank that the grid does not have.
+    /// The rank is not in the grid.
     pub fn neighbours(&self, rank: usize) -> Result<Vec<Option<usize>>, TopologyError> {
         self.coordinates(rank)?;
         let pairs = (0..self.dimensions()).map(|dimension| self.shift(rank, dimension, 1));
@@ -131,16 +133,17 @@ impl Cartesian {
         Ok(pairs.into_iter().flat_map(|(negative, positive)| [negative, positive]).collect())
     }
 
-    /// The grid of the dimensions that remain.
+    /// Returns the grid of the remaining dimensions. (`MPI_Cart_sub`)
     ///
     /// # Errors
-    /// Not one flag for each dimension.
+    /// There is not one flag for each dimension.
     pub fn sub(&self, remain: &[bool]) -> Result<Cartesian, TopologyError> {
         one_each("flags", remain.len(), self.dimensions())?;
         Cartesian::new(&kept(&self.sizes, remain, true), &kept(&self.periodic, remain, true))
     }
 
-    /// The number of the sub-grid that a rank is in, of all that keep the dimensions that remain.
+    /// Returns the number of the sub-grid of a rank, among all sub-grids of the remaining
+    /// dimensions.
     pub(crate) fn sub_number(&self, rank: usize, remain: &[bool]) -> Result<usize, TopologyError> {
         let (sizes, coordinates) = (&self.sizes, self.coordinates(rank)?);
         let dropped = kept(sizes, remain, false);
@@ -149,14 +152,14 @@ impl Cartesian {
     }
 }
 
-/// Where a coordinate is in a dimension, if it is there at all.
+/// Returns the coordinate within the dimension; `None` beyond a border.
 fn place_in(coordinate: i128, size: usize, periodic: bool) -> Option<usize> {
     let size = size as i128;
     let inside = (0..size).contains(&coordinate);
     (inside || periodic).then(|| coordinate.rem_euclid(size) as usize)
 }
 
-/// The entries of the dimensions that remain, or of those that do not.
+/// Returns the entries of the dimensions that remain, or of those that do not.
 fn kept<T: Copy>(entries: &[T], remain: &[bool], which: bool) -> Vec<T> {
     let marked = entries.iter().zip(remain);
     marked.filter(|&(_, &remains)| remains == which).map(|(&entry, _)| entry).collect()
@@ -173,15 +176,15 @@ pub(super) fn one_each(
     Err(TopologyError::Entries { what, entries, dimensions })
 }
 
-/// Whether ranks may get other numbers in a communicator with a topology, to bring neighbours
-/// close to each other.
+/// Whether ranks may be renumbered in a communicator with a topology, so that neighbours are close
+/// to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reorder {
-    /// They keep the order that they have.
+    /// The ranks keep their order.
     Never,
-    /// They may be put in another order. Where all are on one node, no order is better than that
-    /// which they have, so they keep it. A grid keeps it in any case; a
-    /// [`sparse_graph`](crate::Communicator::sparse_graph) looks for a better one.
+    /// The ranks may be reordered. If all are on one node, no other order is better, so they keep
+    /// theirs. A grid always keeps the order; a [`sparse_graph`](crate::Communicator::sparse_graph)
+    /// searches for a better one.
     Allowed,
 }
 
@@ -190,16 +193,16 @@ pub enum Reorder {
 pub type CartesianCommunicator = Topological<Cartesian>;
 
 impl CartesianCommunicator {
-    /// The place of the caller.
+    /// Returns the coordinates of the caller.
     pub fn coordinates(&self) -> Vec<usize> {
         self.topology.coordinates(self.rank()).expect("the grid has a place for each rank")
     }
 
-    /// Whom the caller receives from and whom it sends to if all send so far along a dimension.
+    /// Returns the source and the destination of the caller for a shift along a dimension.
     /// (`MPI_Cart_shift`)
     ///
     /// # Errors
-    /// A dimension that the grid does not have.
+    /// The dimension is not in the grid.
     pub fn shift(
         &self,
         dimension: usize,

@@ -1,11 +1,11 @@
-//! Sizes for a balanced grid.
+//! `dims_create`: sizes of a balanced grid.
 
 use crate::base::error::TopologyError;
 
-/// Arranges ranks in a grid: each size 0 in `dims` is replaced, the others stay. The new sizes do
-/// not increase from one dimension to the next, and are as close to each other as divisibility
-/// allows: the largest is as small as can be, then the second largest, and so on. Local.
-/// (`MPI_Dims_create`, MPI 4.1 §8.5.2)
+/// Chooses the sizes of a grid for a number of ranks: replaces each size 0 in `dims` and keeps the
+/// others. The new sizes do not increase from one dimension to the next, and are as close to each
+/// other as divisibility allows: the largest is as small as possible, then the second largest, and
+/// so on. Local. (`MPI_Dims_create`, MPI 4.1 §8.5.2)
 ///
 /// ```
 /// assert_eq!(motet::dims_create(12, &[0, 0, 0])?, [3, 2, 2]);
@@ -14,7 +14,8 @@ use crate::base::error::TopologyError;
 /// ```
 ///
 /// # Errors
-/// Ranks that are no multiple of the given sizes, or none; no size left open for what remains.
+/// The number of ranks is zero or no multiple of the given sizes; or no size is 0 and the given
+/// sizes do not use all ranks.
 pub fn dims_create(ranks: usize, dims: &[usize]) -> Result<Vec<usize>, TopologyError> {
     let indivisible = || TopologyError::Indivisible { ranks, sizes: dims.to_vec() };
     let given = dims.iter().filter(|&&size| size > 0);
@@ -32,8 +33,8 @@ pub fn dims_create(ranks: usize, dims: &[usize]) -> Result<Vec<usize>, TopologyE
     Ok(dims.iter().map(fill).collect())
 }
 
-/// So many factors of a number, in decreasing order, none above `limit`; the first is as small as
-/// can be, then the second, and so on. `None` if there are none.
+/// Splits a number into `factors` factors in decreasing order, none above `limit`; the first is as
+/// small as possible, then the second, and so on. `None` if that is impossible.
 fn balance(number: usize, factors: usize, limit: usize) -> Option<Vec<usize>> {
     let Some(others) = factors.checked_sub(1) else {
         return (number == 1).then(Vec::new);
@@ -52,7 +53,7 @@ fn balance(number: usize, factors: usize, limit: usize) -> Option<Vec<usize>> {
     None
 }
 
-/// The divisors of a number above zero, ascending.
+/// Returns the divisors of a number above zero, in ascending order.
 fn divisors(number: usize) -> impl Iterator<Item = usize> {
     let small = (1..).take_while(move |&each| each <= number / each);
     let small: Vec<usize> = small.filter(|&each| number.is_multiple_of(each)).collect();

@@ -1,14 +1,14 @@
-//! Graphs, of which each rank knows its own edges. (MPI 4.1 §8.5.4)
+//! Distributed graph topologies: each rank knows its own edges. (MPI 4.1 §8.5.4)
 
 use super::Topological;
 
-/// The other end of an edge: made of a rank, of `None` (`MPI_PROC_NULL`), or of a rank and a
+/// The other end of an edge. Made from a rank, from `None` (`MPI_PROC_NULL`), or from a rank and a
 /// weight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Adjacent {
-    /// The neighbour; with `None` the edge keeps its slot, and nothing moves along it.
+    /// The neighbour; with `None` the edge keeps its slot, and no data moves along it.
     pub rank: Option<usize>,
-    /// How much moves along the edge, in units of the program's choice.
+    /// Amount of data that moves along the edge, in units of the program's choice.
     pub weight: Option<u32>,
 }
 
@@ -30,14 +30,14 @@ impl From<(usize, u32)> for Adjacent {
     }
 }
 
-/// An edge between any two ranks: made of the two, or of the two and a weight.
+/// An edge between any two ranks. Made from the two ranks, or from the two ranks and a weight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Edge {
-    /// The rank that sends along it.
+    /// The rank that sends along the edge.
     pub from: usize,
-    /// The rank that receives.
+    /// The rank that receives along the edge.
     pub to: usize,
-    /// How much moves along it, in units of the program's choice.
+    /// Amount of data that moves along the edge, in units of the program's choice.
     pub weight: Option<u32>,
 }
 
@@ -68,12 +68,12 @@ impl Graph {
         Graph { sources: sources.collect(), destinations: destinations.collect() }
     }
 
-    /// The edges that this rank receives along.
+    /// Returns the edges along which this rank receives.
     pub fn sources(&self) -> &[Adjacent] {
         &self.sources
     }
 
-    /// The edges that this rank sends along.
+    /// Returns the edges along which this rank sends.
     pub fn destinations(&self) -> &[Adjacent] {
         &self.destinations
     }

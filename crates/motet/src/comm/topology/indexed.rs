@@ -1,14 +1,14 @@
-//! Graphs, of which each rank knows all edges. (MPI 4.1 §8.5.3)
+//! Graph topologies in which each rank knows all edges. (MPI 4.1 §8.5.3)
 
 use super::Topological;
 use crate::base::error::TopologyError;
 
-/// A graph as the first edition of the standard had it: all ranks name the same edges of all
-/// nodes. A program with many ranks does better with [`Graph`](super::Graph).
+/// A graph in the form of MPI-1: all ranks pass the same edges of all nodes. For programs with many
+/// ranks, [`Graph`](super::Graph) is better.
 ///
 /// The neighbours of node `n` are `edges[index[n - 1]..index[n]]`, and those of node 0 are
-/// `edges[..index[0]]`. The collectives among neighbours send along each edge in both directions:
-/// for them `a` must be a neighbour of `b` as often as `b` is one of `a`.
+/// `edges[..index[0]]`. The neighbourhood collectives send along each edge in both directions: for
+/// them `a` must be a neighbour of `b` as often as `b` is a neighbour of `a`.
 ///
 /// ```
 /// use motet::IndexedGraph;
@@ -29,11 +29,10 @@ pub struct IndexedGraph {
 pub type IndexedGraphCommunicator = Topological<IndexedGraph>;
 
 impl IndexedGraph {
-    /// A graph of as many nodes as there are indices.
+    /// Makes a graph with one node for each entry of `index`. (`MPI_Graph_create`)
     ///
     /// # Errors
-    /// Indices that decrease, or that do not end with the number of edges; a neighbour that is not
-    /// a node.
+    /// The indices decrease, or do not end with the number of edges; or a neighbour is not a node.
     pub fn new(index: &[usize], edges: &[usize]) -> Result<IndexedGraph, TopologyError> {
         let wrong = |node: usize, expected| {
             let index = index.get(node).copied().unwrap_or_default();
@@ -56,25 +55,25 @@ impl IndexedGraph {
         Ok(IndexedGraph { index: index.into(), edges: edges.into() })
     }
 
-    /// Number of nodes. (`MPI_Graphdims_get`)
+    /// Returns the number of nodes. (`MPI_Graphdims_get`)
     pub fn nodes(&self) -> usize {
         self.index.len()
     }
 
-    /// Where the edges of each node end. (`MPI_Graph_get`)
+    /// Returns for each node the index after its last edge. (`MPI_Graph_get`)
     pub fn index(&self) -> &[usize] {
         &self.index
     }
 
-    /// The neighbours of all nodes. (`MPI_Graph_get`; their number: `MPI_Graphdims_get`)
+    /// Returns the neighbours of all nodes. (`MPI_Graph_get`; their number: `MPI_Graphdims_get`)
     pub fn edges(&self) -> &[usize] {
         &self.edges
     }
 
-    /// The neighbours of a node. (`MPI_Graph_neighbors`, `MPI_Graph_neighbors_count`)
+    /// Returns the neighbours of a node. (`MPI_Graph_neighbors`, `MPI_Graph_neighbors_count`)
     ///
     /// # Errors
-    /// A rank that is not a node.
+    /// The rank is not a node.
     pub fn neighbours(&self, rank: usize) -> Result<&[usize], TopologyError> {
         let places = self.nodes();
         let end = *self.index.get(rank).ok_or(TopologyError::Place { rank, places })?;

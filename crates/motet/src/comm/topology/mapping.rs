@@ -1,4 +1,4 @@
-//! Which process of a graph has which rank: what may be asked for, and what came of it.
+//! Mapping of the processes of a graph to ranks: hints for it, and its result.
 
 use std::fmt;
 
@@ -6,13 +6,13 @@ use motet_plan::mapping::{Cut, Objective};
 
 use super::GraphCommunicator;
 
-/// How much a rank sends to a neighbour, in a span of time of the program's choice; made of the
-/// two numbers.
+/// Traffic from a rank to a neighbour, in a period of the program's choice. Made from the two
+/// numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Load {
-    /// Messages.
+    /// Number of messages.
     pub messages: u64,
-    /// Bytes in all of them.
+    /// Bytes in all these messages.
     pub bytes: u64,
 }
 
@@ -22,19 +22,18 @@ impl From<(u64, u64)> for Load {
     }
 }
 
-/// The hint that the number of messages between nodes is to be small. (The proposal of 2008,
-/// `Graph_create`)
+/// Hint: minimize the number of messages between nodes. (The proposal of 2008, `Graph_create`)
 pub const LATENCY: &str = "latency";
-/// The hint that the bytes between nodes are to be few. (The proposal of 2008, `Graph_create`)
+/// Hint: minimize the bytes between nodes. (The proposal of 2008, `Graph_create`)
 pub const BANDWIDTH: &str = "bandwidth";
-/// The hint that no node is to have much traffic with others. (The proposal of 2008,
+/// Hint: minimize the largest traffic of any node with other nodes. (The proposal of 2008,
 /// `Graph_create`)
 pub const MAXCUT: &str = "maxcut";
-/// The hint that there is to be little traffic between nodes in sum, which is also what counts
-/// without a hint. (The proposal of 2008, `Graph_create`)
+/// Hint: minimize the total traffic between nodes. This is the default. (The proposal of 2008,
+/// `Graph_create`)
 pub const TOTALCUT: &str = "totalcut";
 
-/// How the processes of a graph came to their ranks; see [`GraphCommunicator::mapping`].
+/// The mapping of the processes of a graph to ranks; see [`GraphCommunicator::mapping`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mapping {
     pub(crate) reason: MappingReason,
@@ -42,31 +41,31 @@ pub struct Mapping {
     pub(crate) cuts: Option<[Cut; 2]>,
 }
 
-/// Why processes have the ranks that they have.
+/// The reason for a mapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum MappingReason {
-    /// All keep theirs: they are on one node, so that no other order is better.
+    /// The processes keep their ranks: all are on one node, so no other order is better.
     OneNode,
-    /// All keep theirs: none allows another.
+    /// The processes keep their ranks: none of them allows another order.
     NotAsked,
-    /// They have been mapped to nodes, so that this became small.
+    /// The processes have been mapped to nodes to minimize this objective.
     Mapped(Objective),
 }
 
 impl Mapping {
-    /// Why processes have the ranks that they have.
+    /// Returns the reason for the mapping.
     pub fn reason(&self) -> MappingReason {
         self.reason
     }
 
-    /// Processes that have another rank than they came with.
+    /// Returns the number of processes whose rank has changed.
     pub fn moved(&self) -> usize {
         self.moved
     }
 
-    /// What would cross between nodes if all had kept their ranks, and what crosses now. The
-    /// weights are those that the hints ask for. `None` if the graph was not looked at.
+    /// Returns the traffic between nodes with the original ranks, and with the mapped ranks. The
+    /// weights are those that the hints select. `None` if the graph was not examined.
     pub fn cuts(&self) -> Option<[Cut; 2]> {
         self.cuts
     }
@@ -94,13 +93,13 @@ impl fmt::Display for Mapping {
 }
 
 impl GraphCommunicator {
-    /// How processes came to their ranks; `None` of a graph that was made by a call that does not
+    /// Returns the mapping of processes to ranks. `None` if the call that made the graph does not
     /// reorder.
     pub fn mapping(&self) -> Option<&Mapping> {
         self.placed()?.mapping.as_ref()
     }
 
-    /// How processes came to their ranks, for people.
+    /// Describes the mapping of processes to ranks in text.
     pub fn explain(&self) -> String {
         let unasked = || "identity: made by a call that does not reorder".to_owned();
         self.mapping().map_or_else(unasked, Mapping::to_string)

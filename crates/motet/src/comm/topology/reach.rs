@@ -1,4 +1,4 @@
-//! Who is at a distance on a grid, as a group. (The proposal of 2008, `Cart_neighbor_group`)
+//! Groups of ranks at a distance on a grid. (The proposal of 2008, `Cart_neighbor_group`)
 
 use super::cartesian::one_each;
 use super::{Cartesian, CartesianCommunicator, Topology};
@@ -6,29 +6,29 @@ use crate::base::error::{ErrorKind, Result, TopologyError};
 use crate::base::group::Group;
 use crate::comm::communicator::Communicator;
 
-/// What it means on a grid to be at a distance.
+/// Measure of distance on a grid.
 ///
-/// [`Steps`](Reach::Steps) and [`Box`](Reach::Box) measure the shortest way, which on a ring may
-/// lead over its end; so nobody is farther along a ring than half of it. Both name the sphere:
-/// those at exactly the distance, not those within.
+/// [`Steps`](Reach::Steps) and [`Box`](Reach::Box) measure the shortest path, which on a ring may
+/// cross its end; so no rank is farther along a ring than half its length. Both select the sphere:
+/// ranks at exactly the distance, not those within it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reach {
-    /// So far along one of the dimensions, in either direction, as [`Cartesian::shift`] goes: in
-    /// `n` dimensions at most `2 n` places. On a ring this goes on over the end, so that a distance
-    /// may lead to anybody, or back.
+    /// The distance along one of the dimensions, in either direction, as in [`Cartesian::shift`]:
+    /// at most `2 n` places in `n` dimensions. On a ring this wraps around, so that a distance may
+    /// lead to any rank, or back to the start.
     Axis,
-    /// So many steps, each along one of the dimensions, by the shortest way (the sum of the
-    /// distances along all of them).
+    /// The number of steps on the shortest path, each along one dimension (the sum of the distances
+    /// along all dimensions).
     Steps,
-    /// So far along the dimension in which it is farthest (the maximum of the distances): at
-    /// distance 1 in three dimensions the 26 places around one.
+    /// The largest distance along any dimension: at distance 1 in three dimensions, the 26 places
+    /// around a place.
     Box,
 }
 
 impl Cartesian {
-    /// The places at a distance from one, in the dimensions that are selected; in the others they
-    /// are where it is. In ascending order, each once. At distance 0 that is the place itself.
-    /// What would lie beyond a border is left out.
+    /// Returns the ranks at a distance from a rank in the selected dimensions, with equal
+    /// coordinates in the others. In ascending order, each once. At distance 0 this is the rank
+    /// itself. Places beyond a border are left out.
     ///
     /// ```
     /// use motet::{Cartesian, Reach};
@@ -42,7 +42,7 @@ impl Cartesian {
     /// ```
     ///
     /// # Errors
-    /// A rank that the grid does not have; not one flag for each dimension.
+    /// The rank is not in the grid; or there is not one flag for each dimension.
     pub fn ranks_at(
         &self,
         rank: usize,
@@ -77,7 +77,7 @@ impl Cartesian {
         }
         let mut found = Vec::new();
         for dimension in (0..self.dimensions()).filter(|&dimension| selected[dimension]) {
-            // What is farther than the grid is long counts on a ring only, and there but the rest.
+            // A distance beyond the size matters on a ring only, and there modulo the size.
             let size = self.sizes()[dimension];
             let rest = match self.periodic()[dimension] {
                 true => distance % size,
@@ -90,7 +90,7 @@ impl Cartesian {
     }
 }
 
-/// The places that are searched for.
+/// The places to find.
 struct Sphere<'a> {
     grid: &'a Cartesian,
     reach: Reach,
@@ -100,9 +100,9 @@ struct Sphere<'a> {
 }
 
 impl Sphere<'_> {
-    /// Adds the places whose coordinates up to a dimension are decided: they lead to this part of
-    /// a rank, and so far away. None that is too far already is gone on with, so this takes time
-    /// in the number of places within the distance.
+    /// Adds the places that continue a partial choice of coordinates: `part` is the rank so far,
+    /// and `away` the distance so far. Stops where the distance is exceeded, so the time is
+    /// proportional to the number of places within the distance.
     fn extend(&self, dimension: usize, part: usize, away: usize, found: &mut Vec<usize>) {
         let Some(&size) = self.grid.sizes().get(dimension) else {
             if away == self.distance {
@@ -121,7 +121,7 @@ impl Sphere<'_> {
         }
     }
 
-    /// The coordinates in a dimension that are within the distance, and how far they are.
+    /// Returns the coordinates of a dimension within the distance, and the distance of each.
     fn within(&self, dimension: usize) -> Vec<(usize, usize)> {
         let (own, size) = (self.own[dimension], self.grid.sizes()[dimension]);
         let distance = if self.selected[dimension] { self.distance.min(size) } else { 0 };
@@ -141,20 +141,20 @@ impl Sphere<'_> {
 }
 
 impl Communicator {
-    /// As [`CartesianCommunicator::neighbor_group`], of a communicator whose type does not tell
-    /// that it has a grid. Local. (The proposal of 2008, `Cart_neighbor_group`)
+    /// Does the same as [`CartesianCommunicator::neighbor_group`], for a communicator whose type
+    /// does not show that it has a grid. Local. (The proposal of 2008, `Cart_neighbor_group`)
     ///
     /// # Errors
-    /// That it has none; not one flag for each dimension.
+    /// The communicator has no grid; or there is not one flag for each dimension.
     pub fn cart_neighbor_group(&self, selected: &[bool], distance: usize) -> Result<Group> {
         self.reached("cart_neighbor_group", Reach::Axis, selected, distance)
     }
 
-    /// As [`CartesianCommunicator::sphere_group`], of a communicator whose type does not tell that
-    /// it has a grid. Local.
+    /// Does the same as [`CartesianCommunicator::sphere_group`], for a communicator whose type does
+    /// not show that it has a grid. Local.
     ///
     /// # Errors
-    /// That it has none; not one flag for each dimension.
+    /// The communicator has no grid; or there is not one flag for each dimension.
     pub fn cart_sphere_group(
         &self,
         reach: Reach,
@@ -179,16 +179,16 @@ impl Communicator {
         Ok(self.group_of(&ranks))
     }
 
-    /// The group of these ranks, none of which is named twice.
+    /// Makes the group of these ranks, which must be distinct.
     pub(crate) fn group_of(&self, ranks: &[usize]) -> Group {
         Group::new(ranks.iter().map(|&rank| self.group().peer(rank)).collect())
     }
 }
 
 impl CartesianCommunicator {
-    /// The processes at a distance from the caller in either direction along one of the dimensions
-    /// that are selected; at distance 0 the caller itself. Beyond a border there is nobody, and
-    /// whoever is met twice on a ring is in the group once. In the order of ranks. Local. (The
+    /// Returns the processes at a distance from the caller in either direction along each of the
+    /// selected dimensions; at distance 0 the caller itself. Places beyond a border are left out,
+    /// and a process found twice on a ring is in the group once. In rank order. Local. (The
     /// proposal of 2008, `Cart_neighbor_group`)
     ///
     /// ```
@@ -204,16 +204,16 @@ impl CartesianCommunicator {
     /// ```
     ///
     /// # Errors
-    /// Not one flag for each dimension.
+    /// There is not one flag for each dimension.
     pub fn neighbor_group(&self, selected: &[bool], distance: usize) -> Result<Group> {
         self.reached("neighbor_group", Reach::Axis, selected, distance)
     }
 
-    /// The processes at exactly a distance from the caller, as `reach` measures it, in the
-    /// dimensions that are selected. In the order of ranks. Local.
+    /// Returns the processes at exactly a distance from the caller, measured by `reach`, in the
+    /// selected dimensions. In rank order. Local.
     ///
     /// # Errors
-    /// Not one flag for each dimension.
+    /// There is not one flag for each dimension.
     pub fn sphere_group(&self, reach: Reach, selected: &[bool], distance: usize) -> Result<Group> {
         self.reached("sphere_group", reach, selected, distance)
     }

@@ -1,4 +1,4 @@
-//! Messages from and to borrowed buffers, in one group and between two.
+//! Messages with borrowed buffers, on communicators and intercommunicators.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -18,8 +18,7 @@ impl<'env> Scope<'_, 'env> {
     /// Nonblocking [`send`](crate::Communicator::send). (`MPI_Isend`)
     ///
     /// # Errors
-    /// A destination that is not in the communicator; a tag above
-    /// [`TAG_UB`](crate::TAG_UB).
+    /// The destination is not in the communicator; or the tag is above [`TAG_UB`](crate::TAG_UB).
     pub fn isend<B: SendBuffer + 'env>(
         &self,
         buffer: B,
@@ -35,8 +34,7 @@ impl<'env> Scope<'_, 'env> {
     /// Nonblocking [`ssend`](crate::Communicator::ssend). (`MPI_Issend`)
     ///
     /// # Errors
-    /// A destination that is not in the communicator; a tag above
-    /// [`TAG_UB`](crate::TAG_UB).
+    /// The destination is not in the communicator; or the tag is above [`TAG_UB`](crate::TAG_UB).
     pub fn issend<B: SendBuffer + 'env>(
         &self,
         buffer: B,
@@ -52,8 +50,7 @@ impl<'env> Scope<'_, 'env> {
     /// Nonblocking [`recv`](crate::Communicator::recv). (`MPI_Irecv`)
     ///
     /// # Errors
-    /// A source that is not in the communicator; a tag above
-    /// [`TAG_UB`](crate::TAG_UB).
+    /// The source is not in the communicator; or the tag is above [`TAG_UB`](crate::TAG_UB).
     pub fn irecv<B: RecvBuffer + 'env>(
         &self,
         buffer: B,
@@ -68,8 +65,7 @@ impl<'env> Scope<'_, 'env> {
     /// Nonblocking [`bsend`](crate::Communicator::bsend). (`MPI_Ibsend`)
     ///
     /// # Errors
-    /// A destination that is not in the communicator; a tag above
-    /// [`TAG_UB`](crate::TAG_UB).
+    /// The destination is not in the communicator; or the tag is above [`TAG_UB`](crate::TAG_UB).
     pub fn ibsend<B: SendBuffer + 'env>(
         &self,
         buffer: B,
@@ -84,8 +80,7 @@ impl<'env> Scope<'_, 'env> {
     /// Nonblocking [`rsend`](crate::Communicator::rsend). (`MPI_Irsend`)
     ///
     /// # Errors
-    /// A destination that is not in the communicator; a tag above
-    /// [`TAG_UB`](crate::TAG_UB).
+    /// The destination is not in the communicator; or the tag is above [`TAG_UB`](crate::TAG_UB).
     pub fn irsend<B: SendBuffer + 'env>(
         &self,
         buffer: B,
@@ -121,8 +116,8 @@ impl<'env> Scope<'_, 'env> {
     /// As [`Message::imrecv`].
     ///
     /// # Panics
-    /// If the message came to another rank than that of the scope, which only threads of one
-    /// process can bring about.
+    /// The message came to another rank than that of the scope, which is possible only if both are
+    /// threads of one process.
     pub fn imrecv<B: RecvBuffer + 'env>(&self, message: Message, buffer: B) -> Result<Request<B>> {
         let here = Arc::ptr_eq(message.core(), self.communicator.core());
         assert!(here, "a message is received by the rank that it came to");
@@ -131,17 +126,16 @@ impl<'env> Scope<'_, 'env> {
     }
 }
 
-/// Begins messages between two groups, from and to borrowed buffers; see
-/// [`Intercommunicator::scope`].
+/// Starts messages between two groups, with borrowed buffers; see [`Intercommunicator::scope`].
 pub struct MessageScope<'scope, 'env: 'scope>(Scope<'scope, 'env>);
 
 impl Intercommunicator {
     /// Runs `body`, in which nonblocking messages may borrow their buffers, and waits for all of
-    /// them before it returns, whatever became of their requests; as
+    /// these messages before it returns, even if their requests were dropped or forgotten; see
     /// [`Communicator::scope`](crate::Communicator::scope).
     ///
     /// # Errors
-    /// That of `body`, or else that of a message nobody waited for.
+    /// The error of `body`; otherwise the error of a message that the program has not waited for.
     pub fn scope<'env, T>(
         &self,
         body: impl for<'scope> FnOnce(&'scope MessageScope<'scope, 'env>) -> Result<T>,
@@ -159,8 +153,7 @@ impl<'env> MessageScope<'_, 'env> {
     /// As [`Intercommunicator::isend`]. (`MPI_Isend`)
     ///
     /// # Errors
-    /// A destination that is not in the remote group; a tag above
-    /// [`TAG_UB`](crate::TAG_UB).
+    /// The destination is not in the remote group; or the tag is above [`TAG_UB`](crate::TAG_UB).
     pub fn isend<B: SendBuffer + 'env>(
         &self,
         buffer: B,
@@ -173,8 +166,7 @@ impl<'env> MessageScope<'_, 'env> {
     /// As [`Intercommunicator::issend`]. (`MPI_Issend`)
     ///
     /// # Errors
-    /// A destination that is not in the remote group; a tag above
-    /// [`TAG_UB`](crate::TAG_UB).
+    /// The destination is not in the remote group; or the tag is above [`TAG_UB`](crate::TAG_UB).
     pub fn issend<B: SendBuffer + 'env>(
         &self,
         buffer: B,
@@ -187,8 +179,7 @@ impl<'env> MessageScope<'_, 'env> {
     /// As [`Intercommunicator::ibsend`]. (`MPI_Ibsend`)
     ///
     /// # Errors
-    /// A destination that is not in the remote group; a tag above
-    /// [`TAG_UB`](crate::TAG_UB).
+    /// The destination is not in the remote group; or the tag is above [`TAG_UB`](crate::TAG_UB).
     pub fn ibsend<B: SendBuffer + 'env>(
         &self,
         buffer: B,
@@ -201,8 +192,7 @@ impl<'env> MessageScope<'_, 'env> {
     /// As [`Intercommunicator::irsend`]. (`MPI_Irsend`)
     ///
     /// # Errors
-    /// A destination that is not in the remote group; a tag above
-    /// [`TAG_UB`](crate::TAG_UB).
+    /// The destination is not in the remote group; or the tag is above [`TAG_UB`](crate::TAG_UB).
     pub fn irsend<B: SendBuffer + 'env>(
         &self,
         buffer: B,
@@ -215,8 +205,7 @@ impl<'env> MessageScope<'_, 'env> {
     /// As [`Intercommunicator::irecv`]. (`MPI_Irecv`)
     ///
     /// # Errors
-    /// A source that is not in the remote group; a tag above
-    /// [`TAG_UB`](crate::TAG_UB).
+    /// The source is not in the remote group; or the tag is above [`TAG_UB`](crate::TAG_UB).
     pub fn irecv<B: RecvBuffer + 'env>(
         &self,
         buffer: B,
@@ -229,7 +218,7 @@ impl<'env> MessageScope<'_, 'env> {
     /// As [`Intercommunicator::isendrecv`]. (`MPI_Isendrecv`)
     ///
     /// # Errors
-    /// A destination or a source that is not in the remote group; a tag above
+    /// The destination or the source is not in the remote group; or the tag is above
     /// [`TAG_UB`](crate::TAG_UB).
     pub fn isendrecv<S, R>(
         &self,

@@ -1,4 +1,4 @@
-//! The blocking forms.
+//! Blocking collectives of an intercommunicator.
 
 use motet_plan::Block;
 
@@ -11,12 +11,12 @@ use crate::data::buffer::RawSlice;
 use crate::data::kernel::kernel;
 use crate::data::op::Operator;
 
-/// Where borrowed data lies; the caller's borrow outlives the call.
+/// Returns the addresses of borrowed buffers; the caller's borrow outlives the call.
 fn borrowed<T: Element>(send: &[T], receive: &mut [T]) -> InterBuffers {
     sides::<T>(input(send).unwrap_or(RawSlice::EMPTY), output(receive))
 }
 
-/// The collectives between the two groups. What one group puts in comes out in the other one.
+/// Collectives between the two groups. The data of one group goes to the other group.
 ///
 /// ```
 /// use motet::{Root, Sum, Tag};
@@ -47,7 +47,7 @@ fn borrowed<T: Element>(send: &[T], receive: &mut [T]) -> InterBuffers {
 /// # Ok::<(), motet::Error>(())
 /// ```
 ///
-/// What does not exist between two groups does not compile:
+/// Calls that do not exist between two groups do not compile:
 ///
 /// ```compile_fail,E0599
 /// # fn of(across: &motet::Intercommunicator) {
@@ -55,44 +55,44 @@ fn borrowed<T: Element>(send: &[T], receive: &mut [T]) -> InterBuffers {
 /// # }
 /// ```
 impl Intercommunicator {
-    /// Waits until all ranks of the other group have called it. (`MPI_Barrier`)
+    /// Waits until all ranks of the other group have called `barrier`. (`MPI_Barrier`)
     ///
     /// # Errors
-    /// That a rank has died or left.
+    /// A rank has died or has left the world.
     #[track_caller]
     pub fn barrier(&self) -> Result<()> {
         self.run::<u8>("barrier", Ok(InterCall::barrier(self)), None)
     }
 
-    /// Gives the root's buffer to all ranks of the other group. (`MPI_Bcast`)
+    /// Copies the root's buffer to all ranks of the other group. (`MPI_Bcast`)
     ///
     /// # Errors
-    /// A root that is not in the remote group; less room than the root sends; a rank that has died
-    /// or left.
+    /// The root is not in the remote group; the buffer is too short for the root's data; or a rank
+    /// has died or left.
     #[track_caller]
     pub fn bcast<T: Element>(&self, buffer: &mut [T], root: Root) -> Result<()> {
         self.run::<T>("bcast", self.crossing_bcast(output(buffer), root), None)
     }
 
-    /// Gives the inputs of the other group, in rank order, to the root. Only the root has an
-    /// output, and only the other group has inputs: the rest may be empty. (`MPI_Gather`)
+    /// Concatenates the inputs of the other group, in rank order, in the root's output. Only the
+    /// root has an output, and only the other group has inputs; other buffers may be empty.
+    /// (`MPI_Gather`)
     ///
     /// # Errors
-    /// A root that is not in the remote group; an output of the root that does not hold one input
-    /// of each rank of the other group; a rank that has died or left.
+    /// The root is not in the remote group; the root's output does not hold one input of each rank
+    /// of the other group; or a rank has died or left.
     #[track_caller]
     pub fn gather<T: Element>(&self, send: &[T], receive: &mut [T], root: Root) -> Result<()> {
         self.run::<T>("gather", self.crossing_gather(borrowed(send, receive), root), None)
     }
 
-    /// As [`gather`](Intercommunicator::gather), for inputs of any lengths: that of rank `i` of the
-    /// other group into `blocks[i]` of the output of the root, who alone needs to know the blocks.
-    /// (`MPI_Gatherv`)
+    /// Does the same as [`gather`](Intercommunicator::gather), for inputs of any lengths: the input
+    /// of rank `i` of the other group goes to `blocks[i]` of the root's output. Only the root needs
+    /// the blocks. (`MPI_Gatherv`)
     ///
     /// # Errors
-    /// A root that is not in the remote group; blocks of the root that overlap, that its output
-    /// does not hold, or that are not one for each rank of the other group; a rank that has died
-    /// or left.
+    /// The root is not in the remote group; the root's blocks overlap, lie outside its output, or
+    /// are not one for each rank of the other group; or a rank has died or left.
     #[track_caller]
     pub fn gatherv<T: Element>(
         &self,
@@ -105,24 +105,25 @@ impl Intercommunicator {
         self.run::<T>("gatherv", crossing, None)
     }
 
-    /// Deals the root's input out to all ranks of the other group in blocks of the length of their
-    /// outputs. Only the root has an input, and only the other group has outputs: the rest may be
-    /// empty. (`MPI_Scatter`)
+    /// Distributes the root's input to the other group: each rank receives one block, in rank
+    /// order, of the length of its output. Only the root has an input, and only the other group has
+    /// outputs; other buffers may be empty. (`MPI_Scatter`)
     ///
     /// # Errors
-    /// A root that is not in the remote group; an input of the root that is not one output of each
-    /// rank of the other group; a rank that has died or left.
+    /// The root is not in the remote group; the root's input does not have one block for each rank
+    /// of the other group; or a rank has died or left.
     #[track_caller]
     pub fn scatter<T: Element>(&self, send: &[T], receive: &mut [T], root: Root) -> Result<()> {
         self.run::<T>("scatter", self.crossing_scatter(borrowed(send, receive), root), None)
     }
 
-    /// As [`scatter`](Intercommunicator::scatter): `blocks[i]` of the root's input goes to rank `i`
-    /// of the other group. Only the root needs to know the blocks. (`MPI_Scatterv`)
+    /// Does the same as [`scatter`](Intercommunicator::scatter) for blocks of any lengths: rank `i`
+    /// of the other group receives `blocks[i]` of the root's input. Only the root needs the blocks.
+    /// (`MPI_Scatterv`)
     ///
     /// # Errors
-    /// A root that is not in the remote group; blocks that the root's input does not hold, or that
-    /// are not one for each rank of the other group; a rank that has died or left.
+    /// The root is not in the remote group; the blocks lie outside the root's input, or are not one
+    /// for each rank of the other group; or a rank has died or left.
     #[track_caller]
     pub fn scatterv<T: Element>(
         &self,
@@ -135,25 +136,25 @@ impl Intercommunicator {
         self.run::<T>("scatterv", crossing, None)
     }
 
-    /// Gives the inputs of the other group, in rank order, to all ranks. Those of the two groups
-    /// may have different lengths; with empty ones on one side, data goes one way.
-    /// (`MPI_Allgather`)
+    /// Concatenates the inputs of the other group, in rank order, in the output of every rank. The
+    /// inputs of the two groups may differ in length; if those of one group are empty, data goes
+    /// one way. (`MPI_Allgather`)
     ///
     /// # Errors
-    /// An output that does not hold one input of each rank of the other group; a rank that has
-    /// died or left.
+    /// The output does not hold one input of each rank of the other group; or a rank has died or
+    /// left.
     #[track_caller]
     pub fn allgather<T: Element>(&self, send: &[T], receive: &mut [T]) -> Result<()> {
         let InterBuffers { input, output, .. } = borrowed(send, receive);
         self.run::<T>("allgather", InterCall::allgather(self, input, output), None)
     }
 
-    /// As [`allgather`](Intercommunicator::allgather), for inputs of any lengths: that of rank `i`
-    /// of the other group into `from[i]` of the output. (`MPI_Allgatherv`)
+    /// Does the same as [`allgather`](Intercommunicator::allgather) for inputs of any lengths: the
+    /// input of rank `i` of the other group goes to `from[i]` of the output. (`MPI_Allgatherv`)
     ///
     /// # Errors
-    /// Blocks that overlap, that the output does not hold, or that are not one for each rank of
-    /// the other group; a rank that has died or left.
+    /// Blocks overlap, lie outside the output, or are not one for each rank of the other group; or
+    /// a rank has died or left.
     #[track_caller]
     pub fn allgatherv<T: Element>(
         &self,
@@ -169,7 +170,7 @@ impl Intercommunicator {
     /// output from it. All blocks that go one way have one length. (`MPI_Alltoall`)
     ///
     /// # Errors
-    /// Buffers that are not one block for each rank of the other group; a rank that has died or
+    /// The buffers do not have one block for each rank of the other group; or a rank has died or
     /// left.
     #[track_caller]
     pub fn alltoall<T: Element>(&self, send: &[T], receive: &mut [T]) -> Result<()> {
@@ -181,8 +182,8 @@ impl Intercommunicator {
     /// `from[i]` of the output from it. (`MPI_Alltoallv`)
     ///
     /// # Errors
-    /// Lists that are not one block for each rank of the other group; blocks that the buffers do
-    /// not hold; received blocks that overlap; a rank that has died or left.
+    /// The lists do not have one block for each rank of the other group; blocks lie outside the
+    /// buffers; received blocks overlap; or a rank has died or left.
     #[track_caller]
     pub fn alltoallv<T: Element>(
         &self,
@@ -195,13 +196,13 @@ impl Intercommunicator {
         self.run::<T>("alltoallv", InterCall::alltoallv(self, input, output, to, from), None)
     }
 
-    /// Combines the inputs of the other group, element by element and in rank order, at the root.
-    /// Only the root has an output, and only the other group has inputs: the rest may be empty.
-    /// (`MPI_Reduce`)
+    /// Combines the inputs of the other group, element by element and in rank order, and writes the
+    /// result to the root's output. Only the root has an output, and only the other group has
+    /// inputs; other buffers may be empty. (`MPI_Reduce`)
     ///
     /// # Errors
-    /// A root that is not in the remote group; buffers of different lengths; a rank that has died
-    /// or left.
+    /// The root is not in the remote group; the buffers differ in length; or a rank has died or
+    /// left.
     #[track_caller]
     pub fn reduce<T: Element>(
         &self,
@@ -216,10 +217,10 @@ impl Intercommunicator {
     }
 
     /// Combines the inputs of each group, element by element and in rank order; all ranks of the
-    /// other group get the result, the same to the last bit. (`MPI_Allreduce`)
+    /// other group get the result, equal to the last bit. (`MPI_Allreduce`)
     ///
     /// # Errors
-    /// Buffers of different lengths; a rank that has died or left.
+    /// The buffers differ in length; or a rank has died or left.
     #[track_caller]
     pub fn allreduce<T: Element>(
         &self,
@@ -233,12 +234,12 @@ impl Intercommunicator {
     }
 
     /// Combines the inputs of each group as [`allreduce`](Intercommunicator::allreduce) does, and
-    /// deals the result out to the other group in blocks of one length. All inputs have one length,
-    /// which both groups share out in full. (`MPI_Reduce_scatter_block`)
+    /// distributes the result over the other group in blocks of one length. All inputs have one
+    /// length, which is divisible by the size of each group. (`MPI_Reduce_scatter_block`)
     ///
     /// # Errors
-    /// An input that is not one output of each rank of the own group, or that cannot be shared out
-    /// among the other one; a rank that has died or left.
+    /// The input does not have one output of each rank of the local group, or its length is not
+    /// divisible by the size of the other group; or a rank has died or left.
     #[track_caller]
     pub fn reduce_scatter_block<T: Element>(
         &self,
@@ -252,13 +253,13 @@ impl Intercommunicator {
         self.run::<T>("reduce_scatter_block", crossing, Some(kernel(operator)))
     }
 
-    /// As [`reduce_scatter_block`](Intercommunicator::reduce_scatter_block): rank `i` of the own
-    /// group gets a block of length `counts[i]`. The counts of both groups come to the same sum,
-    /// the length of all inputs. (`MPI_Reduce_scatter`)
+    /// Does the same as [`reduce_scatter_block`](Intercommunicator::reduce_scatter_block) for
+    /// blocks of any lengths: rank `i` of the local group gets `counts[i]` elements. The counts of
+    /// both groups have the same sum, the length of all inputs. (`MPI_Reduce_scatter`)
     ///
     /// # Errors
-    /// Counts that are not one for each rank of the own group; buffers of other lengths than they
-    /// say; a rank that has died or left.
+    /// The counts are not one for each rank of the local group, or do not fit the buffers; or a
+    /// rank has died or left.
     #[track_caller]
     pub fn reduce_scatter<T: Element>(
         &self,

@@ -1,4 +1,4 @@
-//! The collectives between two groups.
+//! Translation of collectives between two groups.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -53,7 +53,7 @@ pub(super) unsafe fn translate(
     }
 }
 
-/// A block to each rank of the far group, and one from each.
+/// Translates an alltoall: a block to each rank of the remote group, and one from each.
 ///
 /// # Safety
 /// As [`Translation::of`].
@@ -160,7 +160,7 @@ unsafe fn rooted(
     Translation::crossing(crossing, stage)
 }
 
-/// A block of a far rank, to the root or from it.
+/// Converts the block of a rank of the group that is remote from the root: to the root or from it.
 ///
 /// # Safety
 /// As [`Translation::of`].

@@ -1,4 +1,4 @@
-//! The collectives that move data.
+//! Translation of collectives that move data.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -266,7 +266,7 @@ unsafe fn alltoallw(place: RankOf, send: Option<WBuffer<'_>>, receive: WBuffer<'
     exchange(place, stage, input, output)
 }
 
-/// A block to each rank and one from each, wherever they lie.
+/// Makes an exchange with a block to each rank and one from each, at any places.
 fn exchange(
     place: RankOf,
     stage: Stage,

@@ -1,5 +1,5 @@
-//! The collectives among neighbours: an exchange over the edges of a topology, or over those that
-//! the call names by groups.
+//! Translation of neighbourhood and sparse collectives: an exchange over the edges of a topology,
+//! or over edges that the call names by groups.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -18,11 +18,11 @@ use crate::comm::topology::{Neighbour, Neighbourhood};
 use crate::data::buffer::RawSlice;
 use crate::engine::PackDirection;
 
-/// Whom the caller has messages with.
+/// The edges along which the caller sends and receives.
 pub(super) enum Edges<'a> {
-    /// Those beside it in a topology.
+    /// The edges of a topology.
     Topology(&'a Neighbourhood),
-    /// These.
+    /// Explicitly listed destinations and sources.
     Named { to: &'a [Rank], from: &'a [Rank] },
 }
 
@@ -41,7 +41,8 @@ impl Edges<'_> {
         }
     }
 
-    /// What goes out: the block of a neighbour that is not there stays as it is.
+    /// Returns how to pack the output: if a neighbour is absent, the old contents are packed first,
+    /// so that its block stays unchanged.
     fn way_out(&self) -> PackDirection {
         match self {
             Edges::Topology(near) if near.sources().contains(&None) => PackDirection::Both,
@@ -63,7 +64,7 @@ impl Edges<'_> {
         }
     }
 
-    /// The exchange over them.
+    /// Makes the exchange over the edges.
     fn exchange(&self, comm: &Communicator, sides: Sides) -> Translated {
         let (stage, input, output) = sides?;
         let (to, from) = (self.sends(&input.blocks), self.receives(&output.blocks));
@@ -72,7 +73,7 @@ impl Edges<'_> {
     }
 }
 
-/// Ranks and their blocks.
+/// Pairs ranks with their blocks.
 fn beside(ranks: &[Rank], blocks: &[Block]) -> Vec<Neighbour> {
     let neighbour = |(rank, block): (&Rank, &Block)| Neighbour {
         rank: rank.index(),
@@ -82,7 +83,7 @@ fn beside(ranks: &[Rank], blocks: &[Block]) -> Vec<Neighbour> {
     ranks.iter().zip(blocks).map(neighbour).collect()
 }
 
-/// Over the edges of the topology of a communicator.
+/// Translates a collective over the edges of the topology of a communicator.
 ///
 /// # Safety
 /// As [`Translation::of`].
@@ -92,7 +93,7 @@ pub(super) unsafe fn translate(collective: &Collective<'_>, comm: &Communicator)
     edges.exchange(comm, unsafe { sides(collective, &edges) })
 }
 
-/// Over the edges to one group and from another.
+/// Translates a collective over the edges to one group and from another.
 ///
 /// # Safety
 /// As [`Translation::of`].
@@ -107,7 +108,7 @@ pub(super) unsafe fn among_groups(
     edges.exchange(comm, unsafe { sides(collective, &edges) })
 }
 
-/// Parts of any datatypes over the edges to some ranks and from others.
+/// Translates an exchange of typed blocks to some ranks and from others.
 ///
 /// # Safety
 /// As [`Translation::of`].
@@ -124,7 +125,7 @@ pub(super) unsafe fn among_ranks(
 
 type Sides = Result<(Stage, SideBuffers, SideBuffers), ErrorKind>;
 
-/// Where the data lies that goes over the edges.
+/// Converts the data that moves along the edges.
 ///
 /// # Safety
 /// As [`Translation::of`], here and below.
@@ -217,13 +218,13 @@ unsafe fn alltoallw(edges: &Edges<'_>, send: WBuffer<'_>, receive: WBuffer<'_>) 
     Ok((stage, input, output))
 }
 
-/// The whole to every destination.
+/// Makes a block of the whole span for every destination.
 fn to_all(span: RawSlice, edges: &Edges<'_>) -> SideBuffers {
     let block = Block { start: 0, count: span.len };
     SideBuffers { span, blocks: vec![block; edges.destinations()] }
 }
 
-/// Blocks of one length, side by side.
+/// Makes contiguous blocks of one length.
 fn in_line(span: RawSlice, neighbours: usize) -> SideBuffers {
     let count = span.len.checked_div(neighbours).unwrap_or(0);
     let block = |slot: usize| Block { start: slot * count, count };

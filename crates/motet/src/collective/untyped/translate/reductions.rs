@@ -1,4 +1,4 @@
-//! The collectives that reduce.
+//! Translation of reductions.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -20,7 +20,7 @@ use crate::data::kernel::{Kernel, kernel_for};
 use crate::data::op::Op;
 use crate::engine::PackDirection;
 
-/// A reduction on its way.
+/// A reduction during its translation.
 struct Reducing<'a> {
     reduction: Reduction<'a>,
     stage: Stage,
@@ -98,7 +98,8 @@ pub(super) unsafe fn translate(collective: &Collective<'_>, place: RankOf) -> Tr
     Ok(reducing.finish(shape?))
 }
 
-/// Among neighbours: each gets the reduction of what the members of one group send to it.
+/// Translates a sparse reduction: each rank gets the reduction of the data that the members of one
+/// group send to it.
 ///
 /// # Safety
 /// As [`Translation::of`].
@@ -113,7 +114,7 @@ pub(super) unsafe fn among_groups(
         Collective::NeighborAllreduce { .. } => to.len().min(1),
         _ => to.len(),
     };
-    // What goes out where there is no source stays as it is.
+    // Without sources the output stays unchanged, so its old contents are packed, too.
     let way = if from.is_empty() { PackDirection::Both } else { PackDirection::Out };
     let (reducing, input, output) = match *collective {
         Collective::NeighborReducev { send, receive, op, .. } => {
@@ -153,7 +154,8 @@ pub(super) unsafe fn among_groups(
     Ok(reducing.finish(shape?))
 }
 
-/// Between two groups: each gets the reduction of the data of the other.
+/// Translates a reduction between two groups: each group gets the reduction of the data of the
+/// other.
 ///
 /// # Safety
 /// As [`Translation::of`].
@@ -198,7 +200,8 @@ pub(super) unsafe fn between(collective: &Collective<'_>, inter: &Intercommunica
     Ok(Translation { among, ..reducing.finish(shape) })
 }
 
-/// Between two groups: the root gets the reduction of the data of its far group.
+/// Translates a reduction between two groups to a root, which gets the reduction of its remote
+/// group.
 ///
 /// # Safety
 /// As [`Translation::of`].
@@ -244,7 +247,8 @@ impl<'a> Reducing<'a> {
         Ok(Reducing { reduction, stage: Stage::new(unit), kernel, commutative })
     }
 
-    /// Of blocks with a datatype of their own, which has the type signature of what is received.
+    /// Translates blocks with their own datatypes, which have the type signature of the received
+    /// data.
     fn of_blocks(
         send: VectorBuffer<'_>,
         receive: TypedBuffer<'a>,
@@ -284,7 +288,8 @@ impl<'a> Reducing<'a> {
         unsafe { self.stage.data("receive buffer", data, copies, way) }
     }
 
-    /// The input and the output of a call in which this rank gets block `own`; the counts in units.
+    /// Converts input and output of a call in which this rank gets block `own`; counts are in
+    /// units.
     unsafe fn shared_out(
         &mut self,
         counts: &[usize],
