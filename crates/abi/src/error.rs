@@ -270,6 +270,12 @@ impl From<Error> for AbiError {
     }
 }
 
+/// The error of an argument that is negative and must not be.
+#[cold]
+pub(crate) fn negative(class: ErrorClass, what: &str, value: impl Into<i64>) -> AbiError {
+    AbiError::new(class, format!("{what} is {}, but must not be negative", value.into()))
+}
+
 /// The error of a wrong argument that has no error class of its own.
 #[cold]
 pub(crate) fn argument(text: impl Into<String>) -> AbiError {

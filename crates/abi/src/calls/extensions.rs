@@ -5,9 +5,9 @@
 
 use std::ffi::{c_char, c_int};
 
-use motet::{Communicator, Group, Load, Reach, Reorder, Topology};
+use motet::{Communicator, ErrorClass, Group, Load, Reach, Reorder, Topology};
 
-use crate::error::{AbiResult, argument};
+use crate::error::{AbiResult, argument, negative};
 use crate::exports::{MPI_GROUP_NULL, MPI_REQUEST_NULL, MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY};
 use crate::handle::{MPI_Comm, MPI_Count, MPI_Group, MPI_Info, MPI_Request};
 use crate::objects::{Groups, Shape, Weights};
@@ -63,7 +63,7 @@ unsafe fn reached(
         unsafe { put(group, MPI_GROUP_NULL) }?;
         let communicator = comm.intra()?;
         let steps = usize::try_from(distance)
-            .map_err(|_| argument(format!("the distance is {distance}, which is negative")))?;
+            .map_err(|_| negative(ErrorClass::Arg, "the distance", distance))?;
         // SAFETY: promised by the caller.
         let selected = unsafe { list("selected dimensions", selected, dimensions(communicator)) }?;
         let selected: Vec<bool> = selected.iter().map(|&dimension| dimension != 0).collect();
@@ -164,8 +164,7 @@ pub(crate) unsafe fn explain(
     size: c_int,
     length: *mut c_int,
 ) -> AbiResult {
-    let negative = || format!("the size is {size}, but must not be negative");
-    let room = usize::try_from(size).map_err(|_| argument(negative()))?;
+    let room = usize::try_from(size).map_err(|_| negative(ErrorClass::Arg, "the size", size))?;
     if request == MPI_REQUEST_NULL {
         return Err(request.wrong());
     }

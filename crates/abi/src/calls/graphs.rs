@@ -5,10 +5,10 @@
 
 use std::ffi::c_int;
 
-use motet::{Adjacent, Edge, GraphCommunicator, IndexedGraphCommunicator};
+use motet::{Adjacent, Edge, ErrorClass, GraphCommunicator, IndexedGraphCommunicator};
 
 use super::topologies::{enough, mapped, neighbour, rank, reordering, topology, wrong};
-use crate::error::{AbiResult, argument};
+use crate::error::{AbiResult, argument, negative};
 use crate::exports::{MPI_PROC_NULL, MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY};
 use crate::handle::{MPI_Comm, MPI_Info};
 use crate::objects::{Comm, Shape, Weights};
@@ -60,7 +60,7 @@ unsafe fn nodes(
         return Err(argument(format!("the index decreases from {} to {}", wrong[0], wrong[1])));
     }
     if let Some(first) = index.first().filter(|&&first| first < 0) {
-        return Err(argument(format!("the index begins with {first}, but must not be negative")));
+        return Err(negative(ErrorClass::Arg, "the first index", *first));
     }
     let count = index.last().copied().unwrap_or_default();
     // SAFETY: the caller has so many there.
@@ -232,7 +232,7 @@ unsafe fn edges(
     weights: *const c_int,
 ) -> AbiResult<(Vec<Edge>, Weights)> {
     if let Some(degree) = degrees.iter().find(|&&degree| degree < 0) {
-        return Err(argument(format!("a degree is {degree}, but must not be negative")));
+        return Err(negative(ErrorClass::Arg, "a degree", *degree));
     }
     let count = degrees.iter().map(|&degree| i64::from(degree)).sum();
     // SAFETY: the caller has so many there.
@@ -306,7 +306,7 @@ unsafe fn tell(
     weights: *mut c_int,
 ) -> AbiResult {
     let room = usize::try_from(room)
-        .map_err(|_| argument(format!("the room for neighbours is {room}, which is negative")))?;
+        .map_err(|_| negative(ErrorClass::Arg, "the room for neighbours", room))?;
     let near = &near[..near.len().min(room)];
     // SAFETY: the caller has room for so many there.
     unsafe { put_all("neighbours", ranks, near.iter().map(|edge| neighbour(edge.rank))) }?;

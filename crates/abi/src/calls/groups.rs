@@ -7,7 +7,7 @@ use std::ffi::c_int;
 use motet::{ErrorClass, Group, GroupError, RankRange};
 
 use super::communicators::comparison;
-use crate::error::{AbiError, AbiResult};
+use crate::error::{AbiError, AbiResult, negative};
 use crate::exports::{MPI_GROUP_EMPTY, MPI_GROUP_NULL, MPI_PROC_NULL, MPI_UNDEFINED};
 use crate::handle::MPI_Group;
 use crate::objects::Groups;
@@ -38,8 +38,7 @@ unsafe fn publish(made: Result<Group, GroupError>, newgroup: *mut MPI_Group) -> 
 /// A rank that the caller names.
 fn rank(rank: impl Into<i64>) -> AbiResult<usize> {
     let rank = rank.into();
-    let text = || format!("a rank is {rank}, but must not be negative");
-    usize::try_from(rank).map_err(|_| AbiError::new(ErrorClass::Rank, text()))
+    usize::try_from(rank).map_err(|_| negative(ErrorClass::Rank, "a rank", rank))
 }
 
 /// The ranks that the caller lists.

@@ -7,7 +7,7 @@ use std::sync::PoisonError;
 
 use motet::{ErrorClass, Info, MAX_INFO_KEY};
 
-use crate::error::{AbiError, AbiResult, argument};
+use crate::error::{AbiError, AbiResult, argument, negative};
 use crate::exports::{MPI_INFO_ENV, MPI_INFO_NULL};
 use crate::handle::MPI_Info;
 use crate::objects::Hints;
@@ -113,7 +113,7 @@ pub(crate) unsafe fn info_get(
     flag: *mut c_int,
 ) -> AbiResult {
     let Ok(len) = usize::try_from(valuelen) else {
-        return Err(argument(format!("valuelen is {valuelen}, but must not be negative")));
+        return Err(negative(ErrorClass::Arg, "valuelen", valuelen));
     };
     // SAFETY: what the standard asks of the caller.
     let Some(found) = (unsafe { self::value(info, key, flag) })? else { return Ok(()) };
@@ -153,7 +153,7 @@ pub(crate) unsafe fn info_get_string(
     // SAFETY: a place of the caller.
     let room = unsafe { get(buflen) }?;
     let Ok(room) = usize::try_from(room) else {
-        return Err(argument(format!("buflen is {room}, but must not be negative")));
+        return Err(negative(ErrorClass::Arg, "buflen", room));
     };
     // SAFETY: what the standard asks of the caller.
     let Some(found) = (unsafe { self::value(info, key, flag) })? else { return Ok(()) };

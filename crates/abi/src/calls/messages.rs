@@ -11,7 +11,7 @@ use motet::raw::{self, Incoming, Outgoing, SendMode, SendRecv, SendRecvReplace};
 use motet::{ErrorClass, PROC_NULL, Source, Tag, TagFilter};
 
 use super::arguments::{Items, Which};
-use crate::error::{AbiError, AbiResult};
+use crate::error::{AbiError, AbiResult, negative};
 use crate::exports::{MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_PROC_NULL, MPI_REQUEST_NULL};
 use crate::handle::{MPI_Comm, MPI_Datatype, MPI_Request};
 use crate::objects::{FoundComm, MPI_Status, Request};
@@ -66,9 +66,7 @@ pub(super) fn source(from: c_int) -> AbiResult<Source> {
 #[inline]
 pub(super) fn tag(tag: c_int) -> AbiResult<Tag> {
     let number = u32::try_from(tag);
-    number.map(Tag).map_err(|_| {
-        AbiError::new(ErrorClass::Tag, format!("the tag is {tag}, but must not be negative"))
-    })
+    number.map(Tag).map_err(|_| negative(ErrorClass::Tag, "the tag", tag))
 }
 
 /// As what a message is received.

@@ -10,7 +10,7 @@ use motet::{ErrorClass, Source, TagFilter};
 
 use super::arguments::{Items, Which};
 use super::messages::{begin, rank, tag};
-use crate::error::{AbiError, AbiResult, argument};
+use crate::error::{AbiError, AbiResult, argument, negative};
 use crate::exports::MPI_REQUEST_NULL;
 use crate::handle::{MPI_Comm, MPI_Datatype, MPI_Info, MPI_Request};
 use crate::objects::FoundComm;
@@ -44,7 +44,7 @@ impl Given {
 
 #[cold]
 fn no_partition(partition: c_int) -> AbiError {
-    argument(format!("the partition or number of partitions is {partition}, which is negative"))
+    negative(ErrorClass::Arg, "the partition or number of partitions", partition)
 }
 
 /// `MPI_Psend_init`

@@ -7,7 +7,7 @@ use std::ffi::c_int;
 use motet::{ErrorClass, raw};
 
 use crate::count::CountPlace;
-use crate::error::{AbiError, AbiResult, argument};
+use crate::error::{AbiError, AbiResult, argument, negative};
 use crate::handle::{MPI_Count, MPI_Datatype};
 use crate::objects::MPI_Status;
 use crate::out_params::put;
@@ -127,10 +127,8 @@ pub(crate) unsafe fn status_set_elements(
 ) -> AbiResult {
     let set = |status: &mut MPI_Status| {
         let datatype = datatype.object()?;
-        let elements = u64::try_from(count).map_err(|_| {
-            let text = format!("the count is {count}, but must not be negative");
-            AbiError::new(ErrorClass::Count, text)
-        })?;
+        let elements =
+            u64::try_from(count).map_err(|_| negative(ErrorClass::Count, "the count", count))?;
         let mut told = raw::Status::EMPTY;
         told.set_elements(&datatype.datatype, elements)?;
         status.set_bytes(told.bytes);

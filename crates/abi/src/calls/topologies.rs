@@ -6,7 +6,7 @@ use std::ffi::c_int;
 
 use motet::{Cartesian, CartesianCommunicator, ErrorClass, Reorder, TopologyError};
 
-use crate::error::{AbiError, AbiResult, argument};
+use crate::error::{AbiError, AbiResult, argument, negative};
 use crate::exports::*;
 use crate::handle::MPI_Comm;
 use crate::objects::{Comm, Shape};
@@ -27,8 +27,7 @@ pub(super) fn wrong(error: TopologyError) -> AbiError {
 
 /// A rank, of which what is called says whether there is one.
 pub(super) fn rank(rank: c_int) -> AbiResult<usize> {
-    let text = || format!("the rank is {rank}, but must not be negative");
-    usize::try_from(rank).map_err(|_| AbiError::new(ErrorClass::Rank, text()))
+    usize::try_from(rank).map_err(|_| negative(ErrorClass::Rank, "the rank", rank))
 }
 
 /// A rank, or none.
@@ -247,8 +246,7 @@ pub(crate) unsafe fn dims_create(nnodes: c_int, ndims: c_int, dims: *mut c_int) 
         usize::try_from(size).map_err(|_| self::dims(format!("a dimension has the size {size}")))
     };
     let given: Vec<usize> = given.iter().map(size).collect::<AbiResult<_>>()?;
-    let nodes = usize::try_from(nnodes)
-        .map_err(|_| argument(format!("nnodes is {nnodes}, but must not be negative")))?;
+    let nodes = usize::try_from(nnodes).map_err(|_| negative(ErrorClass::Arg, "nnodes", nnodes))?;
     if given.is_empty() {
         return Ok(());
     }

@@ -9,7 +9,7 @@ use motet::{Datatype, Error, ErrorClass};
 
 use super::attributes::{copied, deleted};
 use crate::count::{Counts, Width};
-use crate::error::{AbiError, AbiResult, argument};
+use crate::error::{AbiError, AbiResult, argument, negative};
 use crate::exports::{
     MPI_DATATYPE_NULL, MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_DFLT_DARG,
     MPI_DISTRIBUTE_NONE, MPI_ORDER_C, MPI_ORDER_FORTRAN,
@@ -36,16 +36,13 @@ unsafe fn make(
 
 /// The length of the caller's lists.
 fn length(count: i64) -> AbiResult<usize> {
-    let text = || format!("the count is {count}, but must not be negative");
-    let negative = |_| AbiError::new(ErrorClass::Count, text());
-    usize::try_from(count).map_err(negative)
+    usize::try_from(count).map_err(|_| negative(ErrorClass::Count, "the count", count))
 }
 
 /// The length of the caller's lists, where it is a number of dimensions.
 fn dimensions(count: c_int) -> AbiResult<usize> {
-    let text = || format!("the number of dimensions is {count}, but must not be negative");
-    let negative = |_| argument(text());
-    usize::try_from(count).map_err(negative)
+    let what = "the number of dimensions";
+    usize::try_from(count).map_err(|_| negative(ErrorClass::Arg, what, count))
 }
 
 /// Which dimension varies fastest.

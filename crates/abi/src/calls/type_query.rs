@@ -9,7 +9,7 @@ use motet::datatype::{Combiner, DatatypeError, TypeClass};
 use motet::{Datatype, Error, ErrorClass};
 
 use crate::count::CountPlace;
-use crate::error::{AbiError, AbiResult, argument};
+use crate::error::{AbiError, AbiResult, argument, negative};
 use crate::exports::{
     MPI_DATATYPE_NULL, MPI_MAX_OBJECT_NAME, MPI_TYPECLASS_COMPLEX, MPI_TYPECLASS_INTEGER,
     MPI_TYPECLASS_REAL, MPI_UNDEFINED, MPIX_TYPECLASS_LOGICAL,
@@ -327,8 +327,7 @@ pub(crate) unsafe fn type_match_size(
         MPI_TYPECLASS_COMPLEX => TypeClass::Complex,
         _ => return Err(argument(format!("there is no class {typeclass} of datatypes"))),
     };
-    let text = || format!("the size is {size}, but must not be negative");
-    let bytes = u64::try_from(size).map_err(|_| argument(text()))?;
+    let bytes = u64::try_from(size).map_err(|_| negative(ErrorClass::Arg, "the size", size))?;
     let found = Datatype::of_size(class, bytes).map_err(Error::from)?;
     let named = found.as_named().map_or(0, |named| named.code());
     // SAFETY: as the standard says.

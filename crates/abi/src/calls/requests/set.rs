@@ -9,7 +9,7 @@ use std::mem;
 use motet::{ErrorClass, raw};
 
 use crate::calls::errors::text_of;
-use crate::error::{AbiError, AbiErrorSite, AbiResult, argument};
+use crate::error::{AbiError, AbiErrorSite, AbiResult, argument, negative};
 use crate::exports::MPI_UNDEFINED;
 use crate::handle::MPI_Request;
 use crate::objects::{Borrowed, MPI_Status};
@@ -44,10 +44,8 @@ impl Set {
     /// # Errors
     /// No list; a wrong handle in it; a request that somebody else works on.
     pub(super) unsafe fn borrow(count: c_int, handles: *mut MPI_Request) -> AbiResult<Set> {
-        let count = usize::try_from(count).map_err(|_| {
-            let text = format!("the number of requests is {count}, but must not be negative");
-            AbiError::new(ErrorClass::Count, text)
-        })?;
+        let count = usize::try_from(count)
+            .map_err(|_| negative(ErrorClass::Count, "the number of requests", count))?;
         if handles.is_null() && count > 0 {
             return Err(argument("the list of requests is NULL"));
         }
