@@ -16,18 +16,20 @@
 //! **Stopping.** No process outside the session of the launcher is its parent and could continue
 //! it, so for the kernel its process group is orphaned and ignores SIGTSTP. The group of the ranks
 //! is not orphaned: its parent, the launcher, is in the same session. So the launcher sends SIGTSTP
-//! to the ranks and SIGSTOP to itself. The front sees that the launcher has stopped, and stops as
-//! with SIGTSTP. When the front continues, it continues the launcher, and the launcher continues
-//! the ranks.
+//! to the ranks and asks the front, which sends SIGSTOP to the launcher and stops as with SIGTSTP.
+//! When the front continues, it continues the launcher, and the launcher continues the ranks. Only
+//! the front stops the launcher: then the SIGCONT that the kernel sends at the death of the front
+//! comes after the SIGSTOP, and SIGCONT cancels a SIGSTOP that has not acted yet. A launcher that
+//! stopped itself could do so after that SIGCONT, and stay for ever.
 //!
 //! **Input.** The front reads the terminal and writes what it reads into a pipe, from which rank 0
 //! reads. The launcher could read the terminal itself, but not well: the kernel keeps only
 //! processes of the terminal's session from reading in the background, so the launcher would take
 //! input that is typed for the shell. Input from anything but a terminal goes to rank 0 unchanged.
 //!
-//! **Deaths.** The launcher holds one end of a pipe, the *tether*, and the front the other. When
-//! the front has ended, for whatever reason, the pipe closes, and the launcher ends the job; the
-//! kernel sends it SIGCONT, in case it is stopped. If the launcher is killed, the kernel and the
+//! **Deaths.** Launcher and front hold the ends of two pipes, the *tether*. When the front has
+//! ended, for whatever reason, they close, and the launcher ends the job; the kernel sends it
+//! SIGCONT, in case it is stopped. If the launcher is killed, the kernel and the
 //! guard end the ranks, and the front ends all remaining processes, reports it, and exits with the
 //! code of that signal.
 
@@ -59,6 +61,10 @@ use crate::{Error, Result, log_line};
 /// The exit code of a Rust program after a panic.
 const PANIC_CODE: u8 = 101;
 const AT_ONCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
+/// What the launcher sends when the ranks have their SIGTSTP.
+const STOP_ME: u8 = b's';
+/// What the front sends before it continues the launcher.
+const GO_ON: u8 = b'c';
 
 fn failed(source: impl Into<io::Error>) -> Error {
     Error::system("start a session of its own", source)
@@ -75,8 +81,8 @@ pub(super) fn run(job: &Job) -> Result<Outcome> {
     let signals = Signals::take()?;
     let orphans = Orphans::adopt();
     let pipe = || pipe_with(PipeFlags::CLOEXEC).map_err(failed);
-    let (ready, says_ready) = pipe()?;
-    let (tether, held) = pipe()?;
+    let (from_launcher, to_front) = pipe()?;
+    let (from_front, to_launcher) = pipe()?;
     let typed = isatty(stdin()).then(pipe).transpose()?;
     let front = getpid();
     // SAFETY: there is no other thread that could hold a lock, so the child may do whatever this
@@ -84,18 +90,13 @@ pub(super) fn run(job: &Job) -> Result<Outcome> {
     match unsafe { libc::fork() } {
         -1 => Err(failed(io::Error::last_os_error())),
         0 => {
-            drop((ready, held));
+            drop((from_launcher, to_launcher));
             let typed = typed.map(|(input, _)| input);
-            lead(
-                job,
-                &signals,
-                says_ready,
-                Tether { pipe: tether, front, is_typed: typed.is_some() },
-                typed,
-            )
+            let tether = Tether { from_front, to_front, front, is_typed: typed.is_some() };
+            lead(job, &signals, tether, typed)
         }
         launcher => {
-            drop((says_ready, tether));
+            drop((to_front, from_front));
             let launcher = Pid::from_raw(launcher).expect("a process has a number");
             let keyboard = typed.map(|(_, rank)| Keyboard::new(rank)).transpose()?;
             let front = Front {
@@ -103,27 +104,26 @@ pub(super) fn run(job: &Job) -> Result<Outcome> {
                 orphans,
                 launcher,
                 keyboard,
-                pauses: false,
-                _held: held,
+                from_launcher: is_ready(&from_launcher)?.then_some(from_launcher),
+                to_launcher,
             };
-            is_ready(&ready)?;
             front.run()
         }
     }
 }
 
-/// Waits until the launcher leads its session.
-fn is_ready(ready: &OwnedFd) -> Result<()> {
+/// Waits until the launcher leads its session. Returns whether it lives.
+fn is_ready(from_launcher: &OwnedFd) -> Result<bool> {
     let mut error = [0; 4];
     loop {
-        match read(ready, &mut error) {
+        match read(from_launcher, &mut error) {
             Err(Errno::INTR) => {}
             Ok(4) => match i32::from_ne_bytes(error) {
-                0 => return Ok(()),
+                0 => return Ok(true),
                 errno => return Err(failed(io::Error::from_raw_os_error(errno))),
             },
             // The launcher has been killed; the wait for its end reports that.
-            _ => return Ok(()),
+            _ => return Ok(false),
         }
     }
 }
@@ -134,10 +134,10 @@ struct Front<'a> {
     orphans: Orphans,
     launcher: Pid,
     keyboard: Option<Keyboard>,
-    /// Whether the job was asked to stop.
-    pauses: bool,
+    /// Where the launcher asks to be stopped, as long as it lives.
+    from_launcher: Option<OwnedFd>,
     /// The end of the tether that closes when this process ends.
-    _held: OwnedFd,
+    to_launcher: OwnedFd,
 }
 
 impl Front<'_> {
@@ -148,6 +148,7 @@ impl Front<'_> {
             while let Some(signal) = self.signals.next() {
                 self.pass_on(signal);
             }
+            self.take_request();
             if let Some(outcome) = self.look() {
                 return Ok(outcome);
             }
@@ -159,6 +160,7 @@ impl Front<'_> {
 
     fn sleep(&self) -> Result<()> {
         let mut entries = vec![PollFd::from_borrowed_fd(self.signals.descriptor(), PollFlags::IN)];
+        entries.extend(self.from_launcher.as_ref().map(|pipe| PollFd::new(pipe, PollFlags::IN)));
         let typing = self.keyboard.as_ref().map(Keyboard::interest);
         let in_background = matches!(typing, Some(None));
         entries.extend(typing.flatten());
@@ -169,25 +171,34 @@ impl Front<'_> {
         }
     }
 
-    fn pass_on(&mut self, signal: Signal) {
+    fn pass_on(&self, signal: Signal) {
         if signal != Signal::CHILD {
-            self.pauses |= signal == Signal::TSTP;
             // Until its status is taken, no other process can have its number.
             let _ = kill_process(self.launcher, signal);
         }
     }
 
-    /// Handles a stop or an end of the launcher.
-    fn look(&mut self) -> Option<Outcome> {
-        let options = WaitOptions::NOHANG | WaitOptions::UNTRACED;
-        let (_, status) = waitpid(Some(self.launcher), options).ok().flatten()?;
-        if status.stopped() {
-            if std::mem::take(&mut self.pauses) {
-                self.signals.suspend();
-                let _ = kill_process(self.launcher, Signal::CONT);
-            }
-            return None;
+    /// Stops with the launcher if it asks for that, until this process is continued.
+    fn take_request(&mut self) {
+        let Some(pipe) = self.from_launcher.as_ref().filter(|pipe| is_readable(pipe)) else {
+            return;
+        };
+        let mut request = [0];
+        if read(pipe, &mut request) != Ok(1) {
+            // The launcher has ended, or ends.
+            self.from_launcher = None;
+            return;
         }
+        let _ = kill_process(self.launcher, Signal::STOP);
+        self.signals.suspend();
+        // Only a launcher that has ended does not receive it.
+        let _ = write(&self.to_launcher, &[GO_ON]);
+        let _ = kill_process(self.launcher, Signal::CONT);
+    }
+
+    /// Handles the end of the launcher.
+    fn look(&mut self) -> Option<Outcome> {
+        let (_, status) = waitpid(Some(self.launcher), WaitOptions::NOHANG).ok().flatten()?;
         if let Some(code) = status.exit_status() {
             return Some(Outcome { code: code as u8, cause: None });
         }
@@ -202,9 +213,14 @@ impl Front<'_> {
     }
 }
 
+fn is_readable(pipe: &OwnedFd) -> bool {
+    poll(&mut [PollFd::new(pipe, PollFlags::IN)], Some(&AT_ONCE)) == Ok(1)
+}
+
 /// The launcher's connection to its front.
 pub(super) struct Tether {
-    pipe: OwnedFd,
+    from_front: OwnedFd,
+    to_front: OwnedFd,
     front: Pid,
     /// Whether the standard input is a pipe into which the front writes terminal input.
     is_typed: bool,
@@ -213,12 +229,13 @@ pub(super) struct Tether {
 impl Tether {
     /// Readable when the front has ended.
     pub(super) fn interest(&self) -> PollFd<'_> {
-        PollFd::new(&self.pipe, PollFlags::IN)
+        PollFd::new(&self.from_front, PollFlags::IN)
     }
 
     /// Whether the front has ended.
     pub(super) fn is_gone(&self) -> bool {
-        poll(&mut [self.interest()], Some(&AT_ONCE)) == Ok(1)
+        // The front writes only what `stop` reads.
+        is_readable(&self.from_front)
     }
 
     /// The ranks have started: from now on rank 0 alone reads the terminal input. When it does not
@@ -232,20 +249,16 @@ impl Tether {
         }
     }
 
-    /// Stops this process until the front continues it.
+    /// Stops this process and the front, until the front is continued or has ended.
     pub(super) fn stop(&self) {
-        let _ = kill_process(getpid(), Signal::STOP);
+        if write(&self.to_front, &[STOP_ME]).is_ok() {
+            while read(&self.from_front, &mut [0]) == Err(Errno::INTR) {}
+        }
     }
 }
 
 /// The main function of the launcher.
-fn lead(
-    job: &Job,
-    signals: &Signals,
-    says_ready: OwnedFd,
-    tether: Tether,
-    typed: Option<OwnedFd>,
-) -> ! {
+fn lead(job: &Job, signals: &Signals, tether: Tether, typed: Option<OwnedFd>) -> ! {
     // The tether reports the end of the front, too; but only a process that is not stopped notices
     // that.
     let _ = set_parent_process_death_signal(Some(Signal::CONT));
@@ -260,8 +273,7 @@ fn lead(
     // Signals that went to the group of the front: the front has received them, too.
     while signals.next().is_some() {}
     let errno = begun.err().map_or(0, Errno::raw_os_error);
-    let _ = write(&says_ready, &errno.to_ne_bytes());
-    drop(says_ready);
+    let _ = write(&tether.to_front, &errno.to_ne_bytes());
     if errno != 0 {
         std::process::exit(1);
     }
