@@ -1,7 +1,8 @@
 //! The layers inside a crate: each module uses only modules of its own layer and of those below.
 //!
 //! A crate says its layers in `src/README.md`, in the table under `## Layers`: a row for each, the
-//! highest first, with its modules in backticks in the first column. A use is a path that begins
+//! highest first, with its modules in backticks in the first column. Modules of one layer may use
+//! each other, but not in a circle. A use is a path that begins
 //! with `crate`, `super` or `self`, in an import or anywhere else; what the root of the crate
 //! re-exports belongs to the module that it comes from. Tests may use all: they begin at the
 //! surface what they look at inside. Calls of methods are not seen, since they name no module.
@@ -16,6 +17,7 @@ use crate::source::Source;
 /// The heading above the table of layers.
 pub(crate) const HEADING: &str = "## Layers";
 const REMEDY: &str = "Move what is used down, or what uses it up: uses point down";
+const REMEDY_OF_CIRCLE: &str = "Move what both use to a module below, or make them one module";
 
 /// The layers of a crate, as its table says.
 pub(crate) struct Layers {
@@ -25,7 +27,12 @@ pub(crate) struct Layers {
     root: String,
     /// The layer of each module, 0 for the highest, and the line of its row.
     modules: BTreeMap<String, (usize, usize)>,
+    /// The lines of rows without a module.
+    empty: Vec<usize>,
 }
+
+/// Uses between the modules of one layer: who uses whom, and the first place in the sources.
+type Level<'a> = BTreeMap<(&'a str, &'a str), (&'a str, usize)>;
 
 impl Layers {
     /// Reads the table of a page `crates/NAME/src/README.md`. Nothing if the page has none.
@@ -33,13 +40,14 @@ impl Layers {
         let root = path.strip_suffix("README.md").filter(|root| root.ends_with("/src/"))?;
         let rows =
             section(markdown, HEADING)?.into_iter().filter(|(_, line)| line.starts_with('|'));
-        let mut modules = BTreeMap::new();
+        let (mut modules, mut empty) = (BTreeMap::new(), Vec::new());
         for (layer, (line, row)) in rows.skip(2).enumerate() {
             let cell = row.split('|').nth(1).unwrap_or("");
-            let names = cell.split('`').skip(1).step_by(2);
+            let mut names = cell.split('`').skip(1).step_by(2).peekable();
+            empty.extend(names.peek().is_none().then_some(line));
             modules.extend(names.map(|name| (name.to_owned(), (layer, line))));
         }
-        Some(Layers { path: path.to_owned(), root: root.to_owned(), modules })
+        Some(Layers { path: path.to_owned(), root: root.to_owned(), modules, empty })
     }
 
     /// The layer of the module in which a path lies, and its name in the table.
@@ -62,8 +70,8 @@ impl Layers {
         path.split('/').map(str::to_owned).collect()
     }
 
-    /// All uses that point up in these files of the crate, modules without a layer, and names in
-    /// the table that no file has.
+    /// All uses that point up in these files of the crate, circles within a layer, modules without
+    /// a layer, rows without a module, and names in the table that no file has.
     pub(crate) fn findings(&self, sources: &[&Source]) -> Vec<Finding> {
         let (roots, files): (Vec<&Source>, Vec<&Source>) = sources
             .iter()
@@ -72,6 +80,7 @@ impl Layers {
         let surface: BTreeMap<String, Vec<String>> =
             roots.into_iter().flat_map(re_exports).collect();
         let mut findings = Vec::new();
+        let mut level = Level::new();
         let mut lacking: BTreeMap<&str, usize> =
             self.modules.iter().map(|(name, (_, line))| (&**name, *line)).collect();
         for source in files {
@@ -84,12 +93,20 @@ impl Layers {
             lacking.remove(name);
             for (at, path) in uses(source, &module) {
                 let path = surface.get(&path[0]).unwrap_or(&path);
-                let above = self.layer_of(path).filter(|(above, _)| *above < layer);
-                if let Some((_, above)) = above {
-                    let what = format!("`{name}` uses `{}` of `{above}`, above", path.join("::"));
+                let Some((its_layer, its_name)) = self.layer_of(path) else { continue };
+                if its_layer < layer {
+                    let what =
+                        format!("`{name}` uses `{}` of `{its_name}`, above", path.join("::"));
                     findings.push(Finding::new(&source.path, source.line_of(at), what, REMEDY));
+                } else if its_layer == layer && its_name != name {
+                    level.entry((name, its_name)).or_insert((&source.path, source.line_of(at)));
                 }
             }
+        }
+        findings.extend(circles(level));
+        for line in &self.empty {
+            let what = "a layer without a module";
+            findings.push(Finding::new(&self.path, *line, what, "Name its modules in backticks"));
         }
         for (name, line) in lacking {
             let what = format!("no module `{name}`");
@@ -97,6 +114,23 @@ impl Layers {
         }
         findings
     }
+}
+
+/// The uses within a layer that are part of a circle, or lead from one circle to another.
+fn circles(mut level: Level<'_>) -> impl Iterator<Item = Finding> {
+    loop {
+        let uses: Vec<_> = level.keys().copied().collect();
+        let goes_on = |name| uses.iter().any(|(user, _)| *user == name);
+        let is_used = |name| uses.iter().any(|(_, used)| *used == name);
+        level.retain(|(user, used), _| is_used(*user) && goes_on(*used));
+        if level.len() == uses.len() {
+            break;
+        }
+    }
+    level.into_iter().map(|((user, used), (path, line))| {
+        let what = format!("`{user}` and `{used}` of one layer use each other in a circle");
+        Finding::new(path, line, what, REMEDY_OF_CIRCLE)
+    })
 }
 
 /// What the root of a crate re-exports, by its name there, and the path that it comes from.

@@ -509,6 +509,50 @@ mod the_layers {
         assert_eq!(found("#[cfg(test)]\nmod tests {\n    use crate::roof::Tile;\n}\n"), NOWHERE);
     }
 
+    /// The lines found in `attic.rs`, whose second line uses `roof`, if `roof.rs` holds this text.
+    fn found_in_circle(roof: &str) -> Vec<usize> {
+        let file = |name: &str, text| Source::new(&format!("crates/house/src/{name}"), text);
+        let attic = "use crate::base::Stone;\nuse super::roof::Tile;\n";
+        let sources = [
+            file("attic.rs", attic),
+            file("roof.rs", roof),
+            file("wall.rs", ""),
+            file("base.rs", ""),
+        ];
+        let findings = layers(PAGE).findings(&sources.each_ref()).into_iter();
+        findings.filter(|each| each.path.ends_with("/attic.rs")).map(|each| each.line).collect()
+    }
+
+    #[test]
+    fn a_circle_within_a_layer_is_found() {
+        assert_eq!(found_in_circle("use crate::base;\nuse crate::attic::Box;\n"), [2]);
+        assert_eq!(found_in_circle("use crate::base;\nuse self::Tile;\n"), NOWHERE);
+        let three = PAGE
+            .replace("`roof`, `attic`", "`roof`, `attic`, `wall`")
+            .replace("| `wall` | |\n", "");
+        let file = |name: &str, text| Source::new(&format!("crates/house/src/{name}.rs"), text);
+        let sources = [
+            file("attic", "use crate::roof;\n"),
+            file("roof", "\nuse crate::wall;\nuse crate::wall::Brick;\n"),
+            file("wall", "use crate::attic;\n"),
+            file("base", ""),
+        ];
+        let findings = layers(&three).findings(&sources.each_ref());
+        let places = findings.iter().map(|each| (&each.path[17..], each.line));
+        let expected = [("attic.rs", 1), ("roof.rs", 2), ("wall.rs", 1)];
+        assert_eq!(places.collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn a_row_without_a_module_is_found() {
+        let page = PAGE.replace("`roof`, `attic`", "roof");
+        let file = |name: &str| Source::new(&format!("crates/house/src/{name}.rs"), "");
+        let sources = [file("wall"), file("base")];
+        let findings = layers(&page).findings(&sources.each_ref());
+        let places = findings.iter().map(|each| (&*each.path, each.line));
+        assert_eq!(places.collect::<Vec<_>>(), [("crates/house/src/README.md", 7)]);
+    }
+
     #[test]
     fn a_module_without_a_layer_and_a_layer_without_a_module_are_found() {
         let sources = [rust(""), Source::new("crates/house/src/cellar.rs", "")];
