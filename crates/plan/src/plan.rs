@@ -5,6 +5,7 @@
 //! `s` steps and `e` edges takes a few allocations, whatever its shape.
 
 mod closing;
+pub mod cursor;
 mod figures;
 mod fusion;
 
@@ -14,7 +15,7 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::call::Rank;
-use crate::cursor::Cursor;
+use cursor::Cursor;
 pub use figures::Load;
 use fusion::Reductions;
 

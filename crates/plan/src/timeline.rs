@@ -8,8 +8,8 @@
 use thiserror::Error;
 
 use crate::call::Rank;
-use crate::cursor::Cursor;
 use crate::pairing::{Mismatch, Pairing, StepRef};
+use crate::plan::cursor::Cursor;
 use crate::plan::{Action, Plan};
 
 /// The round of every step of every rank.

@@ -29,9 +29,9 @@ use std::fmt;
 use thiserror::Error;
 
 use crate::call::{Call, Rank};
-#[cfg(doc)]
-use crate::cursor::Cursor;
 use crate::pairing::{Mismatch, Pairing, StepRef};
+#[cfg(doc)]
+use crate::plan::cursor::Cursor;
 use crate::plan::{Action, Buffer, Plan};
 use crate::spec::{self, SpecError};
 

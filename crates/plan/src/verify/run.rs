@@ -6,8 +6,8 @@ use super::memory::{Content, Fault, Faulty, Memory};
 use super::value::{ValueId, Values};
 use super::{Mode, Options, Stuck, Violation};
 use crate::call::{Call, Collective, Rank};
-use crate::cursor::Cursor;
 use crate::pairing::{Pairing, StepRef};
+use crate::plan::cursor::Cursor;
 use crate::plan::{Action, Buffer, Plan, Slice};
 use crate::spec::Expected;
 

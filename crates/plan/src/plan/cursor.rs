@@ -12,13 +12,11 @@
 //! If messages are so short that no send waits for its receiver, counters cost more than they
 //! gain. Then [`Cursor::in_order`] returns the steps one after the other, in the plan's
 //! [order](Plan::order). The verifier shows that all ranks, or any of them, may do that
-//! ([`Mode::InOrder`]).
+//! ([`Mode::InOrder`](crate::verify::Mode::InOrder)).
 
 use std::marker::PhantomData;
 
-use crate::plan::{Plan, StepId};
-#[cfg(doc)]
-use crate::verify::Mode;
+use super::{Plan, StepId};
 
 /// Steps of a plan whose counters take no memory of their own: of a doubling among 16 ranks, and
 /// what fills four words.
