@@ -45,7 +45,6 @@ mod record;
 
 pub use phase::{Data, Phase};
 
-use crate::algo::Algorithm;
 use crate::call::{Call, Rank};
 use crate::plan::{Action, Buffer, Plan, PlanParts, Slice};
 use phase::Frame;
@@ -143,28 +142,28 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Lets another algorithm write down its steps for a collective of some of the ranks. There is
-    /// nothing to do for a rank that is not one of them, so all ranks may call this alike.
+    /// The call of a phase as this rank makes it, unless the rank is not one of its members.
+    pub(crate) fn call_in(&self, phase: &Phase<'_>) -> Option<Call> {
+        let position = phase.members.iter().position(|member| *member == self.call.rank)?;
+        Some(phase.call(Rank::from_index(position), self.call.element_bytes))
+    }
+
+    /// Records the steps that `write` writes down for `call`, the call of a phase.
     ///
     /// # Panics
-    /// If the phase is not a call that `row` accepts, a buffer has not the length that the call
-    /// says, or input and output overlap: the algorithm that asks for it is at fault. So is one
-    /// that asks for a barrier, which has no buffers to be mapped: its tokens lie in the scratch
-    /// memory of the whole plan, and move by a gather or a broadcast of one element.
-    pub fn within(&mut self, row: &'static dyn Algorithm, phase: &Phase<'_>) {
-        let Some(position) = phase.members.iter().position(|member| *member == self.call.rank)
-        else {
-            return;
-        };
-        let call = phase.call(Rank::from_index(position), self.call.element_bytes);
-        assert!(call.collective() == row.collective(), "{row:?} in a phase of {call:?}");
-        assert_eq!((call.check(), row.accepts(&call)), (Ok(()), Ok(())), "{row:?}, {call:?}");
-        let (input, output) = phase.buffers(&call);
+    /// If a buffer has not the length that the call says, or input and output overlap.
+    pub(crate) fn record_phase(
+        &mut self,
+        phase: &Phase<'_>,
+        call: &Call,
+        write: impl FnOnce(&mut Builder<'_>),
+    ) {
+        let (input, output) = phase.buffers(call);
         let members = phase.members.iter().map(|member| self.outer_rank(*member)).collect();
         let frame = Frame { members, input: self.outer(input), output: self.outer(output) };
         let record = std::mem::take(&mut self.record);
-        let mut inner = Builder { call: &call, frame: Some(frame), record };
-        row.build(&call, &mut inner);
+        let mut inner = Builder { call, frame: Some(frame), record };
+        write(&mut inner);
         self.record = inner.record;
     }
 

@@ -42,6 +42,7 @@ pub mod order;
 pub mod pairing;
 pub mod plan;
 pub mod select;
+mod slice;
 pub mod spec;
 pub mod timeline;
 pub mod verify;
@@ -52,6 +53,7 @@ pub use call::{Block, Blocks, Call, CallError, Collective, Groups, Neighbour, No
 pub use call::{Demands, Edge, EdgeDemand, NodeKnowledge, NodePeer, Operation, Rank};
 pub use cost::{AggregateWork, Cost, CostParams, TextError};
 pub use plan::cursor::{self, Cursor};
-pub use plan::{Action, Buffer, Plan, Slice, StepId};
+pub use plan::{Action, Plan, StepId};
 pub use select::{Choice, SelectError, Tuning};
+pub use slice::{Buffer, Slice};
 pub use verify::verify;

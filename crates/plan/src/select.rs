@@ -33,7 +33,6 @@ use thiserror::Error;
 use crate::algo::{self, Algorithm, Refusal};
 use crate::call::{Call, CallError, Collective, NodeMap};
 use crate::cost::CostParams;
-use crate::order::sort_by_number;
 use crate::plan::Plan;
 pub use wisdom::{Lesson, Wisdom};
 
@@ -217,13 +216,8 @@ fn planned(call: &Call, choice: Choice) -> Plan {
 }
 
 /// The algorithm that takes the shortest time at these prices.
-pub(crate) fn cheapest(call: &Call, machine: &CostParams) -> Choice {
-    let mut rows: Vec<(f64, &'static dyn Algorithm)> = algo::of(call.collective())
-        .filter(|row| row.accepts(call).is_ok())
-        .map(|row| (row.time(call, machine), row))
-        .collect();
-    // The sort is stable: of equal ones the first in the table is taken, on all ranks.
-    sort_by_number(&mut rows, |(time, _)| time.to_bits()); // The bits of times grow as they do.
+fn cheapest(call: &Call, machine: &CostParams) -> Choice {
+    let rows = algo::by_time(call, machine);
     let (nanoseconds, algorithm) = rows[0];
     let runner_up = rows.get(1).map(|(time, row)| (row.name(), *time));
     Choice { algorithm, reason: Reason::Cost { nanoseconds, runner_up } }

@@ -17,12 +17,11 @@
 
 use std::ops::Range;
 
-use super::{Algorithm, Refusal};
+use super::{Algorithm, Refusal, by_time};
 use crate::build::{Builder, Data, Phase};
 use crate::call::{Block, Call, Collective, NodeMap, Operation, Rank};
 use crate::cost::{Cost, CostParams};
 use crate::plan::Slice;
-use crate::select;
 
 /// A collective that is put together from phases.
 pub(super) trait Phases: Sync {
@@ -119,7 +118,7 @@ fn cheapest(
         nodes: NodeMap::ONE,
         operation: operation.clone(),
     };
-    select::cheapest(&phase, prices).algorithm
+    by_time(&phase, prices)[0].1
 }
 
 /// The part that a rank has in the phases.

@@ -20,7 +20,7 @@ pub use node_knowledge::{Demands, Edge, EdgeDemand, NodeKnowledge, NodePeer};
 pub use node_map::NodeMap;
 pub use operation::{Block, Blocks, Neighbour, Operation};
 
-use crate::plan::{Buffer, Slice};
+use crate::slice::{Buffer, Slice};
 
 /// A rank in the communicator of the call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

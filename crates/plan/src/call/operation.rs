@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Collective, NodeKnowledge, Rank};
-use crate::plan::{Buffer, Slice};
+use crate::slice::{Buffer, Slice};
 
 /// A collective with its arguments. All counts and starts are in elements.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
