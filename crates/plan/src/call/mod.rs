@@ -3,8 +3,10 @@
 //! A [`Call`] has the arguments of one rank of a collective, except the addresses and the operator.
 //! It is the key of the plan cache, so it is `Eq` and `Hash`, and its lists are shared.
 
+mod block;
 mod check;
 mod collective;
+mod error;
 mod groups;
 mod node_knowledge;
 mod node_map;
@@ -13,12 +15,13 @@ mod scaled;
 
 use std::fmt;
 
-pub use check::CallError;
+pub use block::{Block, Blocks, Neighbour};
 pub use collective::Collective;
+pub use error::CallError;
 pub use groups::Groups;
 pub use node_knowledge::{Demands, Edge, EdgeDemand, NodeKnowledge, NodePeer};
 pub use node_map::NodeMap;
-pub use operation::{Block, Blocks, Neighbour, Operation};
+pub use operation::Operation;
 
 use crate::slice::{Buffer, Slice};
 
