@@ -4,29 +4,13 @@
 //! has one variant of [`Command`] and one line in [`Command::execute`].
 
 use std::ffi::OsString;
-use std::fmt;
 use std::process::ExitCode;
 
 use clap::error::{Error, ErrorKind};
 use clap::{Parser, Subcommand};
 
-use crate::{bench, complain, info, install, list, mpiexec, plan, probe, run};
-
-/// The exit code for a command line that cannot be understood.
-pub(crate) const USAGE: u8 = 2;
-
-/// A usage error that the parser cannot see: arguments that contradict each other, or a wrong
-/// environment variable. The command ends with [`USAGE`].
-#[derive(Debug)]
-pub(crate) struct Mistake(pub(crate) String);
-
-impl fmt::Display for Mistake {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Mistake {}
+use crate::output::{self, USAGE, complain};
+use crate::{bench, info, install, list, mpiexec, plan, probe, run};
 
 /// Run, inspect and measure Motet programs
 ///
@@ -95,7 +79,7 @@ fn answer(error: &Error) -> ExitCode {
     let page = error.render();
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            crate::show(&page.to_string()).unwrap_or_else(|error| crate::report(&error))
+            output::show(&page.to_string()).unwrap_or_else(|error| output::report(&error))
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             complain("a subcommand is missing; see `motet --help`");

@@ -27,7 +27,9 @@ mod hints;
 mod measure;
 mod neighbours;
 mod report;
+mod stored;
 mod subjects;
+mod timed;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -37,7 +39,7 @@ use motet::Communicator;
 use motet_fabric::layout::MAX_RANKS;
 use motet_plan::Collective;
 
-use crate::args::Mistake;
+use crate::output::Mistake;
 use crate::quantity;
 use case::{Case, ELEMENT_BYTES, Form};
 use comparison::Plan;

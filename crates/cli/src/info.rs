@@ -80,7 +80,7 @@ impl Info {
         let mut page = Page::default();
         if self.fabric {
             fabric::show(&mut page);
-            return crate::show(&page.0);
+            return crate::output::show(&page.0);
         }
         machine(&mut page);
         waiting(&mut page);
@@ -89,7 +89,7 @@ impl Info {
         memory(&mut page, self.ranks)?;
         limits(&mut page);
         environment(&mut page);
-        crate::show(&page.0)
+        crate::output::show(&page.0)
     }
 }
 

@@ -84,7 +84,7 @@ impl Install {
             }
         }
         let page = if self.verbose { listed(&items, &prefix) } else { summed(&items, &prefix) };
-        crate::show(&page)
+        crate::output::show(&page)
     }
 }
 

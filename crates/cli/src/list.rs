@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use motet_plan::select::{self, Choice, Reason};
 use motet_plan::{Algorithm, Call, Collective, CostParams, Tuning, algo};
 
-use crate::args::Mistake;
+use crate::output::Mistake;
 use crate::plan::example::{Example, Sizes};
 use crate::plan::{target, tuning_sharing};
 use crate::quantity::counted;
@@ -70,7 +70,7 @@ impl List {
                 Some(ranks) => self.predictions(&mut page, collective, ranks, &tuning)?,
             }
         }
-        crate::show(&page.text)
+        crate::output::show(&page.text)
     }
 
     /// Writes the predicted time of each algorithm, or why it refuses the call.

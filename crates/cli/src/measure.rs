@@ -45,7 +45,7 @@ pub(crate) fn execute(save: bool) -> anyhow::Result<ExitCode> {
         write(&path, &measured).with_context(|| format!("writing {}", path.display()))?;
         writeln!(page, "\nsaved in {}", path.display())?;
     }
-    crate::show(&page)
+    crate::output::show(&page)
 }
 
 /// Formats a price with three or more significant digits.
@@ -74,11 +74,11 @@ fn write(path: &Path, machine: &CostParams) -> std::io::Result<()> {
 
 /// Runs a part of the probe, and returns the lines that it prints.
 fn told_by(part: &str, what: &str) -> anyhow::Result<String> {
-    crate::complain(&format!("measuring {what}"));
+    crate::output::complain(&format!("measuring {what}"));
     let mut command = Command::new(env::current_exe()?);
     let two = part == "prices";
     if two && host::cores().usable < 2 {
-        crate::complain("only one core is usable, so messages keep their default prices");
+        crate::output::complain("only one core is usable, so messages keep their default prices");
         return Ok(String::new());
     }
     command.args(["probe", part]).stderr(Stdio::inherit()).stdin(Stdio::null());
@@ -138,7 +138,7 @@ pub(crate) fn shared_core() -> anyhow::Result<ExitCode> {
 /// Prints the text on rank 0.
 fn tell(world: &Communicator, text: &str) -> anyhow::Result<ExitCode> {
     if world.rank() == 0 {
-        crate::show(text)?;
+        crate::output::show(text)?;
     }
     Ok(ExitCode::SUCCESS)
 }

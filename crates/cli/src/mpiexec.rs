@@ -13,7 +13,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use crate::args::USAGE;
+use crate::output::USAGE;
 
 const HELP: &str = "\
 Usage: mpiexec [OPTIONS] [--] PROGRAM [ARGUMENTS]...
@@ -79,8 +79,10 @@ impl Mpiexec {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
         match read(self.words) {
             Ok(Wish::Job(job)) => Ok(job.execute()),
-            Ok(Wish::Help) => crate::show(HELP),
-            Ok(Wish::Version) => crate::show(&format!("motet {}\n", env!("CARGO_PKG_VERSION"))),
+            Ok(Wish::Help) => crate::output::show(HELP),
+            Ok(Wish::Version) => {
+                crate::output::show(&format!("motet {}\n", env!("CARGO_PKG_VERSION")))
+            }
             Err(mistake) => {
                 complain(&format!("{mistake}; see `man mpiexec`"));
                 Ok(ExitCode::from(USAGE))

@@ -13,7 +13,7 @@ use motet_plan::select::{self, Choice, Wisdom};
 use motet_plan::verify::{Mode, Options};
 use motet_plan::{Call, Tuning, draw, verify};
 
-use crate::args::Mistake;
+use crate::output::Mistake;
 use crate::quantity::counted;
 use example::{Example, Sizes};
 use target::Target;
@@ -100,7 +100,9 @@ impl Plan {
         let verified = verified(&calls, &plans)?;
         let drawing = self.svg.as_ref().map(|_| draw::svg(&calls, &plans)).transpose()?;
         match (&self.svg, drawing) {
-            (Some(path), Some(drawing)) if path == Path::new("-") => return crate::show(&drawing),
+            (Some(path), Some(drawing)) if path == Path::new("-") => {
+                return crate::output::show(&drawing);
+            }
             (Some(path), Some(drawing)) => {
                 let written = replace(path, &drawing);
                 written.with_context(|| format!("writing {}", path.display()))?;
@@ -111,7 +113,7 @@ impl Plan {
         page.push_str(&between_nodes(&example, &calls, &plans));
         page.push('\n');
         page.push_str(&self.steps(&draw::text(&calls, &plans)?));
-        crate::show(&page)
+        crate::output::show(&page)
     }
 
     /// The algorithm that is named or chosen, and the reason.

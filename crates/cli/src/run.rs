@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use motet_fabric::launcher::{self, Job};
 use motet_fabric::{log_line, printable};
 
-use crate::args::{Mistake, USAGE};
+use crate::output::{Mistake, USAGE};
 
 /// The variable that selects the session of a job if `--session` is not given.
 pub(crate) const SESSION: &str = "MOTET_SESSION";

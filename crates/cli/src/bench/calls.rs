@@ -1,38 +1,12 @@
 //! The measured calls, in their three forms.
 
-use motet::{CartesianCommunicator, Info, Intercommunicator, Persistent, Result, Sum};
+use motet::{CartesianCommunicator, Info, Intercommunicator, Result, Sum};
 use motet_plan::Collective;
 
 use super::block_layout::{ROOT, RankNeighbours};
-use super::case::{Buffers, Case};
+use super::case::Case;
+use super::stored::{Buffers, Stored};
 use super::subjects::Measured::{NeighborAlltoall, Planned};
-
-/// A persistent operation, by the buffers that it owns.
-pub(super) enum Stored {
-    None(Persistent<()>),
-    One(Persistent<Vec<f64>>),
-    Pair(Persistent<Buffers>),
-}
-
-impl Stored {
-    /// The name of its algorithm.
-    pub(super) fn algorithm(&self) -> &'static str {
-        match self {
-            Stored::None(barrier) => barrier.algorithm(),
-            Stored::One(bcast) => bcast.algorithm(),
-            Stored::Pair(pair) => pair.algorithm(),
-        }
-    }
-
-    #[inline]
-    pub(super) fn run(&mut self) -> Result<()> {
-        match self {
-            Stored::None(barrier) => barrier.run(),
-            Stored::One(bcast) => bcast.run(),
-            Stored::Pair(pair) => pair.run(),
-        }
-    }
-}
 
 /// The three forms of all calls. A row has the measured collective, the object of the call, the
 /// names of its forms, and their arguments besides an input and an output.

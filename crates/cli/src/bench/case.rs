@@ -10,9 +10,9 @@ use motet_plan::Collective;
 use serde::Serialize;
 
 use super::block_layout::{Origin, ROOT, RankNeighbours};
-use super::calls::Stored;
-use super::measure::Timed;
+use super::stored::{Buffers, Stored};
 use super::subjects::Measured;
+use super::timed::Timed;
 
 /// Size of an element.
 pub(super) const ELEMENT_BYTES: usize = size_of::<f64>();
@@ -52,9 +52,6 @@ pub(super) struct Case<'a> {
     /// of the blocks identify the run.
     strides: [usize; 2],
 }
-
-/// An input and an output.
-pub(super) type Buffers = (Vec<f64>, Vec<f64>);
 
 /// One form of a case, ready to be run repeatedly.
 pub(super) struct Subject<'a> {

@@ -60,7 +60,7 @@ pub(super) fn compare(
 /// Prints text on the first rank.
 fn say(world: &Communicator, text: &str) -> anyhow::Result<()> {
     if world.rank() == 0 {
-        crate::show(text)?;
+        crate::output::show(text)?;
     }
     Ok(())
 }

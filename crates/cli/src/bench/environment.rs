@@ -11,7 +11,7 @@ use motet_plan::select::{self, Overrides};
 use motet_plan::{Call, Collective, Tuning};
 
 use super::subjects::Measured;
-use crate::args::Mistake;
+use crate::output::Mistake;
 use crate::plan::example::{Example, Sizes};
 
 /// The variables that influence the measurement.

@@ -4,9 +4,9 @@ use anyhow::ensure;
 use motet::{Block, Communicator, Info, Persistent, Result, Running, Tag, start_all};
 use serde::Serialize;
 
-use super::case::Buffers;
-use super::measure::Timed;
 use super::neighbours::Neighbours;
+use super::stored::Buffers;
+use super::timed::Timed;
 
 /// The value of all received elements before each window.
 const UNTOUCHED: f64 = -1.0;

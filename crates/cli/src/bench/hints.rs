@@ -45,7 +45,7 @@ pub(super) fn study(
 
 fn say(world: &Communicator, line: impl FnOnce() -> String) -> anyhow::Result<()> {
     if world.rank() == 0 {
-        crate::show(&(line() + "\n"))?;
+        crate::output::show(&(line() + "\n"))?;
     }
     Ok(())
 }

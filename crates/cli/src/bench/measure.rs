@@ -7,6 +7,7 @@ use motet::{Communicator, Info, Max};
 use serde::Serialize;
 
 use super::case::{Case, Form};
+use super::timed::Timed;
 
 /// Windows of each form of a point.
 pub(super) const WINDOWS: usize = 20;
@@ -42,18 +43,6 @@ pub(super) struct TimeWindow {
     operations: u64,
     /// Time per operation in nanoseconds, on the slowest rank.
     pub(super) ns: f64,
-}
-
-/// A measured operation that can be run repeatedly, and detects wrong results.
-pub(super) trait Timed {
-    /// Fills the inputs, and overwrites the outputs.
-    fn fill(&mut self);
-
-    /// Runs once. Returns whether the result is that of this run, judged by one element.
-    fn run(&mut self) -> motet::Result<bool>;
-
-    /// Compares all outputs with the expected values after the last run.
-    fn check(&mut self) -> anyhow::Result<()>;
 }
 
 impl Point {

@@ -142,7 +142,10 @@ impl<'a> Output<'a> {
     pub(super) fn progress(&self, index: usize, measured: Measured, bytes: usize) {
         if self.tells_progress {
             let (number, points) = (index + 1, self.points);
-            crate::complain(&format!("point {number} of {points}: {measured} {}", size(bytes)));
+            crate::output::complain(&format!(
+                "point {number} of {points}: {measured} {}",
+                size(bytes)
+            ));
         }
     }
 
@@ -181,7 +184,7 @@ impl<'a> Output<'a> {
             let written = file::replace(path, &text);
             return written.with_context(|| format!("writing {}", path.display()));
         }
-        crate::show(&text).map(drop)
+        crate::output::show(&text).map(drop)
     }
 
     /// The ratios of forms that were measured: a name, the dividend and the divisor.
@@ -197,7 +200,7 @@ impl<'a> Output<'a> {
 
     /// Writes text for the user, if the table is shown.
     pub(super) fn table(&self, text: &str) -> anyhow::Result<()> {
-        if self.has_table() { crate::show(text).map(drop) } else { Ok(()) }
+        if self.has_table() { crate::output::show(text).map(drop) } else { Ok(()) }
     }
 }
 

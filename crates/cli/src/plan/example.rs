@@ -5,7 +5,7 @@ use std::sync::Arc;
 use motet_plan::nodes::{Lists, everybody};
 use motet_plan::{Block, Blocks, Call, Collective, Neighbour, NodeMap, Operation, Rank};
 
-use crate::args::Mistake;
+use crate::output::Mistake;
 use crate::quantity::{self, counted};
 
 /// The sizes of a call, its operator, and its nodes.
