@@ -19,13 +19,12 @@
 //! This module takes over what was inherited, so that programs which a rank starts are not taken
 //! for that rank.
 //!
-//! Reading order: `launch_env`; then `kvs`, `detect`, `pmi`, `pmix`, `host_map`, `shared_segment`,
+//! Reading order: `launch_env`; then `detect`, `pmi`, `pmix`, `host_map`, `shared_segment`,
 //! `process_watch` (which notices a death) with `process`, `foreign_launcher`.
 
 mod detect;
 mod foreign_launcher;
 mod host_map;
-mod kvs;
 mod launch_env;
 mod pmi;
 mod pmix;
@@ -43,11 +42,11 @@ use std::time::Duration;
 use detect::DetectedLauncher;
 pub use foreign_launcher::{ForeignLauncher, abort};
 pub use host_map::{HostMap, RankInfo};
-pub use kvs::{KeyValueSpace, NAME_MAX_BYTES, VALUE_MAX_BYTES, all_gather};
 use launch_env::LaunchEnv;
 pub use pmix::LIBRARY as PMIX_LIBRARY;
 pub use simulated_hosts::{RANKS_PER_SEGMENT, ranks_per_segment, threads_apart};
 
+pub use crate::kvs::{KeyValueSpace, NAME_MAX_BYTES, VALUE_MAX_BYTES, all_gather};
 use crate::net::Network;
 use crate::{Error, Peer, Result, SharedSegment};
 

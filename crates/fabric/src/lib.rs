@@ -28,6 +28,7 @@ pub mod exit_code;
 pub mod file;
 pub mod forking;
 pub mod host;
+mod kvs;
 pub mod launcher;
 pub mod layout;
 pub mod lease;

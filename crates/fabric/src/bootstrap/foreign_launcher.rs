@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use super::JoinedRank;
 use super::host_map::{HostMap, RankInfo};
-use super::kvs::KeyValueSpace;
 use super::process_watch::ProcessWatch;
 use super::shared_segment;
 use super::simulated_hosts::ranks_per_segment;
+use crate::kvs::KeyValueSpace;
 use crate::net::{Network, NetworkScope};
 use crate::{Peer, Result, SharedSegment, forking};
 

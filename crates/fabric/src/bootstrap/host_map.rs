@@ -10,9 +10,9 @@ use std::fs;
 
 use rustix::process::{geteuid, getpid};
 
-use super::kvs::{KeyValueSpace, all_gather};
 use super::process::started;
 use super::simulated_hosts::divide;
+use crate::kvs::{KeyValueSpace, all_gather};
 use crate::{Error, Result, host};
 
 /// The key under which ranks publish their `RankInfo`s.

@@ -12,7 +12,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::LAUNCH_SECONDS;
-use super::kvs::KeyValueSpace;
+use crate::kvs::KeyValueSpace;
 use crate::{Error, Result};
 use library::Client;
 

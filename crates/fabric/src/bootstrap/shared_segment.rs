@@ -15,9 +15,9 @@ use rustix::fs::{SealFlags, fcntl_get_seals};
 use rustix::process::{ForeignRawFd, Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 
 use super::host_map::{HostMap, RankInfo};
-use super::kvs::KeyValueSpace;
 use crate::copy_bandwidth::CopyBandwidth;
 use crate::host;
+use crate::kvs::KeyValueSpace;
 use crate::layout::Layout;
 use crate::segment::State;
 use crate::{Error, Peer, Result, SharedSegment};

@@ -16,7 +16,7 @@ use super::link::PeerLink;
 use super::remote_bounce::BounceCredits;
 use super::wire_ids::{self, ANY, BUFFER, ContextId, ImmData};
 use super::zero_copy::ZeroCopyTransfers;
-use crate::bootstrap::{KeyValueSpace, all_gather};
+use crate::kvs::{KeyValueSpace, all_gather};
 use crate::{Failure, How, Peer, RegionMut, Result, SharedSegment};
 use bursts::PendingSends;
 use endpoints::{FiEndpoints, PeerAddress, refusal};

@@ -10,7 +10,7 @@ use super::socket::MESSAGE_MAX_BYTES;
 use super::{PmiSocket, PmiV1, PmiV2};
 use crate::Error;
 use crate::bootstrap::Timeouts;
-use crate::bootstrap::kvs::KeyValueSpace;
+use crate::kvs::KeyValueSpace;
 
 /// Longer than any server here takes, and shorter than a watchdog.
 const LONG: Timeouts = Timeouts { fence: Duration::from_secs(20), answer: Duration::from_secs(20) };

@@ -6,7 +6,7 @@ use super::fields::Fields;
 use super::socket::PmiSocket;
 use super::values;
 use crate::bootstrap::Timeouts;
-use crate::bootstrap::kvs::KeyValueSpace;
+use crate::kvs::KeyValueSpace;
 use crate::{Error, Result};
 
 /// The protocol of the server.

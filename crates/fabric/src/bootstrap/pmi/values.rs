@@ -3,7 +3,7 @@
 //! The first part begins with the number of all parts and a dot. So a reader knows how many parts
 //! to ask for, and asks for no more than a value may have.
 
-use crate::bootstrap::kvs::{NAME_MAX_BYTES, VALUE_MAX_BYTES};
+use crate::kvs::{NAME_MAX_BYTES, VALUE_MAX_BYTES};
 use crate::{Error, Result};
 
 /// Characters of a part that every server takes, whatever limit it reports.

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::ptr::{null, null_mut};
 
 use super::LIBRARY;
-use crate::bootstrap::kvs::VALUE_MAX_BYTES;
+use crate::kvs::VALUE_MAX_BYTES;
 use crate::{Error, Result, trusted};
 
 /// Bytes of names in the library's memory, with the NUL.

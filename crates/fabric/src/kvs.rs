@@ -28,7 +28,7 @@ pub const NAME_MAX_BYTES: usize = 24;
 ///
 /// **No call waits for ever.** It ends with an error when the launcher has ended or does not answer
 /// in time. A fence waits for the slowest rank, so it has more time than other calls
-/// ([`LAUNCH_SECONDS`](super::LAUNCH_SECONDS)).
+/// ([`LAUNCH_SECONDS`](crate::bootstrap::LAUNCH_SECONDS)).
 pub trait KeyValueSpace: Send + std::fmt::Debug {
     /// The rank of this process.
     fn rank(&self) -> usize;
