@@ -13,10 +13,12 @@
 //! counted in their order. Each local rank also has a segment of its own, with a ring to and from
 //! every rank on another host, and one arena for the messages that arrive.
 
+mod ring;
+
 use std::ops::Range;
 
-use crate::spsc::Ring;
 use crate::{Error, Result};
+pub use ring::Ring;
 
 /// Bytes of a cache line: the unit in which cores exchange memory.
 pub const LINE: usize = 64;
@@ -38,6 +40,8 @@ const SMALL_ARENA: usize = 8 << 20;
 /// Bytes before the cells of a ring: one line that the receiver writes, and one that the sender
 /// writes.
 pub const LANE_HEAD: usize = 2 * LINE;
+/// Bytes of a cell's stamp.
+pub const STAMP_BYTES: usize = 8;
 
 /// Rounds up to a whole number of pages.
 const fn page_up(bytes: usize) -> usize {

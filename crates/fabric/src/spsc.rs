@@ -18,7 +18,6 @@
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
 mod prefault;
-mod ring;
 
 use std::cell::Cell;
 use std::ptr::NonNull;
@@ -26,13 +25,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
 use crate::layout::{LANE_HEAD, LINE};
+pub use crate::layout::{Ring, STAMP_BYTES};
 use crate::memory::copy;
 use crate::{Region, RegionMut, SharedSegment};
 use prefault::Prefault;
-pub use ring::Ring;
-
-/// Bytes of a cell's stamp.
-pub const STAMP_BYTES: usize = 8;
 
 /// Who fills a cell asks for as many lines of the one that is filled so many messages later, or an
 /// eighth of the ring if that is less: what the receiver has read lies in its cache, and takes as
@@ -49,6 +45,21 @@ const READ_PREFETCH_MESSAGES: u64 = 2;
 /// After so many messages it is looked whether the sender is ahead. To ask for lines before they
 /// are filled would take them from a sender that is not.
 const LEAD_CHECK_MESSAGES: u64 = 32;
+
+impl Ring {
+    /// Makes a ring fresh: no stamp in it is one that will be waited for.
+    ///
+    /// Only for rings that nobody uses: before the other side hears of it.
+    pub fn clear(&self, segment: &SharedSegment) {
+        assert!(self.is_sound());
+        segment.word64(self.offset).store(0, Ordering::Relaxed);
+        segment.word32(self.offset + LINE).store(0, Ordering::Relaxed);
+        for cell in 0..self.cells {
+            let stamp = self.offset + LANE_HEAD + cell * self.cell_bytes;
+            segment.word64(stamp).store(0, Ordering::Relaxed);
+        }
+    }
+}
 
 /// What both ends know of a ring: its place in this process. Keeps the mapping alive.
 pub(crate) struct MappedRing {

@@ -1,10 +1,6 @@
 //! Geometry of a ring: offsets of cells and annexes, without access to memory.
 
-use std::sync::atomic::Ordering;
-
-use super::STAMP_BYTES;
-use crate::SharedSegment;
-use crate::layout::{LANE_HEAD, LINE};
+use super::{LANE_HEAD, LINE, STAMP_BYTES};
 
 /// Where a ring lies in a segment and how it is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +54,7 @@ impl Ring {
     }
 
     /// Bytes from the beginning of the ring to its annexes.
-    pub(super) fn annexes_at(&self) -> usize {
+    pub(crate) fn annexes_at(&self) -> usize {
         LANE_HEAD + self.cells * self.cell_bytes
     }
 
@@ -71,18 +67,5 @@ impl Ring {
             && self.annexes <= self.cells
             && (self.annexes == 0 || self.annex_bytes > self.cell_bytes)
             && whole_lines.iter().all(|bytes| bytes.is_multiple_of(LINE))
-    }
-
-    /// Makes a ring fresh: no stamp in it is one that will be waited for.
-    ///
-    /// Only for rings that nobody uses: before the other side hears of it.
-    pub fn clear(&self, segment: &SharedSegment) {
-        assert!(self.is_sound());
-        segment.word64(self.offset).store(0, Ordering::Relaxed);
-        segment.word32(self.offset + LINE).store(0, Ordering::Relaxed);
-        for cell in 0..self.cells {
-            let stamp = self.offset + LANE_HEAD + cell * self.cell_bytes;
-            segment.word64(stamp).store(0, Ordering::Relaxed);
-        }
     }
 }
