@@ -17,12 +17,11 @@ use std::io;
 use std::ops::Range;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError, Weak};
+use std::sync::{Mutex, MutexGuard, Once, PoisonError, Weak};
 use std::thread;
 
 use crate::host::page_bytes;
 use crate::poison;
-use crate::shared_heap::SharedHeap;
 
 /// How many forks lie between the first process and this one, as far as they were seen.
 static GENERATION: AtomicU32 = AtomicU32::new(0);
@@ -34,8 +33,14 @@ static PAGES: Mutex<Vec<Range<usize>>> = Mutex::new(Vec::new());
 static COPIED: [AtomicI32; 2] = [AtomicI32::new(NONE), AtomicI32::new(NONE)];
 const NONE: i32 = -1;
 
+/// Memory that a child gets a copy of.
+pub(crate) trait Heap: Send + Sync {
+    /// The addresses of whole pages of so many bytes of which a part is in use.
+    fn pages_in_use(&self, page: usize) -> Vec<Range<usize>>;
+}
+
 /// The heaps of this process.
-static HEAPS: Mutex<Vec<Weak<SharedHeap>>> = Mutex::new(Vec::new());
+static HEAPS: Mutex<Vec<Weak<dyn Heap>>> = Mutex::new(Vec::new());
 
 /// Another number in a child than in the process that has made it by `fork`.
 pub fn generation() -> u32 {
@@ -43,11 +48,11 @@ pub fn generation() -> u32 {
 }
 
 /// From now on each child gets a copy of what is in use of this heap.
-pub(crate) fn copy_in_children(heap: &Arc<SharedHeap>) {
+pub(crate) fn copy_in_children(heap: Weak<dyn Heap>) {
     static REGISTERED: Once = Once::new();
     let mut heaps = lock(&HEAPS);
     heaps.retain(|heap| heap.strong_count() > 0);
-    heaps.push(Arc::downgrade(heap));
+    heaps.push(heap);
     drop(heaps);
     REGISTERED.call_once(|| {
         // SAFETY: the functions are there as long as the process, and do not unwind: they make

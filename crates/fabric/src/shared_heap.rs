@@ -33,15 +33,8 @@ impl SharedHeap {
         let free = Mutex::new(FreeList::new(base, all.clone()));
         let heap = Arc::new(SharedHeap { segment: Arc::clone(segment), free, all });
         heap.mark(&heap.all, poison::forbid);
-        forking::copy_in_children(&heap);
+        forking::copy_in_children(Arc::<SharedHeap>::downgrade(&heap));
         heap
-    }
-
-    /// The addresses of the pages of which a part is not free.
-    pub(crate) fn pages_in_use(&self, page: usize) -> Vec<Range<usize>> {
-        let base = self.segment.at(0).expose_provenance().get();
-        let pages = self.free().pages_in_use(&self.all, page);
-        pages.into_iter().map(|part| base + part.start..base + part.end).collect()
     }
 
     /// Marks a part of it.
@@ -66,6 +59,14 @@ impl SharedHeap {
 
     fn free(&self) -> MutexGuard<'_, FreeList> {
         self.free.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl forking::Heap for SharedHeap {
+    fn pages_in_use(&self, page: usize) -> Vec<Range<usize>> {
+        let base = self.segment.at(0).expose_provenance().get();
+        let pages = self.free().pages_in_use(&self.all, page);
+        pages.into_iter().map(|part| base + part.start..base + part.end).collect()
     }
 }
 
