@@ -40,7 +40,7 @@ const NODES: [&[usize]; 8] = [
 ];
 
 fn row(collective: Collective) -> &'static dyn Algorithm {
-    algo::find(collective, "by_node").expect("the table has the row")
+    algo::find(collective, "hierarchical").expect("the table has the row")
 }
 
 /// The operation with this much data, this root and this kind of operator, among so many ranks.
@@ -276,9 +276,9 @@ fn they_are_chosen_on_several_nodes() {
         let name = |call: &Call| {
             select::choose(call, &Tuning::default()).expect("a call").algorithm.name()
         };
-        assert_eq!(name(call), "by_node", "{collective}");
+        assert_eq!(name(call), "hierarchical", "{collective}");
         let alone = Call { nodes: NodeMap::ONE, ..call.clone() };
-        assert_ne!(name(&alone), "by_node", "{collective}");
+        assert_ne!(name(&alone), "hierarchical", "{collective}");
         let fixed = |call| select::fixed(call).expect("a call").algorithm.name();
         assert_eq!(fixed(call), fixed(&alone), "{collective}");
     }
@@ -288,12 +288,12 @@ fn they_are_chosen_on_several_nodes() {
 /// nobody had asked, so that one name serves communicators of all kinds.
 #[test]
 fn by_name_they_are_taken_where_there_are_nodes() {
-    let overrides = "allreduce=by_node".parse().expect("a row of the table");
+    let overrides = "allreduce=hierarchical".parse().expect("a row of the table");
     let tuning = Tuning { overrides, ..Tuning::default() };
     let operation = operation(Collective::Allreduce, 3, (100_000, Rank(0), false));
     let choose = |nodes| select::choose(&on_nodes(nodes, false, &operation)[0], &tuning);
     assert_eq!(choose(&[0, 0, 1]).expect("nodes").reason, select::Reason::Override);
-    assert_ne!(choose(&[0, 0, 0]).expect("one node").algorithm.name(), "by_node");
+    assert_ne!(choose(&[0, 0, 0]).expect("one node").algorithm.name(), "hierarchical");
     assert!(choose(&[0, 1, 0]).unwrap_err().to_string().contains("nodes of consecutive ranks"));
 }
 

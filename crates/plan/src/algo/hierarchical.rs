@@ -54,11 +54,11 @@ pub(super) trait Phases: Sync {
 }
 
 /// The algorithm of these phases.
-pub(super) struct ByNode<P>(pub(super) P);
+pub(super) struct Hierarchical<P>(pub(super) P);
 
-impl<P: Phases> Algorithm for ByNode<P> {
+impl<P: Phases> Algorithm for Hierarchical<P> {
     fn name(&self) -> &'static str {
-        "by_node"
+        "hierarchical"
     }
 
     fn collective(&self) -> Collective {

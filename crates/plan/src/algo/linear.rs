@@ -1,7 +1,7 @@
 //! Shared by the direct (linear, fully connected) algorithms: limits, cost, and the order of
 //! partners.
 //!
-//! A direct algorithm has one round, in which a rank sends to, or receives from, every other rank.
+//! A linear algorithm has one round, in which a rank sends to, or receives from, every other rank.
 //! It has the fewest rounds and the most messages. That is right for short data if a round is
 //! expensive, above all if ranks share cores: then a round ends only when each rank has had its
 //! turn on a core.
@@ -16,7 +16,7 @@ use crate::call::{Call, Rank};
 use crate::cost::Cost;
 use crate::plan::{Buffer, Slice};
 
-/// The most ranks of a direct algorithm: a rank may need memory and a message in progress for each
+/// The most ranks of a linear algorithm: a rank may need memory and a message in progress for each
 /// other one, and with so many ranks a few more rounds cost less than that many messages.
 const MOST_RANKS: u32 = 64;
 

@@ -6,7 +6,7 @@
 //! many ranks share few cores, the total work counts: `2 (p - 1)` messages are the fewest possible,
 //! and each rank waits once, so it needs one turn on a core.
 
-use super::{Refusal, direct};
+use super::{Refusal, linear};
 use crate::build::Builder;
 use crate::call::{Call, Rank};
 use crate::cost::{AggregateWork, Cost, DistancePattern, SendRecvCount};
@@ -15,19 +15,19 @@ use crate::plan::Slice;
 /// The rank in the middle.
 pub(super) const MIDDLE: Rank = Rank(0);
 
-/// As many ranks as for direct algorithms: the rank in the middle receives from all at once.
+/// As many ranks as for linear algorithms: the rank in the middle receives from all at once.
 pub(super) fn accepts(call: &Call) -> Result<(), Refusal> {
-    direct::accepts(call)
+    linear::accepts(call)
 }
 
 /// Every rank sends `inward` bytes to the middle and receives `outward` bytes.
 pub(super) fn cost(call: &Call, inward: usize, outward: usize) -> Cost {
-    direct::cost(call, inward).then(direct::cost(call, outward))
+    linear::cost(call, inward).then(linear::cost(call, outward))
 }
 
 /// The same where all receive the same.
 pub(super) fn cost_of_same(call: &Call, inward: usize, outward: usize) -> Cost {
-    direct::cost(call, inward).then(direct::cost_of_same(call, outward))
+    linear::cost(call, inward).then(linear::cost_of_same(call, outward))
 }
 
 /// What all ranks do in an algorithm of this cost: no more than the rank in the middle, and each

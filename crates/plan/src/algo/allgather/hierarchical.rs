@@ -17,8 +17,8 @@
 //! the leaders.
 
 use crate::algo::Algorithm;
-use crate::algo::by_node::{ByNode, NodeRole, Phases, data, even, writes};
 use crate::algo::gathered_blocks::{self, adjacent};
+use crate::algo::hierarchical::{Hierarchical, NodeRole, Phases, data, even, writes};
 use crate::build::{Builder, Data};
 use crate::call::{Block, Call, Collective, Operation, Rank};
 
@@ -28,7 +28,7 @@ pub(in crate::algo) struct Allgather {
 }
 
 pub(in crate::algo) const ROW: &dyn Algorithm =
-    &ByNode(Allgather { collective: Collective::Allgather });
+    &Hierarchical(Allgather { collective: Collective::Allgather });
 
 /// Where the block of each rank begins if all lie side by side, and where the last one ends.
 fn bounds(call: &Call) -> Vec<usize> {

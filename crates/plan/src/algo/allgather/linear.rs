@@ -1,4 +1,4 @@
-//! Direct: every rank sends its block to every other.
+//! Linear: every rank sends its block to every other.
 //!
 //! ```text
 //!   4 ranks      0        1        2        3
@@ -14,21 +14,21 @@
 //! they differ.
 
 use crate::algo::gathered_blocks::{blocks, largest_block_bytes};
-use crate::algo::{Algorithm, Refusal, direct};
+use crate::algo::{Algorithm, Refusal, linear};
 use crate::build::Builder;
 use crate::call::{Call, Collective};
 use crate::cost::Cost;
 
 /// The algorithm, of an allgather or an allgatherv.
-pub(in crate::algo) struct Direct {
+pub(in crate::algo) struct Linear {
     pub(in crate::algo) collective: Collective,
 }
 
-pub(in crate::algo) const ROW: &dyn Algorithm = &Direct { collective: Collective::Allgather };
+pub(in crate::algo) const ROW: &dyn Algorithm = &Linear { collective: Collective::Allgather };
 
-impl Algorithm for Direct {
+impl Algorithm for Linear {
     fn name(&self) -> &'static str {
-        "direct"
+        "linear"
     }
 
     fn collective(&self) -> Collective {
@@ -40,17 +40,17 @@ impl Algorithm for Direct {
     }
 
     fn accepts(&self, call: &Call) -> Result<(), Refusal> {
-        direct::accepts(call)
+        linear::accepts(call)
     }
 
     fn cost(&self, call: &Call) -> Cost {
-        direct::cost_of_same(call, largest_block_bytes(call))
+        linear::cost_of_same(call, largest_block_bytes(call))
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {
         let (blocks, own) = (blocks(call), builder.contribution());
-        direct::send_to_all(builder, own);
-        direct::receive_from_all(builder, &blocks);
+        linear::send_to_all(builder, own);
+        linear::receive_from_all(builder, &blocks);
         // Last, as nobody waits for it.
         builder.copy(own, blocks[call.rank.index()]);
     }

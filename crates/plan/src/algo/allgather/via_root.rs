@@ -1,4 +1,4 @@
-//! Star: every rank sends its block to the first, which sends all blocks to all.
+//! Via a root: every rank sends its block to the first, which sends all blocks to all.
 //!
 //! ```text
 //!   4 ranks      0        1        2        3
@@ -15,18 +15,18 @@
 //! Cost: two latencies and `2 (p - 2)` further messages, and `(p - 1) (n + p n)` for blocks of `n`.
 
 use crate::algo::gathered_blocks::{blocks, largest_block_bytes};
-use crate::algo::{Algorithm, Refusal, direct, star};
+use crate::algo::{Algorithm, Refusal, linear, via_root};
 use crate::build::Builder;
 use crate::call::{Call, Collective};
 use crate::cost::{AggregateWork, Cost};
 
-struct Star;
+struct ViaRoot;
 
-pub(in crate::algo) const ROW: &dyn Algorithm = &Star;
+pub(in crate::algo) const ROW: &dyn Algorithm = &ViaRoot;
 
-impl Algorithm for Star {
+impl Algorithm for ViaRoot {
     fn name(&self) -> &'static str {
-        "star"
+        "via_root"
     }
 
     fn collective(&self) -> Collective {
@@ -38,23 +38,23 @@ impl Algorithm for Star {
     }
 
     fn accepts(&self, call: &Call) -> Result<(), Refusal> {
-        star::accepts(call)
+        via_root::accepts(call)
     }
 
     fn cost(&self, call: &Call) -> Cost {
-        star::cost_of_same(call, largest_block_bytes(call), call.bytes())
+        via_root::cost_of_same(call, largest_block_bytes(call), call.bytes())
     }
 
     fn work(&self, call: &Call) -> AggregateWork {
-        star::work(call, &self.cost(call))
+        via_root::work(call, &self.cost(call))
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {
         let (own, output) = (builder.contribution(), builder.output());
-        if call.rank != star::MIDDLE {
+        if call.rank != via_root::MIDDLE {
             // In place the own block must not be written to, not even as it is.
             let room = if call.in_place { builder.scratch(output.len) } else { output };
-            star::swap(builder, own, room);
+            via_root::swap(builder, own, room);
             if call.in_place {
                 for others in [0..own.start, own.end()..output.len] {
                     builder.copy(room.range(others.clone()), output.range(others));
@@ -63,8 +63,8 @@ impl Algorithm for Star {
             return;
         }
         let blocks = blocks(call);
-        direct::receive_from_all(builder, &blocks);
+        linear::receive_from_all(builder, &blocks);
         builder.copy(own, blocks[call.rank.index()]);
-        direct::send_to_all(builder, output);
+        linear::send_to_all(builder, output);
     }
 }

@@ -4,9 +4,9 @@
 //! any places.
 
 use crate::algo::Algorithm;
-use crate::algo::allgather::by_node::Allgather;
-use crate::algo::by_node::ByNode;
+use crate::algo::allgather::hierarchical::Allgather;
+use crate::algo::hierarchical::Hierarchical;
 use crate::call::Collective;
 
 pub(in crate::algo) const ROW: &dyn Algorithm =
-    &ByNode(Allgather { collective: Collective::Allgatherv });
+    &Hierarchical(Allgather { collective: Collective::Allgatherv });

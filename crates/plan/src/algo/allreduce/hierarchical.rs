@@ -16,13 +16,13 @@
 //! leaders.
 
 use crate::algo::Algorithm;
-use crate::algo::by_node::{ByNode, NodeRole, Phases, data, reads, writes};
+use crate::algo::hierarchical::{Hierarchical, NodeRole, Phases, data, reads, writes};
 use crate::build::{Builder, Data};
 use crate::call::{Call, Collective, Operation, Rank};
 
 struct Allreduce;
 
-pub(in crate::algo) const ROW: &dyn Algorithm = &ByNode(Allreduce);
+pub(in crate::algo) const ROW: &dyn Algorithm = &Hierarchical(Allreduce);
 
 impl Phases for Allreduce {
     const SUMMARY: &'static str =

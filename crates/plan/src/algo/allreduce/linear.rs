@@ -1,4 +1,4 @@
-//! Direct: every rank sends its data to every other, and each reduces all in rank order.
+//! Linear: every rank sends its data to every other, and each reduces all in rank order.
 //!
 //! ```text
 //!   3 ranks      0                1                2
@@ -14,18 +14,18 @@
 //! Cost: a latency and `p - 2` further messages, `(p - 1) n` and as much to reduce; `(p - 2) n` of
 //! scratch memory.
 
-use crate::algo::{Algorithm, Refusal, direct};
+use crate::algo::{Algorithm, Refusal, linear};
 use crate::build::Builder;
 use crate::call::{Call, Collective};
 use crate::cost::Cost;
 
-struct Direct;
+struct Linear;
 
-pub(in crate::algo) const ROW: &dyn Algorithm = &Direct;
+pub(in crate::algo) const ROW: &dyn Algorithm = &Linear;
 
-impl Algorithm for Direct {
+impl Algorithm for Linear {
     fn name(&self) -> &'static str {
-        "direct"
+        "linear"
     }
 
     fn collective(&self) -> Collective {
@@ -37,19 +37,19 @@ impl Algorithm for Direct {
     }
 
     fn accepts(&self, call: &Call) -> Result<(), Refusal> {
-        direct::accepts(call)
+        linear::accepts(call)
     }
 
     fn cost(&self, call: &Call) -> Cost {
-        let cost = direct::cost_of_same(call, call.bytes());
+        let cost = linear::cost_of_same(call, call.bytes());
         Cost { reduced: cost.bytes, ..cost }
     }
 
     fn build(&self, _: &Call, builder: &mut Builder<'_>) {
         let (own, result) = (builder.contribution(), builder.output());
-        let operands = direct::operands_of(builder, own, result);
-        direct::send_to_all(builder, own);
-        direct::receive_from_all(builder, &operands);
-        direct::reduce_in_order(builder, &operands, result);
+        let operands = linear::operands_of(builder, own, result);
+        linear::send_to_all(builder, own);
+        linear::receive_from_all(builder, &operands);
+        linear::reduce_in_order(builder, &operands, result);
     }
 }

@@ -1,5 +1,5 @@
-//! Pieces: each rank reduces one piece of the data, which all others send to it, and sends the
-//! result to all.
+//! Linear reduce-scatter and allgather: each rank reduces one piece of the data, which all others
+//! send to it, and sends the result to all.
 //!
 //! ```text
 //!   3 ranks, pieces xyz      0                1                2
@@ -18,18 +18,18 @@
 //! of that; `n (p - 2) / p` of scratch memory.
 
 use crate::algo::gathered_blocks::{longest_part_bytes, parts};
-use crate::algo::{Algorithm, Refusal, direct};
+use crate::algo::{Algorithm, Refusal, linear};
 use crate::build::Builder;
 use crate::call::{Call, Collective};
 use crate::cost::Cost;
 
-struct Pieces;
+struct LinearReduceScatterAllgather;
 
-pub(in crate::algo) const ROW: &dyn Algorithm = &Pieces;
+pub(in crate::algo) const ROW: &dyn Algorithm = &LinearReduceScatterAllgather;
 
-impl Algorithm for Pieces {
+impl Algorithm for LinearReduceScatterAllgather {
     fn name(&self) -> &'static str {
-        "pieces"
+        "linear_reduce_scatter_allgather"
     }
 
     fn collective(&self) -> Collective {
@@ -41,13 +41,13 @@ impl Algorithm for Pieces {
     }
 
     fn accepts(&self, call: &Call) -> Result<(), Refusal> {
-        direct::accepts(call)
+        linear::accepts(call)
     }
 
     fn cost(&self, call: &Call) -> Cost {
         let piece = call.bytes().div_ceil(call.ranks as usize);
-        let scatter = direct::cost(call, piece);
-        let all = scatter.then(direct::cost_of_same(call, piece));
+        let scatter = linear::cost(call, piece);
+        let all = scatter.then(linear::cost_of_same(call, piece));
         // The own piece of the result is in the caches of others, who have read it.
         Cost { reduced: scatter.bytes, copied: piece, ..all }
     }
@@ -61,11 +61,11 @@ impl Algorithm for Pieces {
         let (given, results) =
             (parts(builder.contribution(), ranks), parts(builder.output(), ranks));
         let (own, result) = (given[call.rank.index()], results[call.rank.index()]);
-        let operands = direct::operands_of(builder, own, result);
-        direct::send_to_each(builder, &given);
-        direct::receive_from_all(builder, &operands);
-        direct::reduce_in_order(builder, &operands, result);
-        direct::receive_from_all(builder, &results);
-        direct::send_to_all(builder, result);
+        let operands = linear::operands_of(builder, own, result);
+        linear::send_to_each(builder, &given);
+        linear::receive_from_all(builder, &operands);
+        linear::reduce_in_order(builder, &operands, result);
+        linear::receive_from_all(builder, &results);
+        linear::send_to_all(builder, result);
     }
 }

@@ -1,4 +1,5 @@
-//! Star: every rank sends to the first, which reduces in rank order and sends the result to all.
+//! Via a root: every rank sends to the first, which reduces in rank order and sends the result to
+//! all.
 //!
 //! ```text
 //!   3 ranks      0                1                2
@@ -14,18 +15,18 @@
 //! Cost: two latencies and `2 (p - 2)` further messages, `2 (p - 1) n` and a reduction of
 //! `(p - 1) n`; `(p - 1) n` of scratch memory at the first rank.
 
-use crate::algo::{Algorithm, Refusal, direct, star};
+use crate::algo::{Algorithm, Refusal, linear, via_root};
 use crate::build::Builder;
 use crate::call::{Call, Collective};
 use crate::cost::{AggregateWork, Cost};
 
-struct Star;
+struct ViaRoot;
 
-pub(in crate::algo) const ROW: &dyn Algorithm = &Star;
+pub(in crate::algo) const ROW: &dyn Algorithm = &ViaRoot;
 
-impl Algorithm for Star {
+impl Algorithm for ViaRoot {
     fn name(&self) -> &'static str {
-        "star"
+        "via_root"
     }
 
     fn collective(&self) -> Collective {
@@ -37,26 +38,26 @@ impl Algorithm for Star {
     }
 
     fn accepts(&self, call: &Call) -> Result<(), Refusal> {
-        star::accepts(call)
+        via_root::accepts(call)
     }
 
     fn cost(&self, call: &Call) -> Cost {
-        let reduced = direct::cost(call, call.bytes()).bytes;
-        Cost { reduced, ..star::cost_of_same(call, call.bytes(), call.bytes()) }
+        let reduced = linear::cost(call, call.bytes()).bytes;
+        Cost { reduced, ..via_root::cost_of_same(call, call.bytes(), call.bytes()) }
     }
 
     fn work(&self, call: &Call) -> AggregateWork {
-        star::work(call, &self.cost(call))
+        via_root::work(call, &self.cost(call))
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {
         let (own, output) = (builder.contribution(), builder.output());
-        if call.rank != star::MIDDLE {
-            return star::swap(builder, own, output);
+        if call.rank != via_root::MIDDLE {
+            return via_root::swap(builder, own, output);
         }
-        let operands = direct::operands(builder, own);
-        direct::receive_from_all(builder, &operands);
-        direct::reduce_in_order(builder, &operands, output);
-        direct::send_to_all(builder, output);
+        let operands = linear::operands(builder, own);
+        linear::receive_from_all(builder, &operands);
+        linear::reduce_in_order(builder, &operands, output);
+        linear::send_to_all(builder, output);
     }
 }

@@ -17,7 +17,7 @@
 
 use std::sync::Arc;
 
-use crate::algo::node_exchange::gateways;
+use crate::algo::node_exchange::three_step;
 use crate::algo::{Algorithm, Refusal};
 use crate::build::{Builder, Data, Phase};
 use crate::call::{
@@ -29,9 +29,9 @@ use crate::cost::Cost;
 /// is longer than the messages are dear.
 const MOST_BLOCKS: usize = 1 << 16;
 
-struct ByNode;
+struct Hierarchical;
 
-pub(in crate::algo) const ROW: &dyn Algorithm = &ByNode;
+pub(in crate::algo) const ROW: &dyn Algorithm = &Hierarchical;
 
 /// Length of one block.
 fn count(call: &Call) -> usize {
@@ -62,9 +62,9 @@ fn surroundings(call: &Call) -> NodeKnowledge {
     NodeKnowledge { node: node as u32, mates, demands: Demands::default() }
 }
 
-impl Algorithm for ByNode {
+impl Algorithm for Hierarchical {
     fn name(&self) -> &'static str {
-        "by_node"
+        "hierarchical"
     }
 
     fn collective(&self) -> Collective {
@@ -137,6 +137,6 @@ impl Algorithm for ByNode {
         let [input, output] = [input, output].map(|all| all.range(0..last as usize * count));
         let data = Data::Apart { input, output };
         let members: Vec<_> = (0..call.ranks).map(Rank).collect();
-        builder.within(gateways::ROW, &Phase { members: &members, operation, data });
+        builder.within(three_step::ROW, &Phase { members: &members, operation, data });
     }
 }

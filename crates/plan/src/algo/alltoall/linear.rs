@@ -1,4 +1,4 @@
-//! Direct: every rank sends to every other its block, all at once.
+//! Linear: every rank sends to every other its block, all at once.
 //!
 //! ```text
 //!   4 ranks      0           1           2           3
@@ -12,21 +12,21 @@
 //!
 //! Cost: a latency and `p - 2` further messages, and `(p - 1) n` for blocks of `n`.
 
-use crate::algo::{Algorithm, Refusal, direct, gathered_blocks, scattered_blocks};
+use crate::algo::{Algorithm, Refusal, gathered_blocks, linear, scattered_blocks};
 use crate::build::Builder;
 use crate::call::{Call, Collective};
 use crate::cost::Cost;
 
 /// The algorithm, of an alltoall or an alltoallv.
-pub(in crate::algo) struct Direct {
+pub(in crate::algo) struct Linear {
     pub(in crate::algo) collective: Collective,
 }
 
-pub(in crate::algo) const ROW: &dyn Algorithm = &Direct { collective: Collective::Alltoall };
+pub(in crate::algo) const ROW: &dyn Algorithm = &Linear { collective: Collective::Alltoall };
 
-impl Algorithm for Direct {
+impl Algorithm for Linear {
     fn name(&self) -> &'static str {
-        "direct"
+        "linear"
     }
 
     fn collective(&self) -> Collective {
@@ -38,11 +38,11 @@ impl Algorithm for Direct {
     }
 
     fn accepts(&self, call: &Call) -> Result<(), Refusal> {
-        direct::accepts(call)
+        linear::accepts(call)
     }
 
     fn cost(&self, call: &Call) -> Cost {
-        direct::cost(call, call.bytes() / call.ranks as usize)
+        linear::cost(call, call.bytes() / call.ranks as usize)
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {
@@ -56,8 +56,8 @@ impl Algorithm for Direct {
                 *block = place;
             }
         }
-        direct::send_to_each(builder, &outgoing);
-        direct::receive_from_all(builder, &incoming);
+        linear::send_to_each(builder, &outgoing);
+        linear::receive_from_all(builder, &incoming);
         // Last, as nobody waits for it; in place it is there already.
         builder.copy(outgoing[me], incoming[me]);
     }

@@ -13,13 +13,13 @@
 //! leaders.
 
 use crate::algo::Algorithm;
-use crate::algo::by_node::{ByNode, NodeRole, Phases, data, reads, writes};
+use crate::algo::hierarchical::{Hierarchical, NodeRole, Phases, data, reads, writes};
 use crate::build::{Builder, Data};
 use crate::call::{Call, Collective, Operation, Rank};
 
 struct Barrier;
 
-pub(in crate::algo) const ROW: &dyn Algorithm = &ByNode(Barrier);
+pub(in crate::algo) const ROW: &dyn Algorithm = &Hierarchical(Barrier);
 
 impl Phases for Barrier {
     const SUMMARY: &'static str =

@@ -1,4 +1,4 @@
-//! Direct: every rank tells every other that it has entered.
+//! Linear: every rank tells every other that it has entered.
 //!
 //! ```text
 //!   4 ranks       0 > 1     0 > 2     0 > 3
@@ -13,18 +13,18 @@
 //!
 //! Cost: a latency and `p - 2` further messages.
 
-use crate::algo::{Algorithm, Refusal, direct};
+use crate::algo::{Algorithm, Refusal, linear};
 use crate::build::Builder;
 use crate::call::{Call, Collective};
 use crate::cost::Cost;
 
-struct Direct;
+struct Linear;
 
-pub(in crate::algo) const ROW: &dyn Algorithm = &Direct;
+pub(in crate::algo) const ROW: &dyn Algorithm = &Linear;
 
-impl Algorithm for Direct {
+impl Algorithm for Linear {
     fn name(&self) -> &'static str {
-        "direct"
+        "linear"
     }
 
     fn collective(&self) -> Collective {
@@ -36,11 +36,11 @@ impl Algorithm for Direct {
     }
 
     fn accepts(&self, call: &Call) -> Result<(), Refusal> {
-        direct::accepts(call)
+        linear::accepts(call)
     }
 
     fn cost(&self, call: &Call) -> Cost {
-        direct::cost(call, 0)
+        linear::cost(call, 0)
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {
@@ -49,7 +49,7 @@ impl Algorithm for Direct {
         let ranks = 0..call.ranks as usize;
         let places: Vec<_> =
             ranks.map(|rank| if rank == me { own } else { builder.scratch(1) }).collect();
-        direct::receive_from_all(builder, &places);
-        direct::send_to_all(builder, own);
+        linear::receive_from_all(builder, &places);
+        linear::send_to_all(builder, own);
     }
 }

@@ -1,4 +1,4 @@
-//! Star: every rank tells the first that it has entered, and is told when all have.
+//! Via a root: every rank tells the first that it has entered, and is told when all have.
 //!
 //! ```text
 //!   4 ranks       0     1     2     3
@@ -13,18 +13,18 @@
 //!
 //! Cost: two latencies and `2 (p - 2)` further messages; `2 (p - 1)` messages in all.
 
-use crate::algo::{Algorithm, Refusal, star};
+use crate::algo::{Algorithm, Refusal, via_root};
 use crate::build::Builder;
 use crate::call::{Call, Collective};
 use crate::cost::{AggregateWork, Cost};
 
-struct Star;
+struct ViaRoot;
 
-pub(in crate::algo) const ROW: &dyn Algorithm = &Star;
+pub(in crate::algo) const ROW: &dyn Algorithm = &ViaRoot;
 
-impl Algorithm for Star {
+impl Algorithm for ViaRoot {
     fn name(&self) -> &'static str {
-        "star"
+        "via_root"
     }
 
     fn collective(&self) -> Collective {
@@ -36,29 +36,29 @@ impl Algorithm for Star {
     }
 
     fn accepts(&self, call: &Call) -> Result<(), Refusal> {
-        star::accepts(call)
+        via_root::accepts(call)
     }
 
     fn cost(&self, call: &Call) -> Cost {
-        star::cost(call, 0, 0)
+        via_root::cost(call, 0, 0)
     }
 
     fn work(&self, call: &Call) -> AggregateWork {
-        star::work(call, &self.cost(call))
+        via_root::work(call, &self.cost(call))
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {
         let ranks = call.ranks as usize;
-        if call.rank != star::MIDDLE {
+        if call.rank != via_root::MIDDLE {
             let own = builder.scratch(1);
             let all = builder.scratch(ranks);
-            return star::swap(builder, own, all);
+            return via_root::swap(builder, own, all);
         }
         let all = builder.scratch(ranks);
-        for rank in star::others(builder) {
+        for rank in via_root::others(builder) {
             builder.recv(rank, all.sub(rank.index(), 1));
         }
-        for rank in star::others(builder) {
+        for rank in via_root::others(builder) {
             builder.send(rank, all);
         }
     }

@@ -6,18 +6,19 @@
 //!   within       1 -> 0      2 -> 3 4
 //! ```
 //!
-//! The leaders of the nodes are the root and the [first](crate::algo::by_node) of each other node.
+//! The leaders of the nodes are the root and the [first](crate::algo::hierarchical) of each other
+//! node.
 //!
 //! Cost: that of a broadcast among the leaders, and of one in the largest node.
 
 use crate::algo::Algorithm;
-use crate::algo::by_node::{ByNode, NodeRole, Phases, writes};
+use crate::algo::hierarchical::{Hierarchical, NodeRole, Phases, writes};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Operation, Rank};
 
 struct Bcast;
 
-pub(in crate::algo) const ROW: &dyn Algorithm = &ByNode(Bcast);
+pub(in crate::algo) const ROW: &dyn Algorithm = &Hierarchical(Bcast);
 
 fn operation(call: &Call, root: Rank) -> Operation {
     let Operation::Bcast { count, .. } = call.operation else {

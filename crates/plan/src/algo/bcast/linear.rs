@@ -1,4 +1,4 @@
-//! Direct: the root sends to every other rank.
+//! Linear: the root sends to every other rank.
 //!
 //! ```text
 //!   4 ranks, root 1      0     1     2     3
@@ -12,18 +12,18 @@
 //!
 //! Cost: a latency and `p - 2` further messages, and `(p - 1) n`, all at the root.
 
-use crate::algo::{Algorithm, Refusal, direct};
+use crate::algo::{Algorithm, Refusal, linear};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Operation};
 use crate::cost::{AggregateWork, Cost, SendRecvCount};
 
-struct Direct;
+struct Linear;
 
-pub(in crate::algo) const ROW: &dyn Algorithm = &Direct;
+pub(in crate::algo) const ROW: &dyn Algorithm = &Linear;
 
-impl Algorithm for Direct {
+impl Algorithm for Linear {
     fn name(&self) -> &'static str {
-        "direct"
+        "linear"
     }
 
     fn collective(&self) -> Collective {
@@ -35,11 +35,11 @@ impl Algorithm for Direct {
     }
 
     fn accepts(&self, call: &Call) -> Result<(), Refusal> {
-        direct::accepts(call)
+        linear::accepts(call)
     }
 
     fn cost(&self, call: &Call) -> Cost {
-        direct::cost_of_same(call, call.bytes())
+        linear::cost_of_same(call, call.bytes())
     }
 
     fn work(&self, call: &Call) -> AggregateWork {
@@ -56,7 +56,7 @@ impl Algorithm for Direct {
         };
         let data = builder.output();
         if call.rank == root {
-            direct::send_to_all(builder, data);
+            linear::send_to_all(builder, data);
         } else {
             builder.recv(root, data);
         }

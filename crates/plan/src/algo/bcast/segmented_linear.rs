@@ -1,4 +1,4 @@
-//! Segments: the root sends the data to every other rank, one segment after the other.
+//! Segmented linear: the root sends the data to every other rank, one segment after the other.
 //!
 //! ```text
 //!   3 ranks, root 0, segments abcd      0       1       2
@@ -15,7 +15,7 @@
 //! to the first rank count in full: the others read the same.
 
 use crate::algo::gathered_blocks::{longest_of_parts, parts};
-use crate::algo::{Algorithm, Refusal, direct};
+use crate::algo::{Algorithm, Refusal, linear};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Operation};
 use crate::cost::{AggregateWork, Cost, SendRecvCount};
@@ -26,9 +26,9 @@ const SEGMENT_BYTES: usize = 64 << 10;
 /// The largest number of segments: longer data has longer segments.
 const SEGMENTS_MAX: usize = 128;
 
-struct Segments;
+struct SegmentedLinear;
 
-pub(in crate::algo) const ROW: &dyn Algorithm = &Segments;
+pub(in crate::algo) const ROW: &dyn Algorithm = &SegmentedLinear;
 
 /// How many segments there are. A rank that is alone in reading them gains nothing by that.
 fn segments(call: &Call) -> usize {
@@ -40,9 +40,9 @@ fn messages(call: &Call) -> usize {
     segments(call) * (call.ranks as usize - 1)
 }
 
-impl Algorithm for Segments {
+impl Algorithm for SegmentedLinear {
     fn name(&self) -> &'static str {
-        "segments"
+        "segmented_linear"
     }
 
     fn collective(&self) -> Collective {
@@ -54,11 +54,11 @@ impl Algorithm for Segments {
     }
 
     fn accepts(&self, call: &Call) -> Result<(), Refusal> {
-        direct::accepts(call)
+        linear::accepts(call)
     }
 
     fn cost(&self, call: &Call) -> Cost {
-        let whole = direct::cost_of_same(call, call.bytes());
+        let whole = linear::cost_of_same(call, call.bytes());
         Cost { extra_sends: messages(call).saturating_sub(1), ..whole }
     }
 
@@ -76,7 +76,7 @@ impl Algorithm for Segments {
         };
         for segment in parts(builder.output(), segments(call)) {
             if call.rank == root {
-                direct::send_to_all(builder, segment);
+                linear::send_to_all(builder, segment);
             } else {
                 builder.recv(root, segment);
             }

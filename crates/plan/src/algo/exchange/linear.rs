@@ -1,4 +1,4 @@
-//! Direct: one message for each block, all at once.
+//! Linear: one message for each block, all at once.
 //!
 //! ```text
 //!   rank 1 of 4, to 0 2 3, from 0 2        0    1    2    3
@@ -22,15 +22,15 @@ use crate::order::sort_by_number;
 use crate::plan::{Buffer, Slice};
 
 /// The algorithm, of an exchange, an exchangev or an exchange among nodes.
-pub(in crate::algo) struct Direct {
+pub(in crate::algo) struct Linear {
     pub(in crate::algo) collective: Collective,
 }
 
-pub(in crate::algo) const ROW: &dyn Algorithm = &Direct { collective: Collective::Exchange };
+pub(in crate::algo) const ROW: &dyn Algorithm = &Linear { collective: Collective::Exchange };
 
-impl Algorithm for Direct {
+impl Algorithm for Linear {
     fn name(&self) -> &'static str {
-        "direct"
+        "linear"
     }
 
     fn collective(&self) -> Collective {
@@ -48,7 +48,7 @@ impl Algorithm for Direct {
     fn cost(&self, call: &Call) -> Cost {
         match &call.operation {
             Operation::NodeExchange { surroundings, .. } => {
-                aggregation::cost(call, surroundings.demands.direct, 1)
+                aggregation::cost(call, surroundings.demands.linear, 1)
             }
             _ => Cost { rounds: usize::from(call.ranks > 1), ..Cost::default() },
         }

@@ -1,4 +1,4 @@
-//! Direct: every rank sends its data to all after it, and each reduces what it receives in order.
+//! Linear: every rank sends its data to all after it, and each reduces what it receives in order.
 //!
 //! ```text
 //!   4 ranks      0      1      2          3
@@ -12,18 +12,18 @@
 //! Cost: a latency and `p - 2` further messages, `(p - 1) n` and `(p - 2) n` to reduce at the last
 //! rank, which needs `(p - 1) n` of scratch memory.
 
-use crate::algo::{Algorithm, Refusal, direct};
+use crate::algo::{Algorithm, Refusal, linear};
 use crate::build::Builder;
 use crate::call::{Call, Collective};
 use crate::cost::{AggregateWork, Cost, OneWayFlow, SendRecvCount};
 
-struct Direct;
+struct Linear;
 
-pub(in crate::algo) const ROW: &dyn Algorithm = &Direct;
+pub(in crate::algo) const ROW: &dyn Algorithm = &Linear;
 
-impl Algorithm for Direct {
+impl Algorithm for Linear {
     fn name(&self) -> &'static str {
-        "direct"
+        "linear"
     }
 
     fn collective(&self) -> Collective {
@@ -35,11 +35,11 @@ impl Algorithm for Direct {
     }
 
     fn accepts(&self, call: &Call) -> Result<(), Refusal> {
-        direct::accepts(call)
+        linear::accepts(call)
     }
 
     fn cost(&self, call: &Call) -> Cost {
-        let cost = direct::cost(call, call.bytes());
+        let cost = linear::cost(call, call.bytes());
         Cost { reduced: cost.bytes.saturating_sub(call.bytes()), ..cost }
     }
 
@@ -56,10 +56,10 @@ impl Algorithm for Direct {
 
     fn build(&self, _: &Call, builder: &mut Builder<'_>) {
         let own = builder.contribution();
-        let operands = direct::receive_from_earlier(builder, own.len);
-        direct::send_to_later(builder, own);
+        let operands = linear::receive_from_earlier(builder, own.len);
+        linear::send_to_later(builder, own);
         if !operands.is_empty() {
-            direct::reduce_in_order(builder, &operands, builder.output());
+            linear::reduce_in_order(builder, &operands, builder.output());
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Star: all ranks but the last send to the first, which sends each the sum of those before it.
+//! Via a root: all ranks but the last send to the first, which sends each the sum of those before
+//! it.
 //!
 //! ```text
 //!   4 ranks      0                      1       2            3
@@ -16,18 +17,18 @@
 //! Cost: at most two latencies and `p - 3` further messages, as sums leave while operands come,
 //! `2 (p - 1) n` and a reduction of `(p - 2) n`; `(p - 2) n` of scratch memory at the first rank.
 
-use crate::algo::{Algorithm, Refusal, direct, star};
+use crate::algo::{Algorithm, Refusal, linear, via_root};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Rank};
 use crate::cost::{AggregateWork, Cost};
 
-struct Star;
+struct ViaRoot;
 
-pub(in crate::algo) const ROW: &dyn Algorithm = &Star;
+pub(in crate::algo) const ROW: &dyn Algorithm = &ViaRoot;
 
-impl Algorithm for Star {
+impl Algorithm for ViaRoot {
     fn name(&self) -> &'static str {
-        "star"
+        "via_root"
     }
 
     fn collective(&self) -> Collective {
@@ -39,7 +40,7 @@ impl Algorithm for Star {
     }
 
     fn accepts(&self, call: &Call) -> Result<(), Refusal> {
-        star::accepts(call)
+        via_root::accepts(call)
     }
 
     fn cost(&self, call: &Call) -> Cost {
@@ -49,17 +50,17 @@ impl Algorithm for Star {
     }
 
     fn work(&self, call: &Call) -> AggregateWork {
-        star::work(call, &through_middle(call))
+        via_root::work(call, &through_middle(call))
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {
         let (own, output) = (builder.contribution(), builder.output());
         let last = Rank(call.ranks - 1);
-        if call.rank != star::MIDDLE {
+        if call.rank != via_root::MIDDLE {
             if call.rank != last {
-                builder.send(star::MIDDLE, own);
+                builder.send(via_root::MIDDLE, own);
             }
-            return builder.recv(star::MIDDLE, output);
+            return builder.recv(via_root::MIDDLE, output);
         }
         let between = (1..call.ranks - 1).map(Rank);
         let operands: Vec<_> = between.map(|rank| (rank, builder.scratch(own.len))).collect();
@@ -72,7 +73,7 @@ impl Algorithm for Star {
             builder.reduce(sum, operand, operand);
             sum = operand;
         }
-        if last != star::MIDDLE {
+        if last != via_root::MIDDLE {
             builder.send(last, sum);
         }
     }
@@ -80,6 +81,6 @@ impl Algorithm for Star {
 
 /// All that passes through the rank in the middle, one after the other.
 fn through_middle(call: &Call) -> Cost {
-    let reduced = direct::cost(call, call.bytes()).bytes.saturating_sub(call.bytes());
-    Cost { reduced, ..star::cost(call, call.bytes(), call.bytes()) }
+    let reduced = linear::cost(call, call.bytes()).bytes.saturating_sub(call.bytes());
+    Cost { reduced, ..via_root::cost(call, call.bytes(), call.bytes()) }
 }

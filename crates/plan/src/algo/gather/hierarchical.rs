@@ -12,13 +12,13 @@
 //! Cost: that of a gather in the largest node, and of one among the leaders.
 
 use crate::algo::Algorithm;
-use crate::algo::by_node::{ByNode, NodeRole, Phases, data, reads};
+use crate::algo::hierarchical::{Hierarchical, NodeRole, Phases, data, reads};
 use crate::build::{Builder, Data};
 use crate::call::{Blocks, Call, Collective, Operation, Rank};
 
 struct Gather;
 
-pub(in crate::algo) const ROW: &dyn Algorithm = &ByNode(Gather);
+pub(in crate::algo) const ROW: &dyn Algorithm = &Hierarchical(Gather);
 
 /// Length of one rank's block.
 fn count(call: &Call) -> usize {

@@ -1,4 +1,4 @@
-//! Direct: every rank sends its block to the root.
+//! Linear: every rank sends its block to the root.
 //!
 //! ```text
 //!   4 ranks, root 1      0     1     2     3
@@ -13,21 +13,21 @@
 //! root; of a gatherv only the messages are known to all.
 
 use crate::algo::gathered_blocks::blocks;
-use crate::algo::{Algorithm, Refusal, direct};
+use crate::algo::{Algorithm, Refusal, linear};
 use crate::build::Builder;
 use crate::call::{Call, Collective};
 use crate::cost::{AggregateWork, Cost, SendRecvCount};
 
 /// The algorithm, of a gather or a gatherv.
-pub(in crate::algo) struct Direct {
+pub(in crate::algo) struct Linear {
     pub(in crate::algo) collective: Collective,
 }
 
-pub(in crate::algo) const ROW: &dyn Algorithm = &Direct { collective: Collective::Gather };
+pub(in crate::algo) const ROW: &dyn Algorithm = &Linear { collective: Collective::Gather };
 
-impl Algorithm for Direct {
+impl Algorithm for Linear {
     fn name(&self) -> &'static str {
-        "direct"
+        "linear"
     }
 
     fn collective(&self) -> Collective {
@@ -40,13 +40,13 @@ impl Algorithm for Direct {
 
     fn accepts(&self, call: &Call) -> Result<(), Refusal> {
         match self.collective {
-            Collective::Gather => direct::accepts(call),
+            Collective::Gather => linear::accepts(call),
             _ => Ok(()),
         }
     }
 
     fn cost(&self, call: &Call) -> Cost {
-        direct::cost(call, call.bytes() / call.ranks as usize)
+        linear::cost(call, call.bytes() / call.ranks as usize)
     }
 
     fn work(&self, call: &Call) -> AggregateWork {
@@ -64,7 +64,7 @@ impl Algorithm for Direct {
             return builder.send(root, own);
         }
         let blocks = blocks(call);
-        direct::receive_from_all(builder, &blocks);
+        linear::receive_from_all(builder, &blocks);
         // Last, as nobody waits for it.
         builder.copy(own, blocks[root.index()]);
     }

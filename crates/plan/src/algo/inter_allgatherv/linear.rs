@@ -1,4 +1,4 @@
-//! Direct, for blocks of different lengths: every rank sends its own to all of the other group.
+//! Linear, for blocks of different lengths: every rank sends its own to all of the other group.
 //!
 //! Nobody needs to know the blocks of its own group, which it does not; so this goes for any number
 //! of ranks, and of its cost only the messages are known to all.
@@ -9,13 +9,13 @@ use crate::call::{Call, Collective, Operation};
 use crate::cost::Cost;
 use crate::plan::Buffer;
 
-struct Direct;
+struct Linear;
 
-pub(in crate::algo) const ROW: &dyn Algorithm = &Direct;
+pub(in crate::algo) const ROW: &dyn Algorithm = &Linear;
 
-impl Algorithm for Direct {
+impl Algorithm for Linear {
     fn name(&self) -> &'static str {
-        "direct"
+        "linear"
     }
 
     fn collective(&self) -> Collective {

@@ -1,4 +1,4 @@
-//! Direct: every rank tells every rank of the other group that it has entered.
+//! Linear: every rank tells every rank of the other group that it has entered.
 //!
 //! ```text
 //!   groups 0 1 and 2 3 4      0 > 2     0 > 3     0 > 4
@@ -11,18 +11,18 @@
 //!
 //! Cost: a latency and `p - 1` further messages, for `p` ranks in the larger group.
 
-use crate::algo::{Algorithm, Refusal, between, direct};
+use crate::algo::{Algorithm, Refusal, between, linear};
 use crate::build::Builder;
 use crate::call::{Call, Collective};
 use crate::cost::Cost;
 
-struct Direct;
+struct Linear;
 
-pub(in crate::algo) const ROW: &dyn Algorithm = &Direct;
+pub(in crate::algo) const ROW: &dyn Algorithm = &Linear;
 
-impl Algorithm for Direct {
+impl Algorithm for Linear {
     fn name(&self) -> &'static str {
-        "direct"
+        "linear"
     }
 
     fn collective(&self) -> Collective {
@@ -34,7 +34,7 @@ impl Algorithm for Direct {
     }
 
     fn accepts(&self, call: &Call) -> Result<(), Refusal> {
-        direct::accepts(call)
+        linear::accepts(call)
     }
 
     fn cost(&self, call: &Call) -> Cost {

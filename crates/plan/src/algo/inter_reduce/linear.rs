@@ -1,4 +1,4 @@
-//! Direct: every rank of the group without the root sends to it, and it reduces in rank order.
+//! Linear: every rank of the group without the root sends to it, and it reduces in rank order.
 //!
 //! ```text
 //!   groups 0 1 and 2 3 4     2        3        4        0        1 (root)
@@ -11,18 +11,18 @@
 //! Cost: a latency and `p - 1` further messages, `p n` and `(p - 1) n` to reduce, all at the root,
 //! for `p` ranks in the other group; `p n` of scratch memory.
 
-use crate::algo::{Algorithm, Refusal, between, direct};
+use crate::algo::{Algorithm, Refusal, between, linear};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Operation};
 use crate::cost::Cost;
 
-struct Direct;
+struct Linear;
 
-pub(in crate::algo) const ROW: &dyn Algorithm = &Direct;
+pub(in crate::algo) const ROW: &dyn Algorithm = &Linear;
 
-impl Algorithm for Direct {
+impl Algorithm for Linear {
     fn name(&self) -> &'static str {
-        "direct"
+        "linear"
     }
 
     fn collective(&self) -> Collective {
@@ -34,7 +34,7 @@ impl Algorithm for Direct {
     }
 
     fn accepts(&self, call: &Call) -> Result<(), Refusal> {
-        direct::accepts(call)
+        linear::accepts(call)
     }
 
     fn cost(&self, call: &Call) -> Cost {
@@ -56,7 +56,7 @@ impl Algorithm for Direct {
             let output = builder.output();
             let operands = between::places(call, builder, output);
             between::receive_from_far(call, builder, &operands);
-            direct::reduce_in_order(builder, &operands, output);
+            linear::reduce_in_order(builder, &operands, output);
         } else if between::contributors(call).contains(&call.rank.0) {
             builder.send(root, builder.contribution());
         }

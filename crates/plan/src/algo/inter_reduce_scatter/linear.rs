@@ -1,4 +1,4 @@
-//! Direct: every rank sends all its data to every rank of the other group, who reduces its block.
+//! Linear: every rank sends all its data to every rank of the other group, who reduces its block.
 //!
 //! ```text
 //!   groups 0 1 and 2 3 4     0             1             2        3        4
@@ -12,18 +12,18 @@
 //! Cost: a latency and `p - 1` further messages, `p n` and up to `(p - 1) n` to reduce, for `p`
 //! ranks in the larger group and `n` in all blocks; `p n` of scratch memory.
 
-use crate::algo::{Algorithm, Refusal, between, direct};
+use crate::algo::{Algorithm, Refusal, between, linear};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Operation};
 use crate::cost::Cost;
 
-struct Direct;
+struct Linear;
 
-pub(in crate::algo) const ROW: &dyn Algorithm = &Direct;
+pub(in crate::algo) const ROW: &dyn Algorithm = &Linear;
 
-impl Algorithm for Direct {
+impl Algorithm for Linear {
     fn name(&self) -> &'static str {
-        "direct"
+        "linear"
     }
 
     fn collective(&self) -> Collective {
@@ -35,7 +35,7 @@ impl Algorithm for Direct {
     }
 
     fn accepts(&self, call: &Call) -> Result<(), Refusal> {
-        direct::accepts(call)
+        linear::accepts(call)
     }
 
     fn cost(&self, call: &Call) -> Cost {
@@ -56,6 +56,6 @@ impl Algorithm for Direct {
         between::receive_from_far(call, builder, &incoming);
         between::send_to_far(call, builder, |_| own);
         let operands: Vec<_> = incoming.iter().map(|place| place.range(block.clone())).collect();
-        direct::reduce_in_order(builder, &operands, output);
+        linear::reduce_in_order(builder, &operands, output);
     }
 }

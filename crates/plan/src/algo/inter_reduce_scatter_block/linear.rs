@@ -1,4 +1,4 @@
-//! Direct: every rank sends each block to its owner in the other group, who reduces in rank order.
+//! Linear: every rank sends each block to its owner in the other group, who reduces in rank order.
 //!
 //! ```text
 //!   groups 0 1 and 2 3 4     0             1             2        3        4
@@ -9,18 +9,18 @@
 //! Cost: a latency and `p - 1` further messages, `p n` and `(p - 1) n` to reduce, for `p` ranks in
 //! the larger group and blocks of `n`, the longer if the groups differ; `p n` of scratch memory.
 
-use crate::algo::{Algorithm, Refusal, between, direct};
+use crate::algo::{Algorithm, Refusal, between, linear};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Operation};
 use crate::cost::Cost;
 
-struct Direct;
+struct Linear;
 
-pub(in crate::algo) const ROW: &dyn Algorithm = &Direct;
+pub(in crate::algo) const ROW: &dyn Algorithm = &Linear;
 
-impl Algorithm for Direct {
+impl Algorithm for Linear {
     fn name(&self) -> &'static str {
-        "direct"
+        "linear"
     }
 
     fn collective(&self) -> Collective {
@@ -32,7 +32,7 @@ impl Algorithm for Direct {
     }
 
     fn accepts(&self, call: &Call) -> Result<(), Refusal> {
-        direct::accepts(call)
+        linear::accepts(call)
     }
 
     fn cost(&self, call: &Call) -> Cost {
@@ -50,6 +50,6 @@ impl Algorithm for Direct {
         let operands = between::places(call, builder, output);
         between::receive_from_far(call, builder, &operands);
         between::send_to_far(call, builder, |position| own.sub(position * count, count));
-        direct::reduce_in_order(builder, &operands, output);
+        linear::reduce_in_order(builder, &operands, output);
     }
 }

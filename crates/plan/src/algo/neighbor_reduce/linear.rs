@@ -1,4 +1,4 @@
-//! Direct: every block is sent at once, and each rank reduces those that come in the order of its
+//! Linear: every block is sent at once, and each rank reduces those that come in the order of its
 //! sources.
 //!
 //! ```text
@@ -23,13 +23,13 @@ use crate::cost::Cost;
 use crate::order::sort_by_number;
 use crate::plan::{Buffer, Slice};
 
-struct Direct;
+struct Linear;
 
-pub(in crate::algo) const ROW: &dyn Algorithm = &Direct;
+pub(in crate::algo) const ROW: &dyn Algorithm = &Linear;
 
-impl Algorithm for Direct {
+impl Algorithm for Linear {
     fn name(&self) -> &'static str {
-        "direct"
+        "linear"
     }
 
     fn collective(&self) -> Collective {

@@ -1,4 +1,4 @@
-//! Gateways: one message from each node to each node that it has blocks for.
+//! Three steps: one message from each node to each node that it has blocks for.
 //!
 //! ```text
 //!   node A              node B
@@ -8,7 +8,7 @@
 //! ```
 //!
 //! The [parcels](crate::algo::aggregation) of this algorithm hold all blocks from one node to one
-//! node. Gateways of different pairs of nodes take turns.
+//! node. ThreeStep of different pairs of nodes take turns.
 //!
 //! Between two nodes passes one message, the fewest there can be, and each block once, the least
 //! data there can be. It takes three messages in a row, and copies at each end: for many short
@@ -20,13 +20,13 @@ use crate::build::Builder;
 use crate::call::{Call, Collective};
 use crate::cost::Cost;
 
-struct Gateways;
+struct ThreeStep;
 
-pub(in crate::algo) const ROW: &dyn Algorithm = &Gateways;
+pub(in crate::algo) const ROW: &dyn Algorithm = &ThreeStep;
 
-impl Algorithm for Gateways {
+impl Algorithm for ThreeStep {
     fn name(&self) -> &'static str {
-        "gateways"
+        "three_step"
     }
 
     fn collective(&self) -> Collective {
@@ -42,10 +42,10 @@ impl Algorithm for Gateways {
     }
 
     fn cost(&self, call: &Call) -> Cost {
-        aggregation::cost(call, aggregation::surroundings(call).demands.gateways, 3)
+        aggregation::cost(call, aggregation::surroundings(call).demands.three_step, 3)
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {
-        aggregation::build(Bundle::ByNode, call, builder);
+        aggregation::build(Bundle::Hierarchical, call, builder);
     }
 }

@@ -1,4 +1,4 @@
-//! Forwarders: each source sends each block once to each node, and one rank there forwards it.
+//! Two steps: each source sends each block once to each node, and one rank there forwards it.
 //!
 //! ```text
 //!   node A       node B
@@ -20,13 +20,13 @@ use crate::build::Builder;
 use crate::call::{Call, Collective};
 use crate::cost::Cost;
 
-struct Forwarders;
+struct TwoStep;
 
-pub(in crate::algo) const ROW: &dyn Algorithm = &Forwarders;
+pub(in crate::algo) const ROW: &dyn Algorithm = &TwoStep;
 
-impl Algorithm for Forwarders {
+impl Algorithm for TwoStep {
     fn name(&self) -> &'static str {
-        "forwarders"
+        "two_step"
     }
 
     fn collective(&self) -> Collective {
@@ -42,7 +42,7 @@ impl Algorithm for Forwarders {
     }
 
     fn cost(&self, call: &Call) -> Cost {
-        aggregation::cost(call, aggregation::surroundings(call).demands.forwarders, 2)
+        aggregation::cost(call, aggregation::surroundings(call).demands.two_step, 2)
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {

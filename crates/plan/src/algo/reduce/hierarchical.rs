@@ -6,20 +6,20 @@
 //!   leaders                                abcde  <-
 //! ```
 //!
-//! The leaders of the nodes are the root and the [first](crate::algo::by_node) of each other node.
-//! Operands are in rank order where the ranks of each node follow each other, as they must if the
-//! operator does not commute.
+//! The leaders of the nodes are the root and the [first](crate::algo::hierarchical) of each other
+//! node. Operands are in rank order where the ranks of each node follow each other, as they must if
+//! the operator does not commute.
 //!
 //! Cost: that of a reduction in the largest node, and of one among the leaders.
 
 use crate::algo::Algorithm;
-use crate::algo::by_node::{ByNode, NodeRole, Phases, data, reads};
+use crate::algo::hierarchical::{Hierarchical, NodeRole, Phases, data, reads};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Operation, Rank};
 
 struct Reduce;
 
-pub(in crate::algo) const ROW: &dyn Algorithm = &ByNode(Reduce);
+pub(in crate::algo) const ROW: &dyn Algorithm = &Hierarchical(Reduce);
 
 fn operation(call: &Call, root: Rank) -> Operation {
     let Operation::Reduce { count, commutative, .. } = call.operation else {

@@ -1,4 +1,4 @@
-//! Direct: every rank sends to the root, which reduces in rank order.
+//! Linear: every rank sends to the root, which reduces in rank order.
 //!
 //! ```text
 //!   4 ranks, root 1      0     1     2     3
@@ -13,18 +13,18 @@
 //! Cost: a latency and `p - 2` further messages, `(p - 1) n` and as much to reduce, all at the
 //! root, which needs `(p - 2) n` of scratch memory.
 
-use crate::algo::{Algorithm, Refusal, direct};
+use crate::algo::{Algorithm, Refusal, linear};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Operation};
 use crate::cost::{AggregateWork, Cost, SendRecvCount};
 
-struct Direct;
+struct Linear;
 
-pub(in crate::algo) const ROW: &dyn Algorithm = &Direct;
+pub(in crate::algo) const ROW: &dyn Algorithm = &Linear;
 
-impl Algorithm for Direct {
+impl Algorithm for Linear {
     fn name(&self) -> &'static str {
-        "direct"
+        "linear"
     }
 
     fn collective(&self) -> Collective {
@@ -36,11 +36,11 @@ impl Algorithm for Direct {
     }
 
     fn accepts(&self, call: &Call) -> Result<(), Refusal> {
-        direct::accepts(call)
+        linear::accepts(call)
     }
 
     fn cost(&self, call: &Call) -> Cost {
-        let cost = direct::cost(call, call.bytes());
+        let cost = linear::cost(call, call.bytes());
         Cost { reduced: cost.bytes, ..cost }
     }
 
@@ -60,8 +60,8 @@ impl Algorithm for Direct {
             return builder.send(root, builder.contribution());
         }
         let result = builder.output();
-        let operands = direct::operands_of(builder, builder.contribution(), result);
-        direct::receive_from_all(builder, &operands);
-        direct::reduce_in_order(builder, &operands, result);
+        let operands = linear::operands_of(builder, builder.contribution(), result);
+        linear::receive_from_all(builder, &operands);
+        linear::reduce_in_order(builder, &operands, result);
     }
 }

@@ -1,5 +1,5 @@
-//! Pieces: each rank reduces one piece of the data, which all others send to it, and sends the
-//! result to the root.
+//! Linear reduce-scatter and gather: each rank reduces one piece of the data, which all others send
+//! to it, and sends the result to the root.
 //!
 //! ```text
 //!   3 ranks, pieces xyz      0                1 (root)         2
@@ -16,18 +16,18 @@
 //! of that; `n (p - 2) / p` of scratch memory, and `n / p` more at all but the root.
 
 use crate::algo::gathered_blocks::{longest_part_bytes, parts};
-use crate::algo::{Algorithm, Refusal, direct};
+use crate::algo::{Algorithm, Refusal, linear};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Operation};
 use crate::cost::{AggregateWork, Cost};
 
-struct Pieces;
+struct LinearReduceScatterGather;
 
-pub(in crate::algo) const ROW: &dyn Algorithm = &Pieces;
+pub(in crate::algo) const ROW: &dyn Algorithm = &LinearReduceScatterGather;
 
-impl Algorithm for Pieces {
+impl Algorithm for LinearReduceScatterGather {
     fn name(&self) -> &'static str {
-        "pieces"
+        "linear_reduce_scatter_gather"
     }
 
     fn collective(&self) -> Collective {
@@ -39,7 +39,7 @@ impl Algorithm for Pieces {
     }
 
     fn accepts(&self, call: &Call) -> Result<(), Refusal> {
-        direct::accepts(call)
+        linear::accepts(call)
     }
 
     fn cost(&self, call: &Call) -> Cost {
@@ -72,12 +72,12 @@ impl Algorithm for Pieces {
         let results = parts(builder.output(), ranks);
         let is_root = call.rank == root;
         let result = if is_root { results[me] } else { builder.scratch(given[me].len) };
-        let operands = direct::operands_of(builder, given[me], result);
-        direct::send_to_each(builder, &given);
-        direct::receive_from_all(builder, &operands);
-        direct::reduce_in_order(builder, &operands, result);
+        let operands = linear::operands_of(builder, given[me], result);
+        linear::send_to_each(builder, &given);
+        linear::receive_from_all(builder, &operands);
+        linear::reduce_in_order(builder, &operands, result);
         if is_root {
-            direct::receive_from_all(builder, &results);
+            linear::receive_from_all(builder, &results);
         } else {
             builder.send(root, result);
         }
@@ -88,6 +88,6 @@ impl Algorithm for Pieces {
 /// lies in the caches of those who have reduced it.
 fn rounds(call: &Call) -> (Cost, Cost) {
     let piece = call.bytes().div_ceil(call.ranks as usize);
-    let each = direct::cost(call, piece);
+    let each = linear::cost(call, piece);
     (Cost { reduced: each.bytes, ..each }, Cost { copied: each.bytes, ..each })
 }

@@ -3,9 +3,9 @@
 //! The algorithm is that of reduce_scatter_block: it works on blocks of any lengths.
 
 use crate::algo::Algorithm;
-use crate::algo::by_node::ByNode;
-use crate::algo::reduce_scatter_block::by_node::ReduceScatterBlock;
+use crate::algo::hierarchical::Hierarchical;
+use crate::algo::reduce_scatter_block::hierarchical::ReduceScatterBlock;
 use crate::call::Collective;
 
 pub(in crate::algo) const ROW: &dyn Algorithm =
-    &ByNode(ReduceScatterBlock { collective: Collective::ReduceScatter });
+    &Hierarchical(ReduceScatterBlock { collective: Collective::ReduceScatter });

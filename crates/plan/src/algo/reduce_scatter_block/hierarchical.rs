@@ -14,7 +14,7 @@
 //! Cost: that of a reduction and a scatter in the largest node, and of a reduction among the
 //! leaders that leaves a part with each.
 
-use crate::algo::by_node::{ByNode, NodeRole, Phases, data, even, reads, writes};
+use crate::algo::hierarchical::{Hierarchical, NodeRole, Phases, data, even, reads, writes};
 use crate::algo::{Algorithm, scattered_blocks};
 use crate::build::Builder;
 use crate::call::{Block, Blocks, Call, Collective, Operation, Rank};
@@ -25,7 +25,7 @@ pub(in crate::algo) struct ReduceScatterBlock {
 }
 
 pub(in crate::algo) const ROW: &dyn Algorithm =
-    &ByNode(ReduceScatterBlock { collective: Collective::ReduceScatterBlock });
+    &Hierarchical(ReduceScatterBlock { collective: Collective::ReduceScatterBlock });
 
 fn commutes(call: &Call) -> bool {
     call.operation.commutative() == Some(true)

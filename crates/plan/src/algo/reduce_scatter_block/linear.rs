@@ -1,4 +1,4 @@
-//! Direct: every rank sends each block to its owner, who reduces in rank order.
+//! Linear: every rank sends each block to its owner, who reduces in rank order.
 //!
 //! ```text
 //!   3 ranks, blocks x y z      0                1                2
@@ -12,22 +12,22 @@
 //! Cost: a latency and `p - 2` further messages, `(p - 1) n` for blocks of `n`, the largest if they
 //! differ, and as much to reduce; `(p - 1) n` of scratch memory.
 
-use crate::algo::{Algorithm, Refusal, direct, scattered_blocks};
+use crate::algo::{Algorithm, Refusal, linear, scattered_blocks};
 use crate::build::Builder;
 use crate::call::{Call, Collective};
 use crate::cost::Cost;
 
 /// The algorithm, for blocks of one length or of several.
-pub(in crate::algo) struct Direct {
+pub(in crate::algo) struct Linear {
     pub(in crate::algo) collective: Collective,
 }
 
 pub(in crate::algo) const ROW: &dyn Algorithm =
-    &Direct { collective: Collective::ReduceScatterBlock };
+    &Linear { collective: Collective::ReduceScatterBlock };
 
-impl Algorithm for Direct {
+impl Algorithm for Linear {
     fn name(&self) -> &'static str {
-        "direct"
+        "linear"
     }
 
     fn collective(&self) -> Collective {
@@ -39,23 +39,23 @@ impl Algorithm for Direct {
     }
 
     fn accepts(&self, call: &Call) -> Result<(), Refusal> {
-        direct::accepts(call)
+        linear::accepts(call)
     }
 
     fn cost(&self, call: &Call) -> Cost {
         let largest = scattered_blocks::largest_bytes(call, scattered_blocks::blocks(call));
-        let cost = direct::cost(call, largest);
+        let cost = linear::cost(call, largest);
         Cost { reduced: cost.bytes, ..cost }
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {
         let blocks = scattered_blocks::blocks(call);
         let own = blocks[call.rank.index()];
-        let operands = direct::operands(builder, own);
-        direct::send_to_each(builder, &blocks);
-        direct::receive_from_all(builder, &operands);
+        let operands = linear::operands(builder, own);
+        linear::send_to_each(builder, &blocks);
+        linear::receive_from_all(builder, &operands);
         // In place the output goes on behind the result.
         let result = builder.output().sub(0, own.len);
-        direct::reduce_in_order(builder, &operands, result);
+        linear::reduce_in_order(builder, &operands, result);
     }
 }

@@ -1,4 +1,4 @@
-//! Star: every rank sends all blocks to the first, which reduces in rank order and deals out.
+//! Via a root: every rank sends all blocks to the first, which reduces in rank order and deals out.
 //!
 //! ```text
 //!   3 ranks, blocks x y z      0                   1           2
@@ -14,18 +14,18 @@
 //! Cost: two latencies and `2 (p - 2)` further messages, `(p - 1) (p n + n)` for blocks of `n`, and
 //! a reduction of `(p - 1) p n`; as much scratch memory at the first rank, and `p n`.
 
-use crate::algo::{Algorithm, Refusal, direct, scattered_blocks, star};
+use crate::algo::{Algorithm, Refusal, linear, scattered_blocks, via_root};
 use crate::build::Builder;
 use crate::call::{Call, Collective};
 use crate::cost::{AggregateWork, Cost};
 
-struct Star;
+struct ViaRoot;
 
-pub(in crate::algo) const ROW: &dyn Algorithm = &Star;
+pub(in crate::algo) const ROW: &dyn Algorithm = &ViaRoot;
 
-impl Algorithm for Star {
+impl Algorithm for ViaRoot {
     fn name(&self) -> &'static str {
-        "star"
+        "via_root"
     }
 
     fn collective(&self) -> Collective {
@@ -37,17 +37,17 @@ impl Algorithm for Star {
     }
 
     fn accepts(&self, call: &Call) -> Result<(), Refusal> {
-        star::accepts(call)
+        via_root::accepts(call)
     }
 
     fn cost(&self, call: &Call) -> Cost {
         let largest = scattered_blocks::largest_bytes(call, scattered_blocks::blocks(call));
-        let reduced = direct::cost(call, call.bytes()).bytes;
-        Cost { reduced, copied: largest, ..star::cost(call, call.bytes(), largest) }
+        let reduced = linear::cost(call, call.bytes()).bytes;
+        Cost { reduced, copied: largest, ..via_root::cost(call, call.bytes(), largest) }
     }
 
     fn work(&self, call: &Call) -> AggregateWork {
-        star::work(call, &self.cost(call))
+        via_root::work(call, &self.cost(call))
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {
@@ -55,14 +55,14 @@ impl Algorithm for Star {
         let own = builder.contribution();
         // In place the output goes on behind the result.
         let result = builder.output().sub(0, blocks[call.rank.index()].len);
-        if call.rank != star::MIDDLE {
-            return star::swap(builder, own, result);
+        if call.rank != via_root::MIDDLE {
+            return via_root::swap(builder, own, result);
         }
-        let operands = direct::operands(builder, own);
-        direct::receive_from_all(builder, &operands);
+        let operands = linear::operands(builder, own);
+        linear::receive_from_all(builder, &operands);
         let sums = builder.scratch(own.len);
-        direct::reduce_in_order(builder, &operands, sums);
-        for rank in star::others(builder) {
+        linear::reduce_in_order(builder, &operands, sums);
+        for rank in via_root::others(builder) {
             let block = blocks[rank.index()];
             builder.send(rank, sums.sub(block.start, block.len));
         }

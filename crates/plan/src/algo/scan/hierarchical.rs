@@ -19,7 +19,7 @@
 //! one or two reductions.
 
 use crate::algo::Algorithm;
-use crate::algo::by_node::{ByNode, NodeRole, Phases, data, writes};
+use crate::algo::hierarchical::{Hierarchical, NodeRole, Phases, data, writes};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Operation, Rank};
 use crate::plan::Slice;
@@ -29,7 +29,8 @@ pub(in crate::algo) struct Scan {
     pub(in crate::algo) collective: Collective,
 }
 
-pub(in crate::algo) const ROW: &dyn Algorithm = &ByNode(Scan { collective: Collective::Scan });
+pub(in crate::algo) const ROW: &dyn Algorithm =
+    &Hierarchical(Scan { collective: Collective::Scan });
 
 /// What the ranks of a node bring to the nodes behind and to their own result.
 struct Sums {

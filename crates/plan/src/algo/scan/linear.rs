@@ -1,4 +1,4 @@
-//! Direct: every rank sends its data to all after it, and each reduces in rank order.
+//! Linear: every rank sends its data to all after it, and each reduces in rank order.
 //!
 //! ```text
 //!   3 ranks      0                1                2
@@ -13,18 +13,18 @@
 //! Cost: a latency and `p - 2` further messages, `(p - 1) n` and as much to reduce at the last
 //! rank, which needs `(p - 1) n` of scratch memory.
 
-use crate::algo::{Algorithm, Refusal, direct};
+use crate::algo::{Algorithm, Refusal, linear};
 use crate::build::Builder;
 use crate::call::{Call, Collective};
 use crate::cost::{AggregateWork, Cost, OneWayFlow, SendRecvCount};
 
-struct Direct;
+struct Linear;
 
-pub(in crate::algo) const ROW: &dyn Algorithm = &Direct;
+pub(in crate::algo) const ROW: &dyn Algorithm = &Linear;
 
-impl Algorithm for Direct {
+impl Algorithm for Linear {
     fn name(&self) -> &'static str {
-        "direct"
+        "linear"
     }
 
     fn collective(&self) -> Collective {
@@ -36,11 +36,11 @@ impl Algorithm for Direct {
     }
 
     fn accepts(&self, call: &Call) -> Result<(), Refusal> {
-        direct::accepts(call)
+        linear::accepts(call)
     }
 
     fn cost(&self, call: &Call) -> Cost {
-        let cost = direct::cost(call, call.bytes());
+        let cost = linear::cost(call, call.bytes());
         Cost { reduced: cost.bytes, ..cost }
     }
 
@@ -57,9 +57,9 @@ impl Algorithm for Direct {
 
     fn build(&self, _: &Call, builder: &mut Builder<'_>) {
         let own = builder.contribution();
-        let mut operands = direct::receive_from_earlier(builder, own.len);
+        let mut operands = linear::receive_from_earlier(builder, own.len);
         operands.push(own);
-        direct::send_to_later(builder, own);
-        direct::reduce_in_order(builder, &operands, builder.output());
+        linear::send_to_later(builder, own);
+        linear::reduce_in_order(builder, &operands, builder.output());
     }
 }

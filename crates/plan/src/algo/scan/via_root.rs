@@ -1,4 +1,4 @@
-//! Star: every rank sends to the first, which reduces in rank order and sends each its sum.
+//! Via a root: every rank sends to the first, which reduces in rank order and sends each its sum.
 //!
 //! ```text
 //!   3 ranks      0                      1            2
@@ -15,18 +15,18 @@
 //! Cost: two latencies and `p - 2` further messages, as sums leave while operands come,
 //! `2 (p - 1) n` and a reduction of `(p - 1) n`; `(p - 1) n` of scratch memory at the first rank.
 
-use crate::algo::{Algorithm, Refusal, direct, star};
+use crate::algo::{Algorithm, Refusal, linear, via_root};
 use crate::build::Builder;
 use crate::call::{Call, Collective};
 use crate::cost::{AggregateWork, Cost};
 
-struct Star;
+struct ViaRoot;
 
-pub(in crate::algo) const ROW: &dyn Algorithm = &Star;
+pub(in crate::algo) const ROW: &dyn Algorithm = &ViaRoot;
 
-impl Algorithm for Star {
+impl Algorithm for ViaRoot {
     fn name(&self) -> &'static str {
-        "star"
+        "via_root"
     }
 
     fn collective(&self) -> Collective {
@@ -38,7 +38,7 @@ impl Algorithm for Star {
     }
 
     fn accepts(&self, call: &Call) -> Result<(), Refusal> {
-        star::accepts(call)
+        via_root::accepts(call)
     }
 
     fn cost(&self, call: &Call) -> Cost {
@@ -47,20 +47,20 @@ impl Algorithm for Star {
     }
 
     fn work(&self, call: &Call) -> AggregateWork {
-        star::work(call, &through_middle(call))
+        via_root::work(call, &through_middle(call))
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {
         let (own, output) = (builder.contribution(), builder.output());
-        if call.rank != star::MIDDLE {
-            return star::swap(builder, own, output);
+        if call.rank != via_root::MIDDLE {
+            return via_root::swap(builder, own, output);
         }
-        let sums = direct::operands(builder, own);
+        let sums = linear::operands(builder, own);
         // The nearest first, as its sum is the first that can be sent.
-        for rank in star::others(builder) {
+        for rank in via_root::others(builder) {
             builder.recv(rank, sums[rank.index()]);
         }
-        for rank in star::others(builder) {
+        for rank in via_root::others(builder) {
             let (before, sum) = (sums[rank.index() - 1], sums[rank.index()]);
             builder.reduce(before, sum, sum);
             builder.send(rank, sum);
@@ -71,6 +71,6 @@ impl Algorithm for Star {
 
 /// All that passes through the rank in the middle, one after the other.
 fn through_middle(call: &Call) -> Cost {
-    let reduced = direct::cost(call, call.bytes()).bytes;
-    Cost { reduced, ..star::cost(call, call.bytes(), call.bytes()) }
+    let reduced = linear::cost(call, call.bytes()).bytes;
+    Cost { reduced, ..via_root::cost(call, call.bytes(), call.bytes()) }
 }

@@ -12,13 +12,13 @@
 //! Cost: that of a scatter among the leaders, and of one in the largest node.
 
 use crate::algo::Algorithm;
-use crate::algo::by_node::{ByNode, NodeRole, Phases, data, writes};
+use crate::algo::hierarchical::{Hierarchical, NodeRole, Phases, data, writes};
 use crate::build::{Builder, Data};
 use crate::call::{Blocks, Call, Collective, Operation, Rank};
 
 struct Scatter;
 
-pub(in crate::algo) const ROW: &dyn Algorithm = &ByNode(Scatter);
+pub(in crate::algo) const ROW: &dyn Algorithm = &Hierarchical(Scatter);
 
 /// Length of one rank's block.
 fn count(call: &Call) -> usize {

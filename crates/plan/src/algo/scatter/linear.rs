@@ -1,4 +1,4 @@
-//! Direct: the root sends to every other rank its block.
+//! Linear: the root sends to every other rank its block.
 //!
 //! ```text
 //!   4 ranks, root 1      0     1     2     3
@@ -14,21 +14,21 @@
 //! root; of a scatterv only the messages are known to all.
 
 use crate::algo::scattered_blocks::blocks;
-use crate::algo::{Algorithm, Refusal, direct};
+use crate::algo::{Algorithm, Refusal, linear};
 use crate::build::Builder;
 use crate::call::{Call, Collective};
 use crate::cost::{AggregateWork, Cost, SendRecvCount};
 
 /// The algorithm, of a scatter or a scatterv.
-pub(in crate::algo) struct Direct {
+pub(in crate::algo) struct Linear {
     pub(in crate::algo) collective: Collective,
 }
 
-pub(in crate::algo) const ROW: &dyn Algorithm = &Direct { collective: Collective::Scatter };
+pub(in crate::algo) const ROW: &dyn Algorithm = &Linear { collective: Collective::Scatter };
 
-impl Algorithm for Direct {
+impl Algorithm for Linear {
     fn name(&self) -> &'static str {
-        "direct"
+        "linear"
     }
 
     fn collective(&self) -> Collective {
@@ -41,13 +41,13 @@ impl Algorithm for Direct {
 
     fn accepts(&self, call: &Call) -> Result<(), Refusal> {
         match self.collective {
-            Collective::Scatter => direct::accepts(call),
+            Collective::Scatter => linear::accepts(call),
             _ => Ok(()),
         }
     }
 
     fn cost(&self, call: &Call) -> Cost {
-        direct::cost(call, call.bytes() / call.ranks as usize)
+        linear::cost(call, call.bytes() / call.ranks as usize)
     }
 
     fn work(&self, call: &Call) -> AggregateWork {
@@ -65,7 +65,7 @@ impl Algorithm for Direct {
             return builder.recv(root, output);
         }
         let blocks = blocks(call);
-        direct::send_to_each(builder, &blocks);
+        linear::send_to_each(builder, &blocks);
         if !call.in_place {
             // Last, as nobody waits for it.
             builder.copy(blocks[root.index()], output);
