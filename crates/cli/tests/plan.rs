@@ -54,7 +54,7 @@ fn a_plan_says_what_is_chosen_why_and_that_it_is_verified() {
 fn every_algorithm_can_be_drawn() {
     for algorithm in algo::table() {
         let name = format!("{algorithm:?}");
-        let nodes = if algorithm.name() == "by_node" { " --per-node 2" } else { "" };
+        let nodes = if algorithm.name() == "hierarchical" { " --per-node 2" } else { "" };
         let page = said(&format!("plan {name} -n 4{nodes}"));
         assert!(page.contains(&format!("\n{name}: 4 ranks")), "{page}");
         assert_eq!(
@@ -85,7 +85,7 @@ fn what_is_made_up_is_said() {
 #[test]
 fn messages_between_nodes_are_counted() {
     let page = said("plan bcast -n 12 --per-node 4 --root 5");
-    assert!(fact(&page, "chosen:").starts_with("by_node ("), "{page}");
+    assert!(fact(&page, "chosen:").starts_with("hierarchical ("), "{page}");
     assert_eq!(fact(&page, "nodes:"), "of 4 ranks, 2 messages between them");
     let binomial = said("plan bcast/binomial -n 12 --per-node 4 --root 5");
     assert_eq!(fact(&binomial, "nodes:"), "of 4 ranks, 5 messages between them");
@@ -181,7 +181,7 @@ fn mistakes_are_one_line() {
         ("plan bcast/bus -n 2", "no algorithm `bus`; it has binomial, scatter_allgather"),
         ("plan barrier -n 0", "0 is not in 1..=64"),
         ("plan barrier -n 65", "65 is not in 1..=64"),
-        ("plan bcast/by_node -n 4", "by_node refuses this call: it needs"),
+        ("plan bcast/hierarchical -n 4", "hierarchical refuses this call: it needs"),
         ("plan bcast -n 4 --root 4", "root 4 is not below the number of ranks, 4"),
         ("plan bcast -n 4 --rank 4", "rank 4 is not below the number of ranks, 4"),
         ("plan barrier -n 4 --in-place", "cannot be called in place"),

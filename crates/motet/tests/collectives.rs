@@ -293,7 +293,7 @@ fn every_algorithm(collective: Collective, checks: [Check; 6]) {
         let settings = by_algorithm(collective.name(), name);
         let plain = settings.clone().without_channels().without_single_copy();
         // Where there is one node, nothing goes by node, even if that is asked for.
-        let fewest = if name == "by_node" { 3 } else { 1 };
+        let fewest = if name == "hierarchical" { 3 } else { 1 };
         for ranks in RANKS.into_iter().filter(|&ranks| ranks >= fewest) {
             let small = [0, 1, 3, ranks - 1, ranks, ranks + 1];
             on_ranks_with(ranks, &settings, |world| {

@@ -13,7 +13,7 @@ fn ways() -> Vec<(&'static str, Settings)> {
     let forced = |text: &'static str| {
         (text, Settings::new().algorithms(text).unwrap_or_else(|error| panic!("{error}")))
     };
-    let wisdom = "allreduce -> direct\nreduce -> binomial\nscan -> recursive_doubling";
+    let wisdom = "allreduce -> linear\nreduce -> binomial\nscan -> recursive_doubling";
     let wise = Settings::new().wisdom(wisdom).unwrap_or_else(|error| panic!("{error}"));
     vec![
         ("left to the library", Settings::new()),
@@ -21,10 +21,10 @@ fn ways() -> Vec<(&'static str, Settings)> {
         ("without channels", Settings::new().without_channels()),
         ("in pieces", Settings::new().without_single_copy()),
         ("in check mode", Settings::new().check()),
-        forced("allreduce=direct,reduce=direct,scan=direct,exscan=direct"),
+        forced("allreduce=linear,reduce=linear,scan=linear,exscan=linear"),
         forced("allreduce=ring,reduce=binomial,reduce_scatter_block=ring"),
-        forced("allreduce=recursive_doubling,reduce_scatter_block=direct"),
-        forced("scan=recursive_doubling,exscan=recursive_doubling,reduce_scatter=direct"),
+        forced("allreduce=recursive_doubling,reduce_scatter_block=linear"),
+        forced("scan=recursive_doubling,exscan=recursive_doubling,reduce_scatter=linear"),
     ]
 }
 
@@ -139,5 +139,5 @@ fn without_the_hint_algorithms_differ() {
         let settings = Settings::new().algorithms(text).unwrap_or_else(|error| panic!("{error}"));
         on_ranks_with(7, &settings, |world| persistent(world, 40, &hint("perhaps")))
     };
-    assert_ne!(run("allreduce=direct"), run("allreduce=ring"));
+    assert_ne!(run("allreduce=linear"), run("allreduce=ring"));
 }

@@ -327,7 +327,7 @@ fn what_is_measured_is_told_and_touches_nothing() {
         assert_eq!((sum.input()[0], sum.output()), (7, &[9u64; 100][..]));
         let told = sum.explain();
         assert!(told.contains("measured: "), "{told}");
-        for algorithm in ["recursive_doubling", "direct"] {
+        for algorithm in ["recursive_doubling", "linear"] {
             assert!(told.contains(algorithm), "{told}");
         }
         world.barrier()?;
@@ -530,7 +530,7 @@ fn operations_explain_themselves() {
         assert!(told.contains("iallgather: ") && told.contains("tagged"), "{told}");
         request.wait()?;
         let prefers = world.allreduce_init(vec![1u64], Sum, &info(&[NONBLOCKING]))?;
-        assert_eq!(prefers.algorithm(), "direct");
+        assert_eq!(prefers.algorithm(), "linear");
         // No rank knows what the others move, but each what it moves itself.
         let (to, from) = ([(world.rank() + 1) % 4], [(world.rank() + 3) % 4]);
         let predicted = |len: usize| -> Result<String> {
@@ -548,7 +548,7 @@ fn operations_explain_themselves() {
 fn wisdom_is_told_saved_and_loaded() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("wisdom");
-    fs::write(&path, "no wisdom\nbarrier ranks=3 -> direct\n").expect("a file");
+    fs::write(&path, "no wisdom\nbarrier ranks=3 -> linear\n").expect("a file");
     on_ranks(3, |world| {
         let keys = info(&[ENFORCE]);
         let names = [1usize, 2, 64].map(|count| {
@@ -570,7 +570,7 @@ fn wisdom_is_told_saved_and_loaded() {
         Ok(())
     });
     let saved = fs::read_to_string(&path).expect("it is there");
-    assert!(saved.contains("barrier ranks=3..3 bytes=0.. -> direct"), "{saved}");
+    assert!(saved.contains("barrier ranks=3..3 bytes=0.. -> linear"), "{saved}");
     assert!(saved.contains("bcast ranks=3..3 bytes=8..8 -> "), "{saved}");
     assert!(!saved.contains("no wisdom"), "{saved}");
     assert_eq!(saved.matches("bcast").count(), 1, "{saved}");

@@ -68,7 +68,13 @@ fn idle_persistent_operations_are_freed() {
 #[test]
 fn nobody_gets_a_result_that_lacks_a_part() {
     let _watchdog = Watchdog::start();
-    let all = ["recursive_doubling", "ring", "reduce_scatter_allgather", "direct", "pieces"];
+    let all = [
+        "recursive_doubling",
+        "ring",
+        "reduce_scatter_allgather",
+        "linear",
+        "linear_reduce_scatter_allgather",
+    ];
     for (algorithm, ranks) in all.into_iter().flat_map(|name| [3, 4, 5, 7].map(|p| (name, p))) {
         let settings = Settings::new().algorithms(&format!("allreduce={algorithm}")).unwrap();
         let failed = threads_with(ranks, &settings, |world| {

@@ -117,7 +117,7 @@ fn nodes_are_those_that_share_memory() {
 
 /// Collectives that have an algorithm by node. (Which they should be is a test of plans.)
 fn by_node() -> impl Iterator<Item = Collective> {
-    algo::table().iter().filter(|row| row.name() == "by_node").map(|row| row.collective())
+    algo::table().iter().filter(|row| row.name() == "hierarchical").map(|row| row.collective())
 }
 
 /// What the ranks call, to a root in the middle of a host.
@@ -245,7 +245,7 @@ fn messages_between_hosts_are_those_of_the_plan() {
             // Who leaves before others have counted gets an answer from them.
             world.barrier()?;
             let call = call(collective, world);
-            let row = row.or(algo::find(collective, "by_node")).expect("a row");
+            let row = row.or(algo::find(collective, "hierarchical")).expect("a row");
             let plan = row.plan(&call).unwrap_or_else(|refusal| panic!("{row:?}: {refusal}"));
             let planned = plan.sent_to_other_nodes(&call.nodes).messages as u64;
             assert_eq!(sent, planned, "{row:?}, rank {}", world.rank());

@@ -11,7 +11,7 @@ use motet::{
 use worlds::{Random, Watchdog, on_ranks_with};
 
 /// The names of the rows.
-const ROWS: [&str; 3] = ["direct", "forwarders", "gateways"];
+const ROWS: [&str; 3] = ["linear", "two_step", "three_step"];
 
 fn info(keys: &[&str]) -> Info {
     keys.iter().fold(Info::new(), |info, key| info.with(*key, "true"))
@@ -106,9 +106,9 @@ fn an_enforced_exchange_is_routed_by_node() {
             on_ranks_with(ranks, &forced(per_node, row), |world| {
                 let items = all_to_all(ranks);
                 // With each rank on its own node there is nothing that could share a message.
-                let taken = if per_node == 1 { "direct" } else { row };
+                let taken = if per_node == 1 { "linear" } else { row };
                 assert_eq!(exchange(world, &items, &info(&[ENFORCE]))?.algorithm(), taken);
-                assert_eq!(exchange(world, &items, &Info::new())?.algorithm(), "direct");
+                assert_eq!(exchange(world, &items, &Info::new())?.algorithm(), "linear");
                 Ok(())
             });
         }
@@ -153,7 +153,7 @@ fn ways_are_measured() {
             Ok(made.algorithm())
         });
         assert!(told.windows(2).all(|pair| pair[0] == pair[1]), "{told:?}");
-        assert!(is_measured || told[0] == "direct");
+        assert!(is_measured || told[0] == "linear");
     }
 }
 
@@ -236,7 +236,7 @@ fn collectives_among_neighbours_are_routed_by_node() {
 /// With check mode on, an exchange that is routed by node is no other call than a plain one.
 #[test]
 fn check_mode_sees_one_call() {
-    let settings = forced(2, "gateways").check();
+    let settings = forced(2, "three_step").check();
     on_ranks_with(5, &settings, |world| {
         for keys in [&[ENFORCE][..], &[]] {
             exchange(world, &all_to_all(5), &info(keys))?;
@@ -251,7 +251,7 @@ fn check_mode_sees_one_call() {
 #[test]
 fn lists_that_do_not_fit_are_named() {
     let _watchdog = Watchdog::start();
-    let ended = threads_with(4, &forced(2, "gateways"), |world| {
+    let ended = threads_with(4, &forced(2, "three_step"), |world| {
         let to: &[usize] = if world.rank() == 1 { &[3] } else { &[] };
         let made =
             world.exchange_init((vec![0u8; to.len()], vec![0u8; 0]), to, &[], &info(&[ENFORCE]));
@@ -281,17 +281,17 @@ fn pairs_of_different_types_are_not_routed() {
         assert!(made.output().iter().all(|element| *element == T::from((me + 2) % 4)));
         Ok(made.algorithm())
     }
-    let settings = forced(2, "gateways");
+    let settings = forced(2, "three_step");
     let same = on_ranks_with(4, &settings, swap::<u32>);
-    assert_eq!(same, ["gateways"; 4]);
+    assert_eq!(same, ["three_step"; 4]);
     let mixed = |world: &World| match world.rank() % 2 {
         0 => swap::<u32>(world),
         _ => swap::<u64>(world),
     };
-    assert_eq!(on_ranks_with(4, &settings, mixed), ["direct"; 4]);
+    assert_eq!(on_ranks_with(4, &settings, mixed), ["linear"; 4]);
     let of_one_size = |world: &World| match world.rank() % 2 {
         0 => swap::<u32>(world),
         _ => swap::<f32>(world),
     };
-    assert_eq!(on_ranks_with(4, &settings, of_one_size), ["direct"; 4]);
+    assert_eq!(on_ranks_with(4, &settings, of_one_size), ["linear"; 4]);
 }

@@ -325,7 +325,7 @@ fn sparse() -> Result<()> {
         let graph = Graph { edges, seed };
         for form in Form::ALL {
             for count in [0, 3, 1000] {
-                let trial = Trial { world, form, count, algorithm: "direct" };
+                let trial = Trial { world, form, count, algorithm: "linear" };
                 perform::moving::<i32>(&trial, &graph)?;
                 perform::reducing::<i32>(&trial, &graph)?;
             }

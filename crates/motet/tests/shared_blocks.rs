@@ -89,7 +89,7 @@ fn each_round_has_its_own_data() {
 fn those_without_a_channel_get_this_round_too() {
     const RANKS: usize = 20;
     const LEN: usize = 700;
-    let settings = by_algorithm("allgather", "direct");
+    let settings = by_algorithm("allgather", "linear");
     on_ranks_with(RANKS, &settings, |world| {
         let memory = (vec![0u64; LEN], vec![0u64; LEN * RANKS]);
         let mut gathered = world.allgather_init(memory, &Info::new())?;

@@ -36,7 +36,7 @@ fn try_graph(
     on_ranks_with(ranks, &settings, |world| {
         for (&form, &count) in forms.iter().flat_map(|form| counts.iter().map(move |it| (form, it)))
         {
-            let trial = Trial { world, form, count, algorithm: "direct" };
+            let trial = Trial { world, form, count, algorithm: "linear" };
             moving::<i32>(&trial, graph)?;
             let trial = Trial { algorithm, ..trial };
             reducing::<i32>(&trial, graph)?;

@@ -23,7 +23,7 @@
 //!     operation: Operation::Allreduce { count: 1, commutative: true },
 //! };
 //! let (plan, choice) = motet_plan::select::plan(&call, &Tuning::default())?;
-//! assert_eq!(choice.algorithm.name(), "direct");
+//! assert_eq!(choice.algorithm.name(), "linear");
 //! assert_eq!(plan.messages(), 3);
 //! # Ok::<(), motet_plan::select::SelectError>(())
 //! ```

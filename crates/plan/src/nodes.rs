@@ -38,9 +38,9 @@ pub fn demands(call: &Call) -> Demands {
         counted(&row.plan(call).expect("these rows accept every exchange among nodes"))
     };
     Demands {
-        direct: demand("direct"),
-        forwarders: demand("forwarders"),
-        gateways: demand("gateways"),
+        linear: demand("linear"),
+        two_step: demand("two_step"),
+        three_step: demand("three_step"),
     }
 }
 

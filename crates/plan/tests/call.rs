@@ -392,7 +392,7 @@ fn node_exchange(neighbours: &[Neighbour]) -> Operation {
     let surroundings = NodeKnowledge {
         node: 7,
         mates: [NodePeer { rank: Rank(1), to: edges.clone(), from: edges }].into(),
-        demands: Demands { direct: demand, forwarders: demand, gateways: demand },
+        demands: Demands { linear: demand, two_step: demand, three_step: demand },
     };
     Operation::NodeExchange {
         to: neighbours.into(),

@@ -22,8 +22,8 @@ fn tolerance(row: &dyn Algorithm, declared: usize) -> usize {
     let overlaps =
         matches!(row.collective(), Collective::Scan | Collective::Exscan | Collective::Alltoall);
     match (row.collective().fewest_ranks(), row.name()) {
-        (1, "by_node") if overlaps => 2.max(declared / 4),
-        (1, _) | (_, "direct" | "dissemination") => 0,
+        (1, "hierarchical") if overlaps => 2.max(declared / 4),
+        (1, _) | (_, "linear" | "dissemination") => 0,
         _ => 2.max(declared / 4),
     }
 }

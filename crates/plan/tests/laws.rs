@@ -73,7 +73,7 @@ fn bcast() {
 #[test]
 fn bcast_in_segments() {
     const ELEMENT: usize = 50 << 10;
-    let row = algo::of(Collective::Bcast).find(|row| row.name() == "segments").unwrap();
+    let row = algo::of(Collective::Bcast).find(|row| row.name() == "segmented_linear").unwrap();
     for (ranks, count) in [(2, 5), (3, 1), (3, 2), (4, 5), (5, 64), (3, 400)] {
         for root in [0, ranks - 1].map(Rank) {
             let call = |call| Call { element_bytes: ELEMENT, ..call };
@@ -418,7 +418,7 @@ fn sequential_needs_two_places() {
             plans(row, &calls).iter().map(Plan::scratch_len).max().unwrap()
         };
         assert!(scratch("sequential") <= 10);
-        assert!(ranks < 5 || scratch("direct") > 10);
+        assert!(ranks < 5 || scratch("linear") > 10);
     }
 }
 
@@ -435,7 +435,7 @@ fn pairwise_needs_three_places() {
                 plans(row, &calls).iter().map(Plan::scratch_len).max().unwrap()
             };
             assert!(scratch("pairwise") <= 15);
-            assert!(ranks < 5 || scratch("direct") > 15);
+            assert!(ranks < 5 || scratch("linear") > 15);
         }
     }
 }
@@ -581,16 +581,16 @@ fn repeated(plans: &[Plan]) -> usize {
 #[test]
 fn repeated_messages_are_as_many_as_the_model_says() {
     let expected = [
-        ("allgather", "direct"),
-        ("allgather", "star"),
-        ("allgatherv", "direct"),
-        ("allreduce", "direct"),
-        ("allreduce", "pieces"),
-        ("allreduce", "star"),
+        ("allgather", "linear"),
+        ("allgather", "via_root"),
+        ("allgatherv", "linear"),
+        ("allreduce", "linear"),
+        ("allreduce", "linear_reduce_scatter_allgather"),
         ("allreduce", "tree"),
+        ("allreduce", "via_root"),
         ("bcast", "binomial"),
-        ("bcast", "direct"),
-        ("bcast", "segments"),
+        ("bcast", "linear"),
+        ("bcast", "segmented_linear"),
     ];
     let said = |work: &AggregateWork| Some(work.repeated).filter(|&bytes| bytes > 0);
     assert_eq!(as_the_model_says(said, repeated), expected);
@@ -637,13 +637,13 @@ fn messages_that_are_sent_on_are_as_many_as_the_model_says() {
 fn exchanges_send_before_they_receive() {
     let sizes = Sizes { count: 2, block: |_| 1, commutative: true };
     for (collective, name) in [
-        (Collective::Allgather, "direct"),
-        (Collective::Alltoall, "direct"),
-        (Collective::Alltoallv, "direct"),
-        (Collective::Exchange, "direct"),
-        (Collective::Exchangev, "direct"),
-        (Collective::Allreduce, "direct"),
-        (Collective::ReduceScatterBlock, "direct"),
+        (Collective::Allgather, "linear"),
+        (Collective::Alltoall, "linear"),
+        (Collective::Alltoallv, "linear"),
+        (Collective::Exchange, "linear"),
+        (Collective::Exchangev, "linear"),
+        (Collective::Allreduce, "linear"),
+        (Collective::ReduceScatterBlock, "linear"),
         (Collective::ReduceScatterBlock, "pairwise"),
         (Collective::ReduceScatter, "pairwise"),
     ] {
@@ -658,8 +658,11 @@ fn exchanges_send_before_they_receive() {
     }
     // Those in pieces do so before they have anything to send on; each rank has a piece here.
     let sizes = Sizes { count: 8, ..sizes };
-    for collective in [Collective::Allreduce, Collective::Reduce] {
-        let row = algo::find(collective, "pieces").unwrap();
+    for (collective, name) in [
+        (Collective::Allreduce, "linear_reduce_scatter_allgather"),
+        (Collective::Reduce, "linear_reduce_scatter_gather"),
+    ] {
+        let row = algo::find(collective, name).unwrap();
         for plan in plans(row, &specimen(collective, 4, &sizes)) {
             let first = plan.steps().iter().filter_map(|step| match step {
                 Action::Send { .. } => Some(true),
@@ -689,7 +692,7 @@ fn direct_up_to_64_ranks() {
     for collective in Collective::ALL {
         for ranks in [64, 65] {
             let call = specimen(collective, ranks, &sizes).remove(0);
-            let row = algo::find(collective, "direct").unwrap();
+            let row = algo::find(collective, "linear").unwrap();
             let is_refused = ranks > 64 && !without_limit.contains(&collective);
             let refusal = Refusal::TooManyRanks { ranks, most: 64 };
             let expected = if is_refused { Err(refusal) } else { Ok(()) };
@@ -710,7 +713,7 @@ fn direct_messages_do_not_all_go_to_one_rank() {
         Operation::ReduceScatterBlock { count: 1, commutative: true },
     ] {
         let calls = calls(5, false, |_| operation.clone());
-        let row = algo::find(calls[0].collective(), "direct").unwrap();
+        let row = algo::find(calls[0].collective(), "linear").unwrap();
         let destinations = |plan: &Plan| -> Vec<Rank> {
             let to = |step: &Action| match step {
                 Action::Send { to, .. } => Some(*to),

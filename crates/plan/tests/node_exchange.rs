@@ -15,7 +15,7 @@ use motet_plan::{
 use proptest::prelude::*;
 
 /// The names of the rows.
-const ROWS: [&str; 3] = ["direct", "forwarders", "gateways"];
+const ROWS: [&str; 3] = ["linear", "two_step", "three_step"];
 
 /// A block on its way: which rank sends which of its blocks to which rank.
 #[derive(Clone, Copy, Debug)]
@@ -116,8 +116,8 @@ fn verify_and_count(nodes: &[u32], gap: usize, items: &[Item], seeds: u64) -> Re
         let plans = verified(name, &calls, seeds)?;
         let found = between_nodes(nodes, &plans);
         let is_right = match name {
-            "gateways" => found == by_node,
-            "forwarders" => found == by_source,
+            "three_step" => found == by_node,
+            "two_step" => found == by_source,
             _ => found.keys().eq(by_node.keys()),
         };
         if !is_right {
@@ -227,7 +227,7 @@ fn a_broadcast_to_all_passes_once() {
     let elements: [usize; 2] =
         [(0..4).map(|rank| length(rank, 4)).sum(), (4..8).map(|rank| length(rank, 4)).sum()];
     // One rank of each node has an empty block.
-    for (name, messages, times) in [("direct", 12, 4), ("forwarders", 3, 1), ("gateways", 1, 1)] {
+    for (name, messages, times) in [("linear", 12, 4), ("two_step", 3, 1), ("three_step", 1, 1)] {
         let found = between_nodes(&nodes, &verified(name, &calls, 4).unwrap());
         let expected = [((0, 1), elements[0]), ((1, 0), elements[1])]
             .map(|(pair, elements)| (pair, (messages, times * elements)));
@@ -244,7 +244,7 @@ fn gateways_take_turns() {
         (0..64).map(move |to| Item { from, to, block: 2 * to as usize + 1 - from as usize % 2 })
     });
     let calls = exchange(&nodes, 0, &items.collect::<Vec<_>>());
-    let row = algo::find(Collective::NodeExchange, "gateways").unwrap();
+    let row = algo::find(Collective::NodeExchange, "three_step").unwrap();
     let (mut sent, mut received) = (vec![0; 64], vec![0; 64]);
     for plan in plans(row, &calls) {
         for step in plan.steps() {
@@ -265,7 +265,7 @@ fn what_is_handed_over_is_one_message() {
     let nodes: Vec<_> = (0..24).map(|rank| rank / 3).collect();
     let items = (21..24).flat_map(|from| (0..21).map(move |to| Item { from, to, block: 0 }));
     let calls = exchange(&nodes, 0, &items.collect::<Vec<_>>());
-    for plan in &verified("gateways", &calls, 2).unwrap()[21..] {
+    for plan in &verified("three_step", &calls, 2).unwrap()[21..] {
         let mut handed = BTreeMap::new();
         for step in plan.steps() {
             if let Action::Send { to: Rank(to @ 21..24), .. } = step {
@@ -387,7 +387,7 @@ fn knowledge_is_shared() {
             other => panic!("{other:?}"),
         }
     };
-    let demand = |it: &mut NodeKnowledge| it.demands.direct.messages += 1;
+    let demand = |it: &mut NodeKnowledge| it.demands.linear.messages += 1;
     assert_eq!(differ(&[3], &demand), (2, 3, "things of their node"));
     assert_eq!(differ(&[2, 3], &demand), (0, 2, "demands"));
     let moved = |it: &mut NodeKnowledge| {
@@ -410,5 +410,5 @@ fn demands_are_agreed_by_a_maximum() {
         .iter()
         .map(|call| nodes::demands(&knowing(call, |it| it.demands = Demands::default())));
     assert_eq!(own.fold(Demands::default(), Demands::max), agreed);
-    assert_eq!((agreed.direct.messages, agreed.direct.copied), (2, 0));
+    assert_eq!((agreed.linear.messages, agreed.linear.copied), (2, 0));
 }

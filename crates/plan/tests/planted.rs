@@ -291,7 +291,7 @@ fn a_gap_is_written_or_read() {
         [cases::Edge { from: 0, to: 1, count: 2 }, cases::Edge { from: 1, to: 0, count: 2 }];
     let calls = exchangev(2, 1, &edges);
     let copy = |from: usize, into: usize| {
-        let mut plans = plans(row(Collective::Exchangev, "direct"), &calls);
+        let mut plans = plans(row(Collective::Exchangev, "linear"), &calls);
         let output = |start| Slice { buffer: motet_plan::Buffer::Output, start, len: 1 };
         change(&mut plans, 1, |parts| {
             let copy = Action::Copy { from: output(from), into: output(into) };

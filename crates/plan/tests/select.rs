@@ -30,42 +30,42 @@ fn wisdom(text: &str) -> Tuning {
 #[test]
 fn short_data_by_latency_and_long_data_by_bytes() {
     let tuning = Tuning::default();
-    assert_eq!(chosen(&allreduce(4, 1, true), &tuning).0, "direct");
+    assert_eq!(chosen(&allreduce(4, 1, true), &tuning).0, "linear");
     assert_eq!(chosen(&allreduce(32, 1, true), &tuning).0, "recursive_doubling");
     assert_eq!(chosen(&allreduce(8, 1 << 13, true), &tuning).0, "reduce_scatter_allgather");
     // Halves are read where they lie in blocks; what is too long for a block costs more if several
     // copy it from one.
     assert_eq!(chosen(&allreduce(8, 1 << 17, true), &tuning).0, "reduce_scatter_allgather");
-    assert_eq!(chosen(&allreduce(7, 1 << 17, true), &tuning).0, "pieces");
+    assert_eq!(chosen(&allreduce(7, 1 << 17, true), &tuning).0, "linear_reduce_scatter_allgather");
     assert_eq!(chosen(&allreduce(8, 1 << 20, true), &tuning).0, "reduce_scatter_allgather");
     assert_eq!(chosen(&allreduce(65, 1 << 26, true), &tuning).0, "ring");
     let reduce = |ranks, count| {
         let operation = |_| Operation::Reduce { count, root: Rank(1), commutative: false };
         calls(ranks, false, operation).remove(0)
     };
-    assert_eq!(chosen(&reduce(4, 1), &tuning).0, "direct");
+    assert_eq!(chosen(&reduce(4, 1), &tuning).0, "linear");
     assert_eq!(chosen(&reduce(8, 1), &tuning).0, "binomial");
-    assert_eq!(chosen(&reduce(8, 1 << 20), &tuning).0, "pieces");
+    assert_eq!(chosen(&reduce(8, 1 << 20), &tuning).0, "linear_reduce_scatter_gather");
     assert_eq!(chosen(&reduce(65, 1 << 20), &tuning).0, "binomial");
     let barrier = |ranks| calls(ranks, false, |_| Operation::Barrier).remove(0);
-    assert_eq!(chosen(&barrier(4), &tuning).0, "direct");
+    assert_eq!(chosen(&barrier(4), &tuning).0, "linear");
     assert_eq!(chosen(&barrier(32), &tuning).0, "dissemination");
     let bcast =
         |ranks, count| calls(ranks, false, |_| Operation::Bcast { count, root: Rank(3) }).remove(0);
-    assert_eq!(chosen(&bcast(4, 1), &tuning).0, "direct");
+    assert_eq!(chosen(&bcast(4, 1), &tuning).0, "linear");
     assert_eq!(chosen(&bcast(32, 1), &tuning).0, "binomial");
     // Copied once for all, in several parts if it is too long for one.
-    assert_eq!(chosen(&bcast(8, 1 << 13), &tuning).0, "direct");
-    assert_eq!(chosen(&bcast(8, 1 << 20), &tuning).0, "segments");
+    assert_eq!(chosen(&bcast(8, 1 << 13), &tuning).0, "linear");
+    assert_eq!(chosen(&bcast(8, 1 << 20), &tuning).0, "segmented_linear");
     assert_eq!(chosen(&bcast(65, 1 << 20), &tuning).0, "binomial");
     let allgather =
         |ranks, count| calls(ranks, false, |_| Operation::Allgather { count }).remove(0);
-    assert_eq!(chosen(&allgather(4, 1), &tuning).0, "direct");
+    assert_eq!(chosen(&allgather(4, 1), &tuning).0, "linear");
     assert_eq!(chosen(&allgather(32, 1), &tuning).0, "recursive_doubling");
     assert_eq!(chosen(&allgather(31, 1), &tuning).0, "bruck");
     // As many bytes as by the ring, which has no limit of ranks, and less waiting; but if they are
     // too long for a block, those who copy from one rank wait for each other.
-    assert_eq!(chosen(&allgather(31, 1 << 16), &tuning).0, "direct");
+    assert_eq!(chosen(&allgather(31, 1 << 16), &tuning).0, "linear");
     assert_eq!(chosen(&allgather(31, 1 << 20), &tuning).0, "ring");
     assert_eq!(chosen(&allgather(32, 1 << 20), &tuning).0, "recursive_doubling");
     assert_eq!(chosen(&allgather(65, 1 << 20), &tuning).0, "ring");
@@ -79,21 +79,21 @@ fn blocks_by_their_length_and_the_number_of_ranks() {
     let name = |ranks, operation: Operation| {
         chosen(&calls(ranks, false, |_| operation.clone()).remove(0), &Tuning::default()).0
     };
-    assert_eq!(name(4, Operation::Gather { count: 1, root }), "direct");
+    assert_eq!(name(4, Operation::Gather { count: 1, root }), "linear");
     assert_eq!(name(64, Operation::Gather { count: 1, root }), "binomial");
-    assert_eq!(name(64, Operation::Gather { count: 1 << 16, root }), "direct");
-    assert_eq!(name(4, Operation::Scatter { count: 1, root }), "direct");
+    assert_eq!(name(64, Operation::Gather { count: 1 << 16, root }), "linear");
+    assert_eq!(name(4, Operation::Scatter { count: 1, root }), "linear");
     // One rank does not know the blocks of others, so data has no price; two ranks swap at once,
     // and need no copies first.
     let count = 1 << 16;
     let blocks: Arc<[_]> = [0, count].map(|start| Block { start, count }).into();
     let own = |_| Operation::Alltoallv { to: blocks.clone(), from: blocks.clone() };
-    assert_eq!(chosen(&calls(2, false, own).remove(0), &Tuning::default()).0, "direct");
+    assert_eq!(chosen(&calls(2, false, own).remove(0), &Tuning::default()).0, "linear");
     assert_eq!(name(64, Operation::Scatter { count: 1, root }), "binomial");
-    assert_eq!(name(64, Operation::Scatter { count: 1 << 16, root }), "direct");
-    assert_eq!(name(4, Operation::Alltoall { count: 1 }), "direct");
+    assert_eq!(name(64, Operation::Scatter { count: 1 << 16, root }), "linear");
+    assert_eq!(name(4, Operation::Alltoall { count: 1 }), "linear");
     assert_eq!(name(32, Operation::Alltoall { count: 1 }), "bruck");
-    assert_eq!(name(32, Operation::Alltoall { count: 1 << 16 }), "direct");
+    assert_eq!(name(32, Operation::Alltoall { count: 1 << 16 }), "linear");
     assert_eq!(name(65, Operation::Alltoall { count: 1 }), "bruck");
     assert_eq!(name(65, Operation::Alltoall { count: 1 << 16 }), "pairwise");
 }
@@ -105,7 +105,7 @@ fn parts_of_reductions_by_their_length_and_the_number_of_ranks() {
         chosen(&calls(ranks, false, |_| operation.clone()).remove(0), &Tuning::default()).0
     };
     let scattered = |count, commutative| Operation::ReduceScatterBlock { count, commutative };
-    assert_eq!(name(4, scattered(1, true)), "direct");
+    assert_eq!(name(4, scattered(1, true)), "linear");
     assert_eq!(name(64, scattered(1, true)), "recursive_halving");
     assert_eq!(name(64, scattered(1, false)), "recursive_halving");
     assert_eq!(name(67, scattered(1 << 16, true)), "ring");
@@ -113,7 +113,7 @@ fn parts_of_reductions_by_their_length_and_the_number_of_ranks() {
     for commutative in [false, true] {
         let scan = |count| Operation::Scan { count, commutative };
         let exscan = |count| Operation::Exscan { count, commutative };
-        assert_eq!((name(4, scan(1)), name(4, exscan(1))), ("direct", "direct"));
+        assert_eq!((name(4, scan(1)), name(4, exscan(1))), ("linear", "linear"));
         let doubling = ("recursive_doubling", "recursive_doubling");
         assert_eq!((name(32, scan(1)), name(32, exscan(1))), doubling);
         assert_eq!((name(8, scan(1 << 20)), name(8, exscan(1 << 20))), doubling);
@@ -128,15 +128,15 @@ fn ranks_that_share_cores_save_messages_and_waits() {
     let machine = CostParams::default();
     let on = |cores| Tuning { machine: machine.shared(16, cores), ..Tuning::default() };
     let (short, long) = (allreduce(16, 1, true), allreduce(16, 1 << 16, true));
-    assert_eq!(chosen(&short, &on(2)).0, "star");
+    assert_eq!(chosen(&short, &on(2)).0, "via_root");
     assert_eq!(chosen(&long, &on(2)).0, "reduce_scatter_allgather");
-    assert_ne!(chosen(&short, &on(16)).0, "star");
+    assert_ne!(chosen(&short, &on(16)).0, "via_root");
     assert_eq!(chosen(&long, &on(16)).0, "reduce_scatter_allgather");
     // The rank in the middle has one end of each message, and others have the other.
-    assert_eq!(chosen(&allreduce(16, 2 << 10, true), &on(2)).0, "star");
+    assert_eq!(chosen(&allreduce(16, 2 << 10, true), &on(2)).0, "via_root");
     let barrier = calls(16, false, |_| Operation::Barrier).remove(0);
-    assert_eq!(chosen(&barrier, &on(2)).0, "star");
-    assert_ne!(chosen(&barrier, &on(16)).0, "star");
+    assert_eq!(chosen(&barrier, &on(2)).0, "via_root");
+    assert_ne!(chosen(&barrier, &on(16)).0, "via_root");
     // Data that flows one way never comes to a point where all wait for one rank: what counts is
     // how many messages all send, and a chain has the fewest.
     let scan = Operation::Scan { count: 1, commutative: true };
@@ -155,10 +155,10 @@ fn ranks_apart_on_one_machine_save_sends() {
     let several = Tuning { machine: shared, ..Tuning::default() };
     let root = Rank(0);
     for (operation, on_one, on_several) in [
-        (Operation::Bcast { count: 1, root }, "binomial", "direct"),
-        (Operation::Reduce { count: 1, root, commutative: true }, "direct", "direct"),
-        (Operation::Scan { count: 1, commutative: true }, "chain", "direct"),
-        (Operation::Allgather { count: 1 }, "recursive_doubling", "direct"),
+        (Operation::Bcast { count: 1, root }, "binomial", "linear"),
+        (Operation::Reduce { count: 1, root, commutative: true }, "linear", "linear"),
+        (Operation::Scan { count: 1, commutative: true }, "chain", "linear"),
+        (Operation::Allgather { count: 1 }, "recursive_doubling", "linear"),
     ] {
         let mut call = calls(4, false, |_| operation.clone()).remove(0);
         call.nodes = NodeMap::new(0..4);
@@ -186,32 +186,32 @@ fn between_groups_by_the_length_and_the_number_of_ranks() {
     let name = |ranks, operation: Operation| {
         chosen(&calls(ranks, false, |_| operation.clone()).remove(0), &Tuning::default()).0
     };
-    assert_eq!(name(4, Operation::InterBarrier { left: 1 }), "direct");
+    assert_eq!(name(4, Operation::InterBarrier { left: 1 }), "linear");
     assert_eq!(name(64, Operation::InterBarrier { left: 32 }), "dissemination");
     let allgather = |left, count| Operation::InterAllgather { left, counts: [count; 2] };
-    assert_eq!(name(4, allgather(2, 1)), "direct");
+    assert_eq!(name(4, allgather(2, 1)), "linear");
     assert_eq!(name(100, allgather(50, 1)), "leaders");
     let allreduce = |left, count| Operation::InterAllreduce { left, count, commutative };
-    assert_eq!(name(4, allreduce(2, 1)), "direct");
-    assert_eq!(name(32, allreduce(16, 1)), "direct");
+    assert_eq!(name(4, allreduce(2, 1)), "linear");
+    assert_eq!(name(32, allreduce(16, 1)), "linear");
     assert_eq!(name(100, allreduce(50, 1)), "leaders");
     assert_eq!(name(16, allreduce(8, 1 << 20)), "reduce_scatter_allgather");
     let reduce = |left, count| Operation::InterReduce { left, count, root: Rank(0), commutative };
-    assert_eq!(name(4, reduce(2, 1)), "direct");
+    assert_eq!(name(4, reduce(2, 1)), "linear");
     assert_eq!(name(64, reduce(32, 1)), "leaders");
     assert_eq!(name(16, reduce(8, 1 << 20)), "reduce_scatter_gather");
     // The root's own group does not matter, however large.
-    assert_eq!(name(34, reduce(32, 1)), "direct");
+    assert_eq!(name(34, reduce(32, 1)), "linear");
     let scattered =
         |left, count| Operation::InterReduceScatterBlock { left, counts: [count; 2], commutative };
-    assert_eq!(name(4, scattered(2, 1)), "direct");
+    assert_eq!(name(4, scattered(2, 1)), "linear");
     assert_eq!(name(64, scattered(32, 1)), "recursive_halving");
     let lists = |ranks: usize, count| Operation::InterReduceScatter {
         left: ranks as u32 / 2,
         counts: vec![count; ranks / 2].into(),
         commutative,
     };
-    assert_eq!(name(4, lists(4, 1)), "direct");
+    assert_eq!(name(4, lists(4, 1)), "linear");
     assert_eq!(name(16, lists(16, 1 << 16)), "recursive_halving");
 }
 
@@ -287,10 +287,10 @@ fn few_ranks_on_a_core_meet_in_pairs() {
     };
     for bytes in [512, 4 << 10] {
         assert_eq!(name(4, bytes), "recursive_doubling", "{bytes} bytes");
-        assert_eq!(name(8, bytes), "star", "{bytes} bytes");
-        assert_eq!(name(16, bytes), "star", "{bytes} bytes");
+        assert_eq!(name(8, bytes), "via_root", "{bytes} bytes");
+        assert_eq!(name(16, bytes), "via_root", "{bytes} bytes");
     }
-    assert_eq!((name(8, 16 << 10), name(16, 16 << 10)), ("tree", "star"));
+    assert_eq!((name(8, 16 << 10), name(16, 16 << 10)), ("tree", "via_root"));
     assert_eq!((name(8, 64 << 10), name(16, 64 << 10)), ("tree", "tree"));
     assert_eq!(name(4, 16 << 10), "recursive_doubling");
     assert_eq!(name(4, 64 << 10), "recursive_doubling");
@@ -360,12 +360,12 @@ fn what_is_sent_on_is_dearer_where_ranks_share_cores() {
     let (root, commutative) = (Rank(0), false);
     let reduce = |bytes: usize| Operation::Reduce { count: bytes / 8, root, commutative };
     for ranks in [4, 8, 16] {
-        assert_eq!(name(ranks, reduce(8)), "direct", "{ranks} ranks");
-        assert_eq!(name(ranks, reduce(8 << 10)), "direct", "{ranks} ranks");
+        assert_eq!(name(ranks, reduce(8)), "linear", "{ranks} ranks");
+        assert_eq!(name(ranks, reduce(8 << 10)), "linear", "{ranks} ranks");
         assert_eq!(name(ranks, reduce(16 << 10)), "binomial", "{ranks} ranks");
     }
     let bcast = |bytes: usize| Operation::Bcast { count: bytes / 8, root };
-    assert_eq!(name(4, bcast(256 << 10)), "direct");
+    assert_eq!(name(4, bcast(256 << 10)), "linear");
     // What flows nowhere takes no time to be sent on.
     let machine = CostParams::default().shared(8, 2);
     let nothing = AggregateWork { ranks: 1, ..AggregateWork::default() };
@@ -378,7 +378,9 @@ fn what_is_sent_on_is_dearer_where_ranks_share_cores() {
 fn long_operands_are_cut_in_pieces_if_they_go_in_no_block() {
     for ranks in [2, 4] {
         let machine = CostParams::default().shared(ranks as usize, 2);
-        for (bytes, expected) in [(512 << 10, "binomial"), (1 << 20, "pieces")] {
+        for (bytes, expected) in
+            [(512 << 10, "binomial"), (1 << 20, "linear_reduce_scatter_gather")]
+        {
             let (count, root, commutative) = (bytes / 8, Rank(0), false);
             let operation = Operation::Reduce { count, root, commutative };
             let call = Call { operation, ..allreduce(ranks, 1, true) };
@@ -401,7 +403,7 @@ fn one_copy_for_several_saves_more_where_more_ranks_share_a_core() {
     for bytes in [16 << 10, 32 << 10, 64 << 10] {
         assert_eq!(name(4, bytes), "recursive_doubling", "{bytes} bytes");
     }
-    assert_eq!(name(8, 64 << 10), "direct");
+    assert_eq!(name(8, 64 << 10), "linear");
 }
 
 /// Bytes are priced by the size of the messages that they come in.
@@ -487,7 +489,7 @@ fn an_override_that_refuses_is_an_error() {
     let parts =
         ["allreduce=ring was asked for by name", "MOTET_ALGORITHM", "operator that commutes"];
     assert!(parts.iter().all(|part| text.contains(part)), "{text}");
-    let overrides = "allreduce=direct".parse().unwrap();
+    let overrides = "allreduce=linear".parse().unwrap();
     let tuning = Tuning { overrides, ..Tuning::default() };
     let error = choose(&allreduce(65, 1, true), &tuning).unwrap_err();
     let text = error.to_string();
@@ -530,11 +532,11 @@ fn wisdom_is_written_as_it_is_read() {
 /// Of a text with mistakes the other lines are taken, with what stands behind a `#`.
 #[test]
 fn lines_that_cannot_be_read_are_passed_over() {
-    let text = "allreduce -> ring # 3 µs\nno wisdom\nbcast bytes=9..1 -> direct\nbarrier -> direct";
+    let text = "allreduce -> ring # 3 µs\nno wisdom\nbcast bytes=9..1 -> linear\nbarrier -> linear";
     let (wisdom, wrong) = Wisdom::read(text);
     assert_eq!(
         wisdom.to_string(),
-        "allreduce ranks=0.. bytes=0.. -> ring # 3 µs\nbarrier ranks=0.. bytes=0.. -> direct\n"
+        "allreduce ranks=0.. bytes=0.. -> ring # 3 µs\nbarrier ranks=0.. bytes=0.. -> linear\n"
     );
     let wrong: Vec<_> = wrong.iter().map(ToString::to_string).collect();
     assert!(wrong[0].starts_with("line 2: `no wisdom` is not of the form"), "{wrong:?}");
@@ -547,25 +549,46 @@ fn lesson(name: &str, bytes: usize) -> Lesson {
 }
 
 /// What is learned later counts first, and what is known is not put down twice.
+/// What was written while algorithms had other names is read, and written with the present names.
+#[test]
+fn wisdom_with_former_names_is_read() {
+    let former = "allreduce ranks=4..4 bytes=8..64 -> pieces # 8 ns .. 64 ns\n\
+                  reduce -> pieces\nbcast -> segments\nbarrier -> star\n\
+                  allgather -> by_node\nnode_exchange -> gateways\nscan -> direct\n";
+    let wisdom: Wisdom = former.parse().unwrap();
+    assert_eq!(
+        wisdom.to_string(),
+        "allreduce ranks=4..4 bytes=8..64 -> linear_reduce_scatter_allgather # 8 ns .. 64 ns\n\
+         reduce ranks=0.. bytes=0.. -> linear_reduce_scatter_gather\n\
+         bcast ranks=0.. bytes=0.. -> segmented_linear\n\
+         barrier ranks=0.. bytes=0.. -> via_root\n\
+         allgather ranks=0.. bytes=0.. -> hierarchical\n\
+         node_exchange ranks=0.. bytes=0.. -> three_step\n\
+         scan ranks=0.. bytes=0.. -> linear\n"
+    );
+    assert!("allreduce=pieces,bcast=segments".parse::<Overrides>().is_ok());
+    assert!("bcast=pieces".parse::<Overrides>().is_err());
+}
+
 #[test]
 fn wisdom_grows_by_lessons() {
     let mut wisdom: Wisdom = "allreduce ranks=4 bytes=8..64 -> ring".parse().unwrap();
     wisdom.learn(lesson("ring", 16));
     assert_eq!(wisdom.to_string().lines().count(), 1, "known already: {wisdom}");
-    wisdom.learn(lesson("direct", 16));
+    wisdom.learn(lesson("linear", 16));
     let tuning = Tuning { wisdom: wisdom.clone(), ..Tuning::default() };
-    assert_eq!(chosen(&allreduce(4, 2, true), &tuning), ("direct", Reason::Wisdom(1)));
+    assert_eq!(chosen(&allreduce(4, 2, true), &tuning), ("linear", Reason::Wisdom(1)));
     assert_eq!(chosen(&allreduce(4, 3, true), &tuning), ("ring", Reason::Wisdom(2)));
     wisdom.learn(lesson("ring", 16));
     assert_eq!(wisdom.to_string().lines().count(), 2, "the newer one replaces: {wisdom}");
-    let mut older: Wisdom = "allreduce -> direct\nbarrier -> direct".parse().unwrap();
+    let mut older: Wisdom = "allreduce -> linear\nbarrier -> linear".parse().unwrap();
     older.absorb(&wisdom);
     older.absorb(&wisdom);
     assert_eq!(
         older.to_string(),
         "allreduce ranks=4..4 bytes=8..64 -> ring\n\
-         allreduce ranks=0.. bytes=0.. -> direct\n\
-         barrier ranks=0.. bytes=0.. -> direct\n"
+         allreduce ranks=0.. bytes=0.. -> linear\n\
+         barrier ranks=0.. bytes=0.. -> linear\n"
     );
 }
 
@@ -574,13 +597,13 @@ fn wisdom_grows_by_lessons() {
 #[test]
 fn lessons_are_joined() {
     let mut wisdom = Wisdom::default();
-    for (name, bytes) in [("ring", 4096), ("direct", 8), ("direct", 64), ("ring", 512)] {
+    for (name, bytes) in [("ring", 4096), ("linear", 8), ("linear", 64), ("ring", 512)] {
         wisdom.learn(lesson(name, bytes));
     }
     let joined = wisdom.clone().joined();
     assert_eq!(
         joined.to_string(),
-        "allreduce ranks=4..4 bytes=8..64 -> direct # 8 ns .. 64 ns\n\
+        "allreduce ranks=4..4 bytes=8..64 -> linear # 8 ns .. 64 ns\n\
          allreduce ranks=4..4 bytes=512..4096 -> ring # 512 ns .. 4096 ns\n"
     );
     let mut overlapping = joined;
@@ -614,8 +637,8 @@ fn what_is_wrong_in_a_text_is_named() {
     assert_eq!(
         of_override("allreduce=rung"),
         "line 1: allreduce has no algorithm `rung`; \
-         it has recursive_doubling, ring, reduce_scatter_allgather, direct, pieces, star, tree, \
-         by_node"
+         it has recursive_doubling, ring, reduce_scatter_allgather, linear, \
+         linear_reduce_scatter_allgather, via_root, tree, hierarchical"
     );
     assert_eq!(
         of_wisdom("\nalreduce -> ring"),

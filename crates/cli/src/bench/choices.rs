@@ -159,10 +159,10 @@ mod tests {
     #[test]
     fn the_loss_is_against_the_fastest() {
         let timing = |name, measured| Timing { name, predicted: 100.0, measured };
-        let timings = [timing("ring", 3000.0), timing("direct", 1500.0), timing("bruck", 9000.0)];
+        let timings = [timing("ring", 3000.0), timing("linear", 1500.0), timing("bruck", 9000.0)];
         let (line, loss) = row(Measured::Planned(Collective::Allgather), 4096, &timings);
         let words: Vec<_> = line.split_whitespace().take(6).collect();
-        assert_eq!(words, ["allgather", "4", "KiB", "ring", "direct", "2.00!"], "{line}");
+        assert_eq!(words, ["allgather", "4", "KiB", "ring", "linear", "2.00!"], "{line}");
         let text = summary(vec![loss]);
         assert!(text.starts_with("loss at 1 points: 2.00 (median)"), "{text}");
         assert!(text.contains("above 1.5: 1"), "{text}");

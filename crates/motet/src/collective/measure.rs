@@ -239,7 +239,7 @@ mod tests {
     #[test]
     fn the_default_stays_unless_another_is_clearly_better() {
         let name = |windows: &[[u64; 2]]| chosen(windows).algorithm.name();
-        assert_eq!(name(&[[100, 90]; 4]), "direct");
+        assert_eq!(name(&[[100, 90]; 4]), "linear");
         assert_eq!(name(&[[100, 96]; 4]), "dissemination", "not by 5 %");
         assert_eq!(name(&[[100, 90], [100, 90], [80, 90], [80, 90]]), "dissemination");
         assert_eq!(name(&[]), "dissemination");

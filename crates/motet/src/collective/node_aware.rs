@@ -176,7 +176,7 @@ impl Communicator {
             [*turned_code, *turned_size] = unit.map(|word| !word);
         }
         let own = own.unwrap_or_default();
-        let ways = [own.direct, own.forwarders, own.gateways];
+        let ways = [own.linear, own.two_step, own.three_step];
         for (figures, demand) in figures.as_chunks_mut::<3>().0.iter_mut().zip(ways) {
             *figures =
                 [demand.messages, demand.elements, demand.copied].map(|figure| figure as u64);
@@ -190,12 +190,12 @@ impl Communicator {
                 [0, 1, 2].map(|figure| figures[3 * at + figure] as usize);
             EdgeDemand { messages, elements, copied }
         };
-        let [direct, forwarders, gateways] = [0, 1, 2].map(demand);
-        let differ = direct != forwarders || direct != gateways;
+        let [linear, two_step, three_step] = [0, 1, 2].map(demand);
+        let differ = linear != two_step || linear != three_step;
         Ok((unfit == 0 && differ && is_one_type).then_some(Demands {
-            direct,
-            forwarders,
-            gateways,
+            linear,
+            two_step,
+            three_step,
         }))
     }
 }

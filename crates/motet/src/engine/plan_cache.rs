@@ -580,11 +580,11 @@ mod tests {
             (|count| Operation::Alltoall { count }, |count| Operation::Allgather { count });
         // A rank that sends nothing after it has begun to receive checks only its own messages.
         for (count, is_short) in [(1, true), (1024, true), (1025, false)] {
-            assert_eq!(all_in_order("direct", gather, count), is_short, "{count}");
-            assert_eq!(all_in_order("direct", alltoall, count), is_short, "{count}");
+            assert_eq!(all_in_order("linear", gather, count), is_short, "{count}");
+            assert_eq!(all_in_order("linear", alltoall, count), is_short, "{count}");
         }
         // Other ranks check the longest message of all ranks: two blocks, one, or all four.
-        for (name, longest) in [("recursive_doubling", 512), ("ring", 1024), ("star", 256)] {
+        for (name, longest) in [("recursive_doubling", 512), ("ring", 1024), ("via_root", 256)] {
             assert!(all_in_order(name, allgather, longest), "{name}");
             assert!(!all_in_order(name, allgather, longest + 1), "{name}");
         }
@@ -593,16 +593,16 @@ mod tests {
     #[test]
     fn what_several_get_or_what_is_alone_is_copied_once() {
         let bcast = Operation::Bcast { count: 9, root: Rank(0) };
-        assert_eq!(readers_of("direct", bcast.clone(), 0), [Some(3), Some(0), Some(0)]);
-        assert_eq!(readers_of("direct", bcast.clone(), 1), []);
+        assert_eq!(readers_of("linear", bcast.clone(), 0), [Some(3), Some(0), Some(0)]);
+        assert_eq!(readers_of("linear", bcast.clone(), 1), []);
         assert_eq!(readers_of("binomial", bcast, 0), [Some(2), Some(0)]);
         let scatter = Operation::Scatter { count: 9, root: Rank(0) };
-        assert_eq!(readers_of("direct", scatter, 0), [Some(1); 3], "nothing comes back");
+        assert_eq!(readers_of("linear", scatter, 0), [Some(1); 3], "nothing comes back");
         let all = Operation::Alltoall { count: 9 };
-        assert_eq!(readers_of("direct", all.clone(), 0), [None; 3], "as much comes back");
+        assert_eq!(readers_of("linear", all.clone(), 0), [None; 3], "as much comes back");
         assert_eq!(readers_of("pairwise", all, 0), [Some(1); 3], "one by one");
         let all = Operation::Allgather { count: 9 };
-        assert_eq!(readers_of("direct", all, 0), [Some(3), Some(0), Some(0)]);
+        assert_eq!(readers_of("linear", all, 0), [Some(3), Some(0), Some(0)]);
     }
 
     /// Blocks of a gather or a scatter are unchanged, unless ranks forward those of others.
@@ -617,19 +617,23 @@ mod tests {
         let untouched = |among_several| TrafficHint::Untouched { among_several };
         let gather = Operation::Gather { count: 9, root };
         let scatter = Operation::Scatter { count: 9, root };
-        assert_eq!(reply_of("direct", &scatter, 0), untouched(true));
-        assert_eq!(reply_of("direct", &gather, 1), untouched(false));
+        assert_eq!(reply_of("linear", &scatter, 0), untouched(true));
+        assert_eq!(reply_of("linear", &gather, 1), untouched(false));
         assert_eq!(reply_of("binomial", &gather, 1), untouched(false), "a leaf");
         assert_eq!(
             reply_of("binomial", &gather, 2),
             TrafficHint::Never,
             "it has that of rank 3, too"
         );
-        assert_eq!(reply_of("direct", &Operation::Bcast { count: 9, root }, 0), TrafficHint::Never);
+        assert_eq!(reply_of("linear", &Operation::Bcast { count: 9, root }, 0), TrafficHint::Never);
         let reduce = Operation::Reduce { count: 9, root, commutative: true };
-        assert_eq!(reply_of("direct", &reduce, 1), TrafficHint::Reduced);
+        assert_eq!(reply_of("linear", &reduce, 1), TrafficHint::Reduced);
         assert_eq!(reply_of("binomial", &reduce, 2), TrafficHint::Reduced, "with that of rank 3");
-        assert_eq!(reply_of("pieces", &reduce, 1), TrafficHint::Operands, "it gets one, too");
+        assert_eq!(
+            reply_of("linear_reduce_scatter_gather", &reduce, 1),
+            TrafficHint::Operands,
+            "it gets one, too"
+        );
         let both = Call { ranks: 2, ..call(9) };
         let allreduce = Operation::Allreduce { count: 9, commutative: true };
         assert_eq!(reply_of("recursive_doubling", &allreduce, 1), TrafficHint::Operands);
@@ -643,8 +647,8 @@ mod tests {
         let halves = |count| Operation::Allreduce { count, commutative: true };
         let count = 2 * CACHED_BYTES_MAX / call(9).element_bytes;
         let replies = [count, count + 4].map(|count| {
-            let name = "reduce_scatter_allgather";
-            [name, "pieces"].map(|name| reply_of(name, &halves(count), 1))
+            let names = ["reduce_scatter_allgather", "linear_reduce_scatter_allgather"];
+            names.map(|name| reply_of(name, &halves(count), 1))
         });
         let far = [TrafficHint::Expected; 2];
         assert_eq!(
@@ -656,6 +660,6 @@ mod tests {
         assert_eq!(reply_of("chain", &scan, 1), TrafficHint::Reduced);
         let exscan = Operation::Exscan { count: 9, commutative: true };
         assert_eq!(reply_of("chain", &exscan, 1), TrafficHint::Never, "it is a result, too");
-        assert_eq!(reply_of("direct", &Operation::Alltoall { count: 9 }, 0), TrafficHint::Expected);
+        assert_eq!(reply_of("linear", &Operation::Alltoall { count: 9 }, 0), TrafficHint::Expected);
     }
 }

@@ -37,7 +37,7 @@ pub(super) enum Bundle {
     /// Those from one rank to one node.
     BySource,
     /// Those from one node to one node.
-    ByNode,
+    Hierarchical,
 }
 
 /// A block: its source, and its number there.

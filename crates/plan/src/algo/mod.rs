@@ -12,17 +12,17 @@ pub use algorithm::{Algorithm, Refusal};
 mod aggregation;
 mod algorithm;
 mod between;
-mod by_node;
-mod direct;
 mod distance_halving;
 mod fold;
 mod gathered_blocks;
+mod hierarchical;
+mod linear;
 mod operand_slots;
 mod scattered_blocks;
 mod shape;
-mod star;
 mod subtree;
 mod tree_reduce;
+mod via_root;
 mod within;
 
 /// Declares the modules, `<collective>/<algorithm>.rs` each, and the table of their rows.
@@ -42,35 +42,42 @@ macro_rules! algorithms {
 }
 
 algorithms! {
-    barrier: [dissemination, direct, star, by_node],
-    bcast: [binomial, scatter_allgather, direct, segments, by_node],
-    gather: [binomial, direct, by_node],
-    gatherv: [direct],
-    scatter: [binomial, direct, by_node],
-    scatterv: [direct],
-    reduce: [binomial, distance_halving, direct, pieces, by_node],
+    barrier: [dissemination, linear, via_root, hierarchical],
+    bcast: [binomial, scatter_allgather, linear, segmented_linear, hierarchical],
+    gather: [binomial, linear, hierarchical],
+    gatherv: [linear],
+    scatter: [binomial, linear, hierarchical],
+    scatterv: [linear],
+    reduce: [binomial, distance_halving, linear, linear_reduce_scatter_gather, hierarchical],
     allreduce: [
-        recursive_doubling, ring, reduce_scatter_allgather, direct, pieces, star, tree, by_node
+        recursive_doubling,
+        ring,
+        reduce_scatter_allgather,
+        linear,
+        linear_reduce_scatter_allgather,
+        via_root,
+        tree,
+        hierarchical
     ],
-    reduce_scatter_block: [recursive_halving, ring, direct, pairwise, star, by_node],
-    reduce_scatter: [recursive_halving, ring, direct, pairwise, by_node],
-    scan: [recursive_doubling, direct, star, chain, by_node],
-    exscan: [recursive_doubling, direct, star, chain, by_node],
-    allgather: [ring, bruck, recursive_doubling, direct, star, by_node],
-    allgatherv: [ring, bruck, recursive_doubling, direct, by_node],
-    alltoall: [pairwise, bruck, direct, by_node],
-    alltoallv: [direct, pairwise],
-    exchange: [direct],
-    exchangev: [direct],
-    neighbor_reduce: [direct, sequential],
-    node_exchange: [direct, forwarders, gateways],
-    inter_barrier: [dissemination, direct],
-    inter_allgather: [leaders, direct],
-    inter_allgatherv: [direct],
-    inter_reduce: [leaders, reduce_scatter_gather, direct],
-    inter_allreduce: [leaders, reduce_scatter_allgather, direct],
-    inter_reduce_scatter_block: [recursive_halving, direct],
-    inter_reduce_scatter: [recursive_halving, direct],
+    reduce_scatter_block: [recursive_halving, ring, linear, pairwise, via_root, hierarchical],
+    reduce_scatter: [recursive_halving, ring, linear, pairwise, hierarchical],
+    scan: [recursive_doubling, linear, via_root, chain, hierarchical],
+    exscan: [recursive_doubling, linear, via_root, chain, hierarchical],
+    allgather: [ring, bruck, recursive_doubling, linear, via_root, hierarchical],
+    allgatherv: [ring, bruck, recursive_doubling, linear, hierarchical],
+    alltoall: [pairwise, bruck, linear, hierarchical],
+    alltoallv: [linear, pairwise],
+    exchange: [linear],
+    exchangev: [linear],
+    neighbor_reduce: [linear, sequential],
+    node_exchange: [linear, two_step, three_step],
+    inter_barrier: [dissemination, linear],
+    inter_allgather: [leaders, linear],
+    inter_allgatherv: [linear],
+    inter_reduce: [leaders, reduce_scatter_gather, linear],
+    inter_allreduce: [leaders, reduce_scatter_allgather, linear],
+    inter_reduce_scatter_block: [recursive_halving, linear],
+    inter_reduce_scatter: [recursive_halving, linear],
 }
 
 /// All algorithms, by collective.
@@ -83,9 +90,24 @@ pub fn of(collective: Collective) -> impl Iterator<Item = &'static dyn Algorithm
     TABLE.iter().copied().filter(move |row| row.collective() == collective)
 }
 
-/// The algorithm of this collective with this name.
+/// Former and present names of algorithms. Settings and wisdom with a former name stay valid for
+/// one release.
+const FORMER_NAMES: [(&str, &str); 8] = [
+    ("direct", "linear"),
+    ("star", "via_root"),
+    ("by_node", "hierarchical"),
+    ("segments", "segmented_linear"),
+    ("pieces", "linear_reduce_scatter_allgather"),
+    ("pieces", "linear_reduce_scatter_gather"),
+    ("forwarders", "two_step"),
+    ("gateways", "three_step"),
+];
+
+/// The algorithm of this collective with this name, which may be a former one.
 pub fn find(collective: Collective, name: &str) -> Option<&'static dyn Algorithm> {
-    of(collective).find(|row| row.name() == name)
+    let is_it =
+        |row: &&dyn Algorithm| row.name() == name || FORMER_NAMES.contains(&(name, row.name()));
+    of(collective).find(is_it)
 }
 
 /// The algorithms that accept a call, and their times at these prices, the shortest first.
@@ -115,6 +137,24 @@ mod tests {
         for collective in Collective::ALL {
             assert!(of(collective).next().is_some(), "{collective}");
         }
+    }
+
+    #[test]
+    fn former_names_lead_to_rows() {
+        let present = |name| {
+            move |collective: &Collective| {
+                Some((
+                    find(*collective, name)?.name(),
+                    of(*collective).any(|row| row.name() == name),
+                ))
+            }
+        };
+        for (former, name) in FORMER_NAMES {
+            let found: Vec<_> = Collective::ALL.iter().filter_map(present(former)).collect();
+            assert!(found.contains(&(name, false)), "{former}: {found:?}");
+            assert!(found.iter().all(|&(_, is_taken)| !is_taken), "{former} is a present name");
+        }
+        assert!(find(Collective::Reduce, "gateways").is_none());
     }
 
     #[test]

@@ -208,7 +208,7 @@ impl Call {
                 (counts[0] * *left as usize).max(counts[1] * right as usize)
             }
             Operation::Allgatherv { blocks } => blocks.iter().map(|block| block.count).sum(),
-            Operation::NodeExchange { surroundings, .. } => surroundings.demands.direct.elements,
+            Operation::NodeExchange { surroundings, .. } => surroundings.demands.linear.elements,
         };
         elements * self.element_bytes
     }

@@ -56,11 +56,11 @@ pub struct Edge {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Demands {
     /// A message for each block.
-    pub direct: EdgeDemand,
+    pub linear: EdgeDemand,
     /// A message from each source to each node.
-    pub forwarders: EdgeDemand,
+    pub two_step: EdgeDemand,
     /// A message from each node to each node.
-    pub gateways: EdgeDemand,
+    pub three_step: EdgeDemand,
 }
 
 /// What a rank has to do: of each figure the largest over all ranks.
@@ -79,9 +79,9 @@ impl Demands {
     #[must_use]
     pub fn max(self, other: Self) -> Self {
         Self {
-            direct: self.direct.max(other.direct),
-            forwarders: self.forwarders.max(other.forwarders),
-            gateways: self.gateways.max(other.gateways),
+            linear: self.linear.max(other.linear),
+            two_step: self.two_step.max(other.two_step),
+            three_step: self.three_step.max(other.three_step),
         }
     }
 }
@@ -118,14 +118,14 @@ impl NodeKnowledge {
             let (elements, copied) = (scale(demand.elements)?, scale(demand.copied)?);
             Ok(EdgeDemand { elements, copied, ..demand })
         };
-        let Demands { direct, forwarders, gateways } = self.demands;
+        let Demands { linear, two_step, three_step } = self.demands;
         Ok(Self {
             node: self.node,
             mates: self.mates.iter().map(mate).collect::<Result<_, _>>()?,
             demands: Demands {
-                direct: demand(direct)?,
-                forwarders: demand(forwarders)?,
-                gateways: demand(gateways)?,
+                linear: demand(linear)?,
+                two_step: demand(two_step)?,
+                three_step: demand(three_step)?,
             },
         })
     }

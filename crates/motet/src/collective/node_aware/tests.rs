@@ -149,9 +149,9 @@ fn needed(
 /// between nodes.
 fn verify(nodes: &[u32], items: &[Item]) {
     for (name, bundle) in [
-        ("direct", None),
-        ("forwarders", Some((|item| item.from) as fn(&Item) -> usize)),
-        ("gateways", Some(|_| 0)),
+        ("linear", None),
+        ("two_step", Some((|item| item.from) as fn(&Item) -> usize)),
+        ("three_step", Some(|_| 0)),
     ] {
         let seen = on_nodes(nodes, name, |world| run(world, nodes, name, items));
         let Some(seen) = seen.into_iter().collect::<Option<Vec<_>>>() else {
@@ -223,7 +223,7 @@ fn what_cannot_be_better_stays_as_it_is() {
         &[pair(0, 2), pair(2, 1)],
     ];
     for items in cases {
-        let seen = on_nodes(&[0, 0, 1, 1], "gateways", |world| {
+        let seen = on_nodes(&[0, 0, 1, 1], "three_step", |world| {
             let part = RankCase::of(world.rank(), items);
             widened(world, &[0, 0, 1, 1], &part.call(world))
         });
@@ -267,7 +267,7 @@ fn nodes_are_those_of_the_world() {
 fn lists_that_do_not_fit_are_not_routed() {
     let items = all_to_all(4, |_| 1);
     for change in [-1, 0, 1] {
-        let seen = on_nodes(&[0, 0, 1, 1], "gateways", |world| {
+        let seen = on_nodes(&[0, 0, 1, 1], "three_step", |world| {
             let mut part = RankCase::of(world.rank(), &items);
             if world.rank() == 2 {
                 let mut from = part.from.to_vec();

@@ -14,9 +14,9 @@
 //!
 //! Cost: `⌈log2 p⌉ (latency + n + reduction of n)`, and a latency and `(p - 1) n`.
 
-use crate::algo::star::MIDDLE;
 use crate::algo::tree_reduce::Sum;
-use crate::algo::{Algorithm, Refusal, accepts_commutative, direct, distance_halving, tree_reduce};
+use crate::algo::via_root::MIDDLE;
+use crate::algo::{Algorithm, Refusal, accepts_commutative, distance_halving, linear, tree_reduce};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Operation};
 use crate::cost::{AggregateWork, Cost, DistancePattern, SendRecvCount};
@@ -40,16 +40,16 @@ impl Algorithm for Tree {
 
     fn accepts(&self, call: &Call) -> Result<(), Refusal> {
         accepts_commutative(call)?;
-        direct::accepts(call)
+        linear::accepts(call)
     }
 
     fn cost(&self, call: &Call) -> Cost {
-        tree_reduce::cost(call).then(direct::cost_of_same(call, call.bytes()))
+        tree_reduce::cost(call).then(linear::cost_of_same(call, call.bytes()))
     }
 
     fn work(&self, call: &Call) -> AggregateWork {
         let up = distance_halving::work(call);
-        let down = direct::cost_of_same(call, call.bytes());
+        let down = linear::cost_of_same(call, call.bytes());
         // Whoever has sent looks for the result in vain in each round that comes, in its turn.
         let waits = self.cost(call).rounds * call.ranks as usize;
         AggregateWork {
@@ -73,7 +73,7 @@ impl Algorithm for Tree {
         distance_halving::reduce(builder, MIDDLE, &mut sum);
         sum.deliver(builder, MIDDLE);
         if call.rank == MIDDLE {
-            direct::send_to_all(builder, result);
+            linear::send_to_all(builder, result);
         } else {
             builder.recv(MIDDLE, result);
         }

@@ -11,10 +11,10 @@
 //! there are: for ranks with many sources, or large blocks. The operator need not commute. Where
 //! the first source is the last to send, all others wait for it, which costs nothing but time.
 //!
-//! Cost: as much data as direct has to move and to reduce, but a rank with more than three sources
-//! waits for them in turn; scratch memory for two blocks at most.
+//! Cost: as much data as the linear algorithm has to move and to reduce, but a rank with more than
+//! three sources waits for them in turn; scratch memory for two blocks at most.
 
-use super::direct::{Operands, send};
+use super::linear::{Operands, send};
 use crate::algo::{Algorithm, Refusal};
 use crate::build::Builder;
 use crate::call::{Call, Collective};

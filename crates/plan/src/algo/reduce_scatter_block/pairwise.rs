@@ -7,7 +7,7 @@
 //!   round 1                     + x1             + y2             + z0
 //! ```
 //!
-//! The bytes are those of the direct algorithm, and so is the wait for others: a rank sends all
+//! The bytes are those of the linear algorithm, and so is the wait for others: a rank sends all
 //! blocks from where they lie. But its parts come into three places in scratch memory, used in
 //! turn, which stay in the caches however many ranks there are: one has the sum, one the part that
 //! is added to it, and the next part comes into the third. Each rank begins with the one before it,
@@ -20,7 +20,7 @@
 //! MPICH*, 2005.
 
 use crate::algo::shape::ring::Ring;
-use crate::algo::{Algorithm, Refusal, accepts_commutative, direct, scattered_blocks};
+use crate::algo::{Algorithm, Refusal, accepts_commutative, linear, scattered_blocks};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Rank};
 use crate::cost::{AggregateWork, Cost};
@@ -52,7 +52,7 @@ impl Algorithm for PairwiseReduceScatter {
 
     fn accepts(&self, call: &Call) -> Result<(), Refusal> {
         accepts_commutative(call)?;
-        direct::accepts(call)
+        linear::accepts(call)
     }
 
     fn cost(&self, call: &Call) -> Cost {
@@ -71,7 +71,7 @@ impl Algorithm for PairwiseReduceScatter {
         let ring = Ring::new(call.ranks, Rank(0), call.rank);
         let blocks = scattered_blocks::blocks(call);
         let own = blocks[ring.position];
-        direct::send_to_each(builder, &blocks);
+        linear::send_to_each(builder, &blocks);
         let parts = 1..ring.size();
         let places: Vec<Slice> =
             parts.clone().take(PLACES).map(|_| builder.scratch(own.len)).collect();

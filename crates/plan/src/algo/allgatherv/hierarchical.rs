@@ -1,0 +1,12 @@
+//! By node, for blocks of different lengths.
+//!
+//! The algorithm is that of [allgather](crate::algo): it works on blocks of any lengths in
+//! any places.
+
+use crate::algo::Algorithm;
+use crate::algo::allgather::hierarchical::Allgather;
+use crate::algo::hierarchical::Hierarchical;
+use crate::call::Collective;
+
+pub(in crate::algo) const ROW: &dyn Algorithm =
+    &Hierarchical(Allgather { collective: Collective::Allgatherv });

@@ -1,9 +1,0 @@
-//! Direct, for blocks of different lengths.
-//!
-//! The algorithm is that of alltoall: it works on blocks of any lengths in any places.
-
-use crate::algo::Algorithm;
-use crate::algo::alltoall::direct::Direct;
-use crate::call::Collective;
-
-pub(in crate::algo) const ROW: &dyn Algorithm = &Direct { collective: Collective::Alltoallv };
