@@ -24,6 +24,7 @@ mod mprobe;
 mod nt_copy;
 mod packet;
 mod pipeline;
+mod protocol;
 mod reassembly;
 mod recv;
 mod recycle;

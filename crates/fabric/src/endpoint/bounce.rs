@@ -370,6 +370,13 @@ impl Endpoint {
         memcheck::mark_written(Region::new(into.as_ptr(), data.bytes()));
     }
 
+    /// Takes the pool from the arena, with room for the longest message on any machine.
+    #[cfg(test)]
+    pub(super) fn cut_pool(&mut self) {
+        let BounceSender { pool, .. } = &mut self.bounce;
+        pool.cut_for(&mut self.arena, &self.segment, 2 * CopyBandwidth::LONGEST);
+    }
+
     /// A block that nobody reads, for this message.
     fn free_block(&mut self, data: Region, readers: Readers) -> Option<BounceBuffer> {
         if let Readers::One(to) = readers

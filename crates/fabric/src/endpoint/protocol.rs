@@ -1,0 +1,4 @@
+//! How a message travels inside a host.
+
+#[cfg(test)]
+mod golden;
