@@ -1,4 +1,5 @@
-//! The golden table: how messages of all lengths travel, seen in the packets of real endpoints.
+//! The golden table: how messages of all lengths travel, seen in the packets of real endpoints and
+//! in what is chosen.
 //!
 //! `golden.txt` has a section for each placement of the ranks, each way to copy and each kind of
 //! memory, and a line for each kind of message: what happens up to which length in bytes. The
@@ -10,8 +11,13 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use super::{
+    HostTraits, Outbound, Protocol, RingThresholds, RndvProtocol, Thresholds, choose, choose_rndv,
+    is_multicast,
+};
 use crate::endpoint::bounce_pool::BounceBuffer;
 use crate::endpoint::packet::{Header, Packet};
+use crate::endpoint::pipeline::next_fragment_bytes;
 use crate::endpoint::shared_heap::is_in_heap;
 use crate::endpoint::{Endpoint, Options};
 use crate::layout::Layout;
@@ -28,13 +34,13 @@ const BYTES_MAX: usize = 2 << 20;
 
 /// Where the ranks of a host are, and who copies for them.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Placement {
-    pub(super) name: &'static str,
-    pub(super) ranks: usize,
-    pub(super) cores: usize,
+struct Placement {
+    name: &'static str,
+    ranks: usize,
+    cores: usize,
 }
 
-pub(super) const PLACEMENTS: [Placement; 3] = [
+const PLACEMENTS: [Placement; 3] = [
     Placement { name: "a core per rank", ranks: 3, cores: 3 },
     Placement { name: "3 ranks on a core", ranks: 3, cores: 1 },
     Placement { name: "5 ranks on a core", ranks: 5, cores: 1 },
@@ -42,17 +48,17 @@ pub(super) const PLACEMENTS: [Placement; 3] = [
 
 /// What the table distinguishes besides the length of a message.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Case {
-    pub(super) placement: Placement,
+struct Case {
+    placement: Placement,
     /// Whether two copies by cores are faster than one by the kernel.
-    pub(super) prefers_memcpy: bool,
-    pub(super) is_in_heap: bool,
-    pub(super) kind: Kind,
+    prefers_memcpy: bool,
+    is_in_heap: bool,
+    kind: Kind,
 }
 
 /// A kind of message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+enum Kind {
     /// With this hint, for one receiver.
     Hinted(TrafficHint),
     /// Without a hint, to a rank from which a message has come.
@@ -63,7 +69,7 @@ pub(super) enum Kind {
     Multicast(TrafficHint),
 }
 
-pub(super) const KINDS: [(&str, Kind); 11] = [
+const KINDS: [(&str, Kind); 11] = [
     ("expected", Kind::Hinted(TrafficHint::Expected)),
     ("operands", Kind::Hinted(TrafficHint::Operands)),
     ("never", Kind::Hinted(TrafficHint::Never)),
@@ -79,26 +85,26 @@ pub(super) const KINDS: [(&str, Kind); 11] = [
 
 impl Kind {
     /// Whether the receiver may read the message where it lies.
-    pub(super) fn may_be_read_in_place(self) -> bool {
+    fn may_be_read_in_place(self) -> bool {
         matches!(self, Kind::Hinted(TrafficHint::Reduced | TrafficHint::Operands))
     }
 }
 
 /// How a message went, and in how many packets or blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Way {
-    pub(super) name: &'static str,
-    pub(super) pieces: u64,
+struct Way {
+    name: &'static str,
+    pieces: u64,
 }
 
 impl Way {
-    pub(super) fn new(name: &'static str, pieces: u64) -> Way {
+    fn new(name: &'static str, pieces: u64) -> Way {
         Way { name, pieces }
     }
 }
 
 /// Both sides of every threshold, with cells of these capacities.
-pub(super) fn lengths(cells: [usize; 2]) -> Vec<usize> {
+fn lengths(cells: [usize; 2]) -> Vec<usize> {
     let kib = [2, 4, 16, 32, 64, 512].map(|kib| kib << 10);
     let thresholds = kib.into_iter().chain(cells).chain([512]);
     let around = thresholds.flat_map(|bytes| [bytes, bytes + 1]);
@@ -110,7 +116,7 @@ pub(super) fn lengths(cells: [usize; 2]) -> Vec<usize> {
 }
 
 /// The whole table, where this says how a message goes.
-pub(super) fn table(mut way: impl FnMut(Case, usize) -> Way) -> String {
+fn table(mut way: impl FnMut(Case, usize) -> Way) -> String {
     let mut text = String::new();
     for placement in PLACEMENTS {
         for prefers_memcpy in [false, true] {
@@ -160,7 +166,7 @@ fn cells(placement: Placement) -> [usize; 2] {
 }
 
 /// The segment of such ranks.
-pub(super) fn segment(placement: Placement, prefers_memcpy: bool) -> Arc<SharedSegment> {
+fn segment(placement: Placement, prefers_memcpy: bool) -> Arc<SharedSegment> {
     let Placement { ranks, cores, .. } = placement;
     let (segment, _file) = SharedSegment::shared_by(Layout::new(ranks).unwrap(), cores).unwrap();
     segment.set_prefers_memcpy(prefers_memcpy);
@@ -283,7 +289,7 @@ fn finish(sender: &mut Endpoint, receiver: &mut Endpoint, done: &mut [Vec<Comple
 }
 
 /// Compares a table with the golden one, or writes that.
-pub(super) fn compare(table: &str) {
+fn compare(table: &str) {
     if std::env::var_os("MOTET_REGENERATE").is_some() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/endpoint/protocol/golden.txt");
         std::fs::write(path, table).expect("the source is writable");
@@ -302,4 +308,59 @@ fn messages_travel_as_the_golden_table_says() {
         return;
     }
     compare(&table(travel));
+}
+
+/// How a message goes by [`choose`] and [`choose_rndv`], where nothing is missing.
+fn decide(case: Case, bytes: usize) -> Way {
+    let Case { placement, prefers_memcpy, is_in_heap: lies_in_heap, kind } = case;
+    let Placement { ranks, cores, .. } = placement;
+    let lane = Layout::new(ranks).unwrap().lane_at(0, ranks > cores);
+    let ring = RingThresholds::of(&lane);
+    let host = HostTraits { local_ranks: ranks, cores, prefers_memcpy };
+    let thresholds = Thresholds::on(host, ring.cell_max);
+    let protocol = match kind {
+        Kind::Hinted(hint) => choose(&thresholds, &ring, Outbound { bytes, hint, lies_in_heap }),
+        Kind::Answer => {
+            let hint = TrafficHint::Expected;
+            choose(&thresholds, &ring, Outbound { bytes, hint, lies_in_heap })
+        }
+        Kind::Synchronous => Protocol::Rndv,
+        Kind::Multicast(hint) => {
+            let hint = thresholds.multicast_hint(hint);
+            let is_for_all = is_multicast(&thresholds, Outbound { bytes, hint, lies_in_heap }, 2);
+            return Way::new(if is_for_all { "block for all" } else { "one by one" }, 1);
+        }
+    };
+    let may_lie = kind.may_be_read_in_place();
+    match protocol {
+        Protocol::Ring => Way::new("cell", 1),
+        Protocol::RingFragments => Way::new("cells", bytes.div_ceil(ring.cell_max) as u64),
+        Protocol::Bounce if may_lie => Way::new("block, read in place", 1),
+        Protocol::Bounce => Way::new("block", 1),
+        Protocol::BounceReadWhileWritten => Way::new("block, read while written", 1),
+        Protocol::Rndv if bytes == 0 => Way::new("nothing to copy", 1),
+        Protocol::Rndv => match choose_rndv(&thresholds, bytes, lies_in_heap, may_lie) {
+            RndvProtocol::HeapInPlace => Way::new("heap, read in place", 1),
+            RndvProtocol::Pipelined => Way::new("pipelined", fragments(bytes)),
+            RndvProtocol::Cooperative if lies_in_heap => Way::new("heap copy by both", 1),
+            RndvProtocol::Cooperative => Way::new("kernel copy by both", 1),
+            RndvProtocol::SingleCopy if lies_in_heap => Way::new("heap copy", 1),
+            RndvProtocol::SingleCopy => Way::new("kernel copy", 1),
+        },
+    }
+}
+
+/// In how many pieces a pipelined message comes.
+fn fragments(bytes: usize) -> u64 {
+    let (mut sent, mut pieces) = (0, 0);
+    while sent < bytes {
+        sent += next_fragment_bytes(bytes, sent);
+        pieces += 1;
+    }
+    pieces
+}
+
+#[test]
+fn what_is_chosen_is_the_golden_table() {
+    compare(&table(decide));
 }
