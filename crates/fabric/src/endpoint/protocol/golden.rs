@@ -200,24 +200,24 @@ fn travel(case: Case, bytes: usize) -> Way {
         None => Region::of(&private),
     };
     let message = (LABEL, TypeCode::BYTES, data);
-    // SAFETY: the data outlives both endpoints' use of it.
-    let is_sent = unsafe {
-        match kind {
-            Kind::Hinted(hint) => {
-                let _ = sender.send_with(hint, Peer(1), message, TOKEN);
-                true
-            }
-            Kind::Answer => {
-                sender.note_message(Peer(1), 1 << 10);
-                let _ = sender.send_with(TrafficHint::Unsaid, Peer(1), message, TOKEN);
-                true
-            }
-            Kind::Synchronous => {
-                let _ = sender.send_synchronously(Peer(1), LABEL, TypeCode::BYTES, data, TOKEN);
-                true
-            }
-            Kind::Multicast(hint) => sender.send_multicast(Peer(1), message, (1, hint), 2),
+    if kind == Kind::Answer {
+        sender.note_message(Peer(1), 1 << 10);
+    }
+    let is_sent = match kind {
+        Kind::Hinted(_) | Kind::Answer => {
+            let hint = if let Kind::Hinted(hint) = kind { hint } else { TrafficHint::Unsaid };
+            // SAFETY: the data outlives both endpoints' use of it.
+            let _ = unsafe { sender.send_with(hint, Peer(1), message, TOKEN) };
+            true
         }
+        Kind::Synchronous => {
+            let (to, element) = (Peer(1), TypeCode::BYTES);
+            // SAFETY: as above.
+            let _ = unsafe { sender.send_synchronously(to, LABEL, element, data, TOKEN) };
+            true
+        }
+        // SAFETY: as above.
+        Kind::Multicast(hint) => unsafe { sender.send_multicast(Peer(1), message, (1, hint), 2) },
     };
     if !is_sent {
         return Way::new("one by one", 1);
