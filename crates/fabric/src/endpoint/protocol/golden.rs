@@ -92,14 +92,14 @@ impl Kind {
 
 /// How a message went, and in how many packets or blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Way {
+struct MessagePath {
     name: &'static str,
     pieces: u64,
 }
 
-impl Way {
-    fn new(name: &'static str, pieces: u64) -> Way {
-        Way { name, pieces }
+impl MessagePath {
+    fn new(name: &'static str, pieces: u64) -> MessagePath {
+        MessagePath { name, pieces }
     }
 }
 
@@ -116,7 +116,7 @@ fn lengths(cells: [usize; 2]) -> Vec<usize> {
 }
 
 /// The whole table, where this says how a message goes.
-fn table(mut way: impl FnMut(Case, usize) -> Way) -> String {
+fn table(mut way: impl FnMut(Case, usize) -> MessagePath) -> String {
     let mut text = String::new();
     for placement in PLACEMENTS {
         for prefers_memcpy in [false, true] {
@@ -140,8 +140,8 @@ fn table(mut way: impl FnMut(Case, usize) -> Way) -> String {
 }
 
 /// What happens up to which length.
-fn line(ways: impl Iterator<Item = (usize, Way)>) -> String {
-    let mut parts: Vec<(Way, u64, usize)> = Vec::new();
+fn line(ways: impl Iterator<Item = (usize, MessagePath)>) -> String {
+    let mut parts: Vec<(MessagePath, u64, usize)> = Vec::new();
     for (bytes, way) in ways {
         match parts.last_mut() {
             Some((first, most, upto)) if first.name == way.name => {
@@ -150,7 +150,9 @@ fn line(ways: impl Iterator<Item = (usize, Way)>) -> String {
             _ => parts.push((way, way.pieces, bytes)),
         }
     }
-    let part = |(Way { name, pieces }, most, upto): &(Way, u64, usize)| match (*pieces, *most) {
+    let part = |(MessagePath { name, pieces }, most, upto): &(MessagePath, u64, usize)| match (
+        *pieces, *most,
+    ) {
         (1, 1) => format!("{upto} {name}"),
         (fewest, most) if fewest == most => format!("{upto} {name} x{most}"),
         (fewest, most) => format!("{upto} {name} x{fewest}..{most}"),
@@ -181,7 +183,7 @@ fn next_packet(receiver: &mut Endpoint, from: usize) -> Option<Packet> {
 }
 
 /// Sends one message from rank 0 to rank 1 of a new world, and sees how it gets there.
-fn travel(case: Case, bytes: usize) -> Way {
+fn travel(case: Case, bytes: usize) -> MessagePath {
     let Case { placement, prefers_memcpy, is_in_heap: lies_in_heap, kind } = case;
     let segment = segment(placement, prefers_memcpy);
     let [mut sender, mut receiver] = [0, 1].map(|rank| {
@@ -220,7 +222,7 @@ fn travel(case: Case, bytes: usize) -> Way {
         Kind::Multicast(hint) => unsafe { sender.send_multicast(Peer(1), message, (1, hint), 2) },
     };
     if !is_sent {
-        return Way::new("one by one", 1);
+        return MessagePath::new("one by one", 1);
     }
     let first = next_packet(&mut receiver, 0).expect("a packet is there at once");
     let words = receiver.words(Peer(0));
@@ -243,8 +245,8 @@ fn travel(case: Case, bytes: usize) -> Way {
     assert!(was_read, "{case:?}, {bytes} bytes");
 
     match first {
-        Packet::Eager { .. } => Way::new("cell", packets),
-        Packet::First { .. } => Way::new("cells", packets),
+        Packet::Eager { .. } => MessagePath::new("cell", packets),
+        Packet::First { .. } => MessagePath::new("cells", packets),
         Packet::Block { .. } => {
             let name = match (kind, BounceBuffer::from_words(words).is_full(), is_in_place) {
                 (Kind::Multicast(_), ..) => "block for all",
@@ -252,23 +254,23 @@ fn travel(case: Case, bytes: usize) -> Way {
                 (_, true, false) => "block",
                 (_, false, false) => "block, read while written",
             };
-            Way::new(name, packets)
+            MessagePath::new(name, packets)
         }
         Packet::Large { .. } => {
             assert_eq!(lies_in_heap, is_in_heap(words[0]));
             let name = match (answer, lies_in_heap) {
-                _ if is_in_place => return Way::new("heap, read in place", 1),
+                _ if is_in_place => return MessagePath::new("heap, read in place", 1),
                 (Some(Packet::Finished { .. }), _) if bytes == 0 => "nothing to copy",
                 (Some(Packet::Finished { .. }), false) => "kernel copy",
                 (Some(Packet::Finished { .. }), true) => "heap copy",
                 (Some(Packet::Share { .. }), false) => "kernel copy by both",
                 (Some(Packet::Share { .. }), true) => "heap copy by both",
                 (Some(Packet::Pieces { .. }), _) => {
-                    return Way::new("pipelined", sender.packets() - 1);
+                    return MessagePath::new("pipelined", sender.packets() - 1);
                 }
                 (other, _) => panic!("{case:?}, {bytes} bytes: {other:?}"),
             };
-            Way::new(name, 1)
+            MessagePath::new(name, 1)
         }
         other => panic!("{case:?}, {bytes} bytes: {other:?}"),
     }
@@ -311,7 +313,7 @@ fn messages_travel_as_the_golden_table_says() {
 }
 
 /// How a message goes by [`choose`] and [`choose_rndv`], where nothing is missing.
-fn decide(case: Case, bytes: usize) -> Way {
+fn decide(case: Case, bytes: usize) -> MessagePath {
     let Case { placement, prefers_memcpy, is_in_heap: lies_in_heap, kind } = case;
     let Placement { ranks, cores, .. } = placement;
     let lane = Layout::new(ranks).unwrap().lane_at(0, ranks > cores);
@@ -328,24 +330,24 @@ fn decide(case: Case, bytes: usize) -> Way {
         Kind::Multicast(hint) => {
             let hint = thresholds.multicast_hint(hint);
             let is_for_all = is_multicast(&thresholds, Outbound { bytes, hint, lies_in_heap }, 2);
-            return Way::new(if is_for_all { "block for all" } else { "one by one" }, 1);
+            return MessagePath::new(if is_for_all { "block for all" } else { "one by one" }, 1);
         }
     };
     let may_lie = kind.may_be_read_in_place();
     match protocol {
-        Protocol::Ring => Way::new("cell", 1),
-        Protocol::RingFragments => Way::new("cells", bytes.div_ceil(ring.cell_max) as u64),
-        Protocol::Bounce if may_lie => Way::new("block, read in place", 1),
-        Protocol::Bounce => Way::new("block", 1),
-        Protocol::BounceReadWhileWritten => Way::new("block, read while written", 1),
-        Protocol::Rndv if bytes == 0 => Way::new("nothing to copy", 1),
+        Protocol::Ring => MessagePath::new("cell", 1),
+        Protocol::RingFragments => MessagePath::new("cells", bytes.div_ceil(ring.cell_max) as u64),
+        Protocol::Bounce if may_lie => MessagePath::new("block, read in place", 1),
+        Protocol::Bounce => MessagePath::new("block", 1),
+        Protocol::BounceReadWhileWritten => MessagePath::new("block, read while written", 1),
+        Protocol::Rndv if bytes == 0 => MessagePath::new("nothing to copy", 1),
         Protocol::Rndv => match choose_rndv(&thresholds, bytes, lies_in_heap, may_lie) {
-            RndvProtocol::HeapInPlace => Way::new("heap, read in place", 1),
-            RndvProtocol::Pipelined => Way::new("pipelined", fragments(bytes)),
-            RndvProtocol::Cooperative if lies_in_heap => Way::new("heap copy by both", 1),
-            RndvProtocol::Cooperative => Way::new("kernel copy by both", 1),
-            RndvProtocol::SingleCopy if lies_in_heap => Way::new("heap copy", 1),
-            RndvProtocol::SingleCopy => Way::new("kernel copy", 1),
+            RndvProtocol::HeapInPlace => MessagePath::new("heap, read in place", 1),
+            RndvProtocol::Pipelined => MessagePath::new("pipelined", fragments(bytes)),
+            RndvProtocol::Cooperative if lies_in_heap => MessagePath::new("heap copy by both", 1),
+            RndvProtocol::Cooperative => MessagePath::new("kernel copy by both", 1),
+            RndvProtocol::SingleCopy if lies_in_heap => MessagePath::new("heap copy", 1),
+            RndvProtocol::SingleCopy => MessagePath::new("kernel copy", 1),
         },
     }
 }
