@@ -365,7 +365,7 @@ mod tests {
     use crate::endpoint::protocol::{
         BOUNCE_MAX_BYTES, BOUNCE_MIN_BYTES, EXCHANGE_MAX_BYTES, EXCHANGE_MIN_BYTES, ONE_WAY_BYTES,
         OVERSUBSCRIBED_EXCHANGE_MIN_BYTES, READ_WHILE_WRITTEN_BYTES, SizeRange,
-        UNTOUCHED_MAX_BYTES, WAITING_RANKS_PER_CORE_MAX, copies_by_memcpy, is_bounced,
+        UNTOUCHED_MAX_BYTES, WAITING_RANKS_PER_CORE_MAX, is_bounced,
     };
     use crate::endpoint::{InlineRecv, Options, Posted};
     use crate::layout::Layout;
