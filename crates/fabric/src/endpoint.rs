@@ -301,8 +301,8 @@ impl Endpoint {
         let inlet = |(segment, ring)| RingReader::starting_at(segment, ring, first);
         let ranks = 0..layout.ranks();
         let standing: Vec<_> = ranks.clone().map(|peer| standing(lane_to(peer))).collect();
-        let cell = standing[me.index()].payload();
-        let thresholds = Thresholds::of(&segment, cell, options.single_copy);
+        let ring = standing[me.index()].thresholds();
+        let thresholds = Thresholds::of(&segment, ring, options.single_copy);
         Endpoint {
             me,
             options,

@@ -12,6 +12,7 @@ mod golden;
 
 use super::packet::Header;
 use crate::copy_bandwidth::CopyBandwidth;
+use crate::layout::{Layout, MAX_RANKS};
 use crate::spsc::Ring;
 use crate::{SharedSegment, TrafficHint};
 
@@ -111,23 +112,26 @@ pub struct Thresholds {
     pub is_oversubscribed: bool,
     /// The longest message of one cell between two ranks of this host.
     pub cell_max: usize,
+    /// The longest message that is sent in cells.
+    pub eager_max: usize,
     /// The longest message that never goes in a bounce buffer for one receiver.
     pub bounce_min: usize,
-    /// In a bounce buffer: messages of an exchange ("Bounce buffers": 16 KiB takes 1.4 times as long in
-    /// cells).
+    /// In a bounce buffer: messages of an exchange ("Bounce buffers": 16 KiB takes 1.4 times as
+    /// long in cells).
     pub bounce_exchange: SizeRange,
-    /// In a bounce buffer: [operands](TrafficHint::Operands) ("Bounce buffers": allreduce among 8 and 16).
+    /// In a bounce buffer: [operands](TrafficHint::Operands) ("Bounce buffers": allreduce among 8
+    /// and 16).
     pub bounce_operands: SizeRange,
     /// In a bounce buffer: messages that flow one way ("Bounce buffers": the table).
     pub bounce_one_way: SizeRange,
     /// In a bounce buffer: [untouched](TrafficHint::Untouched) messages, one alone and one among
     /// several ("Bounce buffers": 64 KiB among 4 and 8 ranks on two cores).
     pub bounce_untouched: [SizeRange; 2],
-    /// In a bounce buffer: [reduced](TrafficHint::Reduced) messages ("Bounce buffers": reduce of 64 and
-    /// 256 KiB).
+    /// In a bounce buffer: [reduced](TrafficHint::Reduced) messages ("Bounce buffers": reduce of 64
+    /// and 256 KiB).
     pub bounce_reduced: SizeRange,
-    /// In one bounce buffer for several receivers, whatever their hint ("Bounce buffers": bcast of 64 KiB
-    /// among 16 ranks).
+    /// In one bounce buffer for several receivers, whatever their hint ("Bounce buffers": bcast of
+    /// 64 KiB among 16 ranks).
     pub bounce_multicast: SizeRange,
     /// A longer message in a bounce buffer is announced before it is written; its receiver reads
     /// it meanwhile.
@@ -139,18 +143,34 @@ pub struct Thresholds {
     /// A longer announced message in private memory comes in bounce buffers, piece by piece
     /// ("Pipelined messages").
     pub pipeline_min: usize,
-    /// An announced message of at least so many bytes is copied by both its ends ("Cooperative copies").
+    /// An announced message of at least so many bytes is copied by both its ends ("Cooperative
+    /// copies").
     pub cooperative_min: usize,
     /// The longest operand that its receiver copies alone ("Cooperative copies").
     pub operand_alone_max: usize,
 }
 
 impl Thresholds {
-    /// Those of a rank of this segment, between whose ranks a cell holds so many bytes, and who may
-    /// have said whether the kernel is to copy.
+    /// Those of a segment, for ranks that say nothing about who copies large messages. All ranks
+    /// of the segment see the same.
+    pub fn of_segment(segment: &SharedSegment) -> Thresholds {
+        let ring = segment.layout().lane_at(0, segment.is_oversubscribed());
+        Thresholds::of(segment, &RingThresholds::of(&ring), None)
+    }
+
+    /// Those of a host with this many ranks and cores whose kernel copies fast; for more than
+    /// [`MAX_RANKS`] as for that many.
+    pub fn of_host(ranks: usize, cores: usize) -> Thresholds {
+        let host = HostTraits { local_ranks: ranks, cores, prefers_memcpy: false };
+        let layout = Layout::new(ranks.clamp(1, MAX_RANKS)).expect("a host may have so many");
+        Thresholds::on(host, &RingThresholds::of(&layout.lane_at(0, ranks > cores)))
+    }
+
+    /// Those of a rank of this segment, whose ranks have such rings, and who may have said whether
+    /// the kernel is to copy.
     pub(super) fn of(
         segment: &SharedSegment,
-        cell_max: usize,
+        ring: &RingThresholds,
         single_copy: Option<bool>,
     ) -> Thresholds {
         let host = HostTraits {
@@ -158,12 +178,13 @@ impl Thresholds {
             cores: segment.cores(),
             prefers_memcpy: copies_by_memcpy(segment, single_copy),
         };
-        Thresholds::on(host, cell_max)
+        Thresholds::on(host, ring)
     }
 
-    /// Those of a rank on such a host.
-    pub(super) fn on(host: HostTraits, cell_max: usize) -> Thresholds {
+    /// Those of a rank on such a host, whose ranks have such rings.
+    pub(super) fn on(host: HostTraits, ring: &RingThresholds) -> Thresholds {
         let HostTraits { local_ranks, cores, prefers_memcpy } = host;
+        let &RingThresholds { cell_max, eager_max, .. } = ring;
         let is_oversubscribed = local_ranks > cores;
         let longest = CopyBandwidth::LONGEST;
         let exchange_min = cell_max.min(if is_oversubscribed {
@@ -188,6 +209,7 @@ impl Thresholds {
         Thresholds {
             is_oversubscribed,
             cell_max,
+            eager_max,
             bounce_min: EXCHANGE_MIN_BYTES,
             bounce_exchange: SizeRange::new(exchange_min, exchange_max),
             // To read them where they lie saves one of two copies.

@@ -29,6 +29,11 @@ impl PeerTx {
         PeerTx { outlet, thresholds, waiting: ChunkedQueue::default() }
     }
 
+    /// At which lengths messages on this ring change their protocol.
+    pub(super) fn thresholds(&self) -> &RingThresholds {
+        &self.thresholds
+    }
+
     /// Bytes of a message that fit a cell.
     pub(super) fn payload(&self) -> usize {
         self.outlet.payload::<Header>()

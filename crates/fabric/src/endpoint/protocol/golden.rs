@@ -319,7 +319,7 @@ fn decide(case: Case, bytes: usize) -> MessagePath {
     let lane = Layout::new(ranks).unwrap().lane_at(0, ranks > cores);
     let ring = RingThresholds::of(&lane);
     let host = HostTraits { local_ranks: ranks, cores, prefers_memcpy };
-    let thresholds = Thresholds::on(host, ring.cell_max);
+    let thresholds = Thresholds::on(host, &ring);
     let protocol = match kind {
         Kind::Hinted(hint) => choose(&thresholds, &ring, Outbound { bytes, hint, lies_in_heap }),
         Kind::Answer => {
