@@ -12,7 +12,7 @@ use super::bounce_pool::{BounceBuffer, BouncePool, Readers};
 use super::in_place::InPlaceReceive;
 use super::nt_copy::CopyStrategy;
 use super::packet::Packet;
-use super::protocol::{Outbound, is_multicast};
+use super::protocol::{EXCHANGE_MIN_BYTES, Outbound, is_multicast};
 use super::recv::Message;
 use super::recycle::{RecycledBuffers, give_back};
 use super::send::Outgoing;
@@ -117,7 +117,7 @@ impl Endpoint {
     #[inline]
     pub(super) fn outbound(&mut self, to: Peer, data: Region, hint: TrafficHint) -> Outbound {
         let bytes = data.bytes();
-        if bytes <= self.thresholds.bounce_min {
+        if bytes <= EXCHANGE_MIN_BYTES {
             return Outbound { bytes, hint, lies_in_heap: false };
         }
         let lies_in_heap = bytes > self.thresholds.heap_min(hint) && self.is_in_shared_heap(data);
@@ -135,7 +135,7 @@ impl Endpoint {
     /// A message has come.
     #[inline]
     pub(super) fn note_message(&mut self, from: Peer, bytes: usize) {
-        if bytes > self.thresholds.bounce_min {
+        if bytes > EXCHANGE_MIN_BYTES {
             self.bounce.recent_traffic[from.index()] = true;
         }
     }

@@ -37,7 +37,8 @@ pub(super) const ONE_WAY_BYTES: SizeRange = SizeRange { above: 16 << 10, longest
 /// take it: a cell of that length has left the caches since its last use, a recycled buffer has
 /// not.
 pub(super) const BOUNCE_MIN_BYTES: usize = 2 << 10;
-/// The same for messages of an exchange.
+/// The same for messages of an exchange. A shorter message is never in a bounce buffer for one
+/// receiver. It is a constant, so that short messages pass this question without a load.
 pub(super) const EXCHANGE_MIN_BYTES: usize = 512;
 /// The same where ranks share cores; other messages are sent in cells if they fit.
 pub(super) const OVERSUBSCRIBED_EXCHANGE_MIN_BYTES: usize = 4 << 10;
@@ -114,8 +115,6 @@ pub struct Thresholds {
     pub cell_max: usize,
     /// The longest message that is sent in cells.
     pub eager_max: usize,
-    /// The longest message that never goes in a bounce buffer for one receiver.
-    pub bounce_min: usize,
     /// In a bounce buffer: messages of an exchange ("Bounce buffers": 16 KiB takes 1.4 times as
     /// long in cells).
     pub bounce_exchange: SizeRange,
@@ -210,7 +209,6 @@ impl Thresholds {
             is_oversubscribed,
             cell_max,
             eager_max,
-            bounce_min: EXCHANGE_MIN_BYTES,
             bounce_exchange: SizeRange::new(exchange_min, exchange_max),
             // To read them where they lie saves one of two copies.
             bounce_operands: SizeRange::new(exchange_min, longest),
@@ -374,7 +372,7 @@ pub(super) fn is_bounced(
     thresholds: &Thresholds,
     Outbound { bytes, hint, lies_in_heap }: Outbound,
 ) -> bool {
-    if bytes <= thresholds.bounce_min || (lies_in_heap && bytes > thresholds.heap_min(hint)) {
+    if bytes <= EXCHANGE_MIN_BYTES || (lies_in_heap && bytes > thresholds.heap_min(hint)) {
         return false;
     }
     thresholds.bounced(hint).contains(bytes)

@@ -183,15 +183,16 @@ impl Endpoint {
     ) -> Posted {
         self.introduce(to, element);
         let message = self.outbound(to, data, reply);
-        let ring = self.peer_tx[to.index()].thresholds;
-        let mut protocol = choose(&self.thresholds, &ring, message);
+        let ring = &self.peer_tx[to.index()].thresholds;
+        let mut protocol = choose(&self.thresholds, ring, message);
         if let Protocol::Bounce | Protocol::BounceReadWhileWritten = protocol {
             // SAFETY: readable, by the caller's promise.
             let is_sent = unsafe { self.send_bounce(to, (label, element, data), reply) };
             if is_sent {
                 return Posted::Done;
             }
-            protocol = choose_without_bounce(&ring, message.bytes);
+            let ring = &self.peer_tx[to.index()].thresholds;
+            protocol = choose_without_bounce(ring, message.bytes);
         }
         let message = match protocol {
             Protocol::Ring | Protocol::RingFragments => {
