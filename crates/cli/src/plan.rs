@@ -166,7 +166,8 @@ impl Plan {
 pub(crate) fn tuning_sharing(ranks: u32, cores: Option<u32>) -> anyhow::Result<Tuning> {
     let mut tuning = tuning()?;
     if let Some(cores) = cores {
-        tuning.machine = tuning.machine.shared(ranks as usize, cores as usize).on_one_machine();
+        let shared = motet::machine::shared(tuning.machine, ranks as usize, cores as usize);
+        tuning.machine = shared.on_one_machine();
     }
     Ok(tuning)
 }

@@ -12,9 +12,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::lease::{ReadLease, shared_words};
 use crate::{Peer, SharedSegment};
 
-/// Shorter messages are copied by the receiver alone: they stay in its cache, and to tell the
-/// sender and to copy in parts takes about as long as it would save.
-pub(crate) const COOPERATIVE_MIN_BYTES: usize = 64 << 10;
 /// Of so many parts is a message, unless they would be shorter or longer than parts may be. The
 /// shortest messages are of two.
 const PARTS_MAX: usize = 8;
@@ -158,6 +155,7 @@ fn take(taken: &AtomicU64, end: u64, parts: CopyParts) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::endpoint::protocol::COOPERATIVE_MIN_BYTES;
     use crate::lease::LeaseTable;
     use std::sync::Arc;
     use std::sync::atomic::AtomicU8;

@@ -24,6 +24,7 @@ mod mprobe;
 mod nt_copy;
 pub(crate) mod packet;
 mod pipeline;
+pub(crate) mod protocol;
 mod reassembly;
 mod recv;
 mod recycle;
@@ -62,6 +63,7 @@ pub use introspect::Transit;
 pub use mprobe::MatchedMessage;
 use nt_copy::CopyStrategy;
 use pipeline::Pipelines;
+pub use protocol::{SizeRange, Thresholds};
 use reassembly::Reassembly;
 use send::PeerTx;
 use single_copy::DeferredCopies;
@@ -207,9 +209,7 @@ pub struct Endpoint {
     segment: Arc<SharedSegment>,
     options: Options,
     single_copy: SingleCopy,
-    /// Whether both ends of a large message copy it (cooperative copy). Set where each rank has a
-    /// core: the sender would only wait for the copy.
-    shares_copies: bool,
+    thresholds: Thresholds,
     /// Per peer: the ring to it and what waits for room in it.
     peer_tx: Vec<PeerTx>,
     /// Messages that wait for room, over all peers.
@@ -300,12 +300,13 @@ impl Endpoint {
         let inlet = |(segment, ring)| RingReader::starting_at(segment, ring, first);
         let ranks = 0..layout.ranks();
         let standing: Vec<_> = ranks.clone().map(|peer| standing(lane_to(peer))).collect();
-        let cell = standing[me.index()].payload();
+        let ring = standing[me.index()].thresholds();
+        let thresholds = Thresholds::of(&segment, ring, options.single_copy);
         Endpoint {
             me,
             options,
             single_copy,
-            shares_copies: !segment.is_oversubscribed(),
+            thresholds,
             peer_tx: standing,
             waiting: 0,
             readers: ranks.clone().map(|peer| inlet(lane_from(peer))).collect(),
@@ -319,9 +320,9 @@ impl Endpoint {
             rndv_recvs: Slab::default(),
             arena: Arena::new(layout.arena(own), layout.arena_bytes()),
             heap: SharedHeap::of(&segment, own),
-            bounce: BounceSender::of(&segment, cell, options.single_copy),
+            bounce: BounceSender::of(&segment),
             copy_strategy: CopyStrategy::default(),
-            pipelines: Pipelines::of(&segment, options.single_copy),
+            pipelines: Pipelines::of(&thresholds),
             offered_channels: HashMap::new(),
             introductions: Introductions::default(),
             has_seen: vec![false; if wire.is_some() { layout.ranks() } else { 0 }],
@@ -341,6 +342,11 @@ impl Endpoint {
     /// The segment that the ranks of this host share.
     pub fn segment(&self) -> &Arc<SharedSegment> {
         &self.segment
+    }
+
+    /// The lengths at which messages inside this host begin to travel in another way.
+    pub fn thresholds(&self) -> &Thresholds {
+        &self.thresholds
     }
 
     /// The first death in the world, if there was one.

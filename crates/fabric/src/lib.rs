@@ -50,7 +50,10 @@ pub mod structures;
 mod trusted;
 
 pub use channel::{InChannel, OutChannel};
-pub use endpoint::{Attached, Completion, Endpoint, Fill, InlineRecv, Options, Posted, Transit};
+pub use endpoint::{
+    Attached, Completion, Endpoint, Fill, InlineRecv, Options, Posted, SizeRange, Thresholds,
+    Transit,
+};
 pub use error::{Allowed, Error, Failure, How, Length, Sender, TransferError, signal_name};
 pub use memory::{Region, RegionMut};
 pub use message::{Label, Peer, Received, Selector, Token, TrafficHint, TypeCode};

@@ -219,7 +219,7 @@ fn take_seat(seat: JoinedRank, settings: &Settings) -> Result<World> {
     let mut tuning = tuning.clone();
     let ranks = seat.segment.ranks();
     let rank = seat.rank;
-    tuning.machine = tuning.machine.shared(seat.segment.local_ranks(), seat.segment.cores());
+    tuning.machine = machine::of_segment(tuning.machine, &seat.segment);
     if seat.segment.local_ranks() == ranks {
         // All ranks see that, and the same cores.
         tuning.machine = tuning.machine.on_one_machine();

@@ -224,6 +224,19 @@ fn carry_out(collective: Collective, world: &World) -> Result<()> {
     Ok(())
 }
 
+/// Hosts have clocks of their own.
+#[test]
+fn time_is_global_on_one_host_only() {
+    if shares().is_empty() {
+        return;
+    }
+    for (share, is_global) in [(2, false), (4, true)] {
+        let settings = Settings::new().ranks_per_segment(share);
+        let seen = on_ranks_with(4, &settings, |world| Ok(world.is_time_global()));
+        assert_eq!(seen, [is_global; 4], "{share} ranks on a host");
+    }
+}
+
 /// What goes over the network is what the plan says, message for message, whatever the algorithm;
 /// and with the algorithm that is chosen it is a message to each other host, or from each.
 #[test]

@@ -97,6 +97,8 @@ pub struct CostParams {
     pub context_switch_ns: f64,
     /// What these prices become among more than two ranks, each with a core.
     pub company: Company,
+    /// At which lengths messages change their protocol.
+    pub lengths: ProtocolLengths,
     /// How many cores the ranks share.
     pub cores: f64,
     /// How many ranks there are for each of them.
@@ -104,6 +106,31 @@ pub struct CostParams {
     /// The same for ranks that share no memory: more than one if they are on one machine all the
     /// same.
     pub apart_per_core: f64,
+}
+
+/// Lengths in bytes at which a message inside a host changes its protocol. The transport decides
+/// them; the model only uses them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProtocolLengths {
+    /// The longest message that fits one cell of a ring.
+    pub cell_max: usize,
+    /// The longest message that is sent in cells, so that it waits for nobody.
+    pub eager_max: usize,
+    /// The longest message in a bounce buffer where ranks share cores.
+    pub bounce_max: usize,
+    /// The longest operand in a bounce buffer. Where each rank has a core, also the longest message
+    /// that is in one for several receivers.
+    pub operand_bounce_max: usize,
+}
+
+impl ProtocolLengths {
+    /// Those between few ranks on a host whose kernel copies fast.
+    pub const COMMON: Self = Self {
+        cell_max: 8 << 10,
+        eager_max: 16 << 10,
+        bounce_max: 64 << 10,
+        operand_bounce_max: 512 << 10,
+    };
 }
 
 /// How much dearer a round is that must not keep its rank from computing.
@@ -130,6 +157,7 @@ impl Default for CostParams {
             copy_ns_per_byte: 0.04,
             context_switch_ns: 590.0,
             company: Company::MEASURED,
+            lengths: ProtocolLengths::COMMON,
             cores: f64::INFINITY,
             ranks_per_core: 1.0,
             apart_per_core: 1.0,
@@ -162,6 +190,7 @@ impl CostParams {
         copy_ns_per_byte: 0.05,
         context_switch_ns: 1500.0,
         company: Company::NONE,
+        lengths: ProtocolLengths::COMMON,
         cores: f64::INFINITY,
         ranks_per_core: 1.0,
         apart_per_core: 1.0,
@@ -190,6 +219,15 @@ impl CostParams {
     pub fn shared(self, ranks: usize, cores: usize) -> Self {
         let cores = cores.max(1) as f64;
         Self { cores, ranks_per_core: ranks.max(1) as f64 / cores, ..self }
+    }
+
+    /// The same prices, where messages change their protocol at these lengths. They count only for
+    /// ranks that share memory.
+    ///
+    /// All ranks of a call must pass the same lengths, as they must choose the same algorithm.
+    #[must_use]
+    pub fn with_lengths(self, lengths: ProtocolLengths) -> Self {
+        Self { lengths, ..self }
     }
 
     /// The same prices, where all ranks of the world, even those that share no memory, share cores
@@ -222,6 +260,7 @@ impl CostParams {
             send_share: FAR_SEND_SHARE,
             bytes_ns: self.bytes_ns.map(|nanoseconds| FAR_BYTES * nanoseconds),
             ranks_per_core: self.apart_per_core,
+            lengths: ProtocolLengths::COMMON,
             ..self
         }
     }

@@ -51,7 +51,7 @@ pub use algo::{Algorithm, Refusal};
 pub use build::{Builder, Data, Phase};
 pub use call::{Block, Blocks, Call, CallError, Collective, Groups, Neighbour, NodeMap};
 pub use call::{Demands, Edge, EdgeDemand, NodeKnowledge, NodePeer, Operation, Rank};
-pub use cost::{AggregateWork, Cost, CostParams, TextError};
+pub use cost::{AggregateWork, Cost, CostParams, ProtocolLengths, TextError};
 pub use plan::cursor::{self, Cursor};
 pub use plan::{Action, Plan, StepId};
 pub use select::{Choice, SelectError, Tuning};

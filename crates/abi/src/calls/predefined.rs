@@ -3,6 +3,8 @@
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicI32, Ordering};
 
+use motet::Communicator;
+
 use crate::exports::{
     MPI_ANY_SOURCE, MPI_APPNUM, MPI_ERR_LASTCODE, MPI_HOST, MPI_IO, MPI_LASTUSEDCODE,
     MPI_PROC_NULL, MPI_TAG_UB, MPI_UNIVERSE_SIZE, MPI_WTIME_IS_GLOBAL,
@@ -17,7 +19,7 @@ static TAG_UB: Value = Value::new(motet::TAG_UB as c_int);
 static HOST: Value = Value::new(MPI_PROC_NULL);
 /// Each rank may read and write.
 static IO: Value = Value::new(MPI_ANY_SOURCE);
-/// All ranks are on one machine, which has one clock.
+/// Whether all ranks are on one host, which has one clock.
 static WTIME_IS_GLOBAL: Value = Value::new(1);
 /// A job is one program.
 static APPNUM: Value = Value::new(0);
@@ -34,6 +36,12 @@ pub(crate) fn address(keyval: c_int) -> Option<usize> {
     if keyval == MPI_UNIVERSE_SIZE {
         let ranks = process::world().map_or(1, |world| world.size());
         UNIVERSE_SIZE.store(c_int::try_from(ranks).unwrap_or(c_int::MAX), Ordering::Relaxed);
+    }
+    if keyval == MPI_WTIME_IS_GLOBAL {
+        let world = process::world();
+        let ranks = world.as_ref().and_then(|world| world.inside());
+        let is_global = ranks.is_none_or(Communicator::is_time_global);
+        WTIME_IS_GLOBAL.store(is_global.into(), Ordering::Relaxed);
     }
     value(keyval).map(|value| value.as_ptr() as usize)
 }

@@ -74,7 +74,7 @@ fn timings(
     (form, seconds): (Form, f64),
 ) -> anyhow::Result<Vec<Timing>> {
     let mut tuning = crate::plan::tuning()?;
-    tuning.machine = tuning.machine.shared(world.size(), host::cores().usable);
+    tuning.machine = motet::machine::shared(tuning.machine, world.size(), host::cores().usable);
     // The choice also depends on whether ranks share nodes, which the library knows.
     let chosen = Case::new(world, measured, bytes / ELEMENT_BYTES)?.algorithm()?;
     let copies = rows

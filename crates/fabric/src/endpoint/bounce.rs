@@ -12,6 +12,7 @@ use super::bounce_pool::{BounceBuffer, BouncePool, Readers};
 use super::in_place::InPlaceReceive;
 use super::nt_copy::CopyStrategy;
 use super::packet::Packet;
+use super::protocol::{EXCHANGE_MIN_BYTES, Outbound, is_multicast};
 use super::recv::Message;
 use super::recycle::{RecycledBuffers, give_back};
 use super::send::Outgoing;
@@ -19,57 +20,8 @@ use super::{Completion, Endpoint, PostedRecv};
 use crate::copy_bandwidth::CopyBandwidth;
 use crate::{Label, Peer, Region, SharedSegment, TrafficHint, TransferError, TypeCode, memcheck};
 
-/// Bytes of the longest message that goes in a block, if one copy by the kernel is faster than two.
-const BOUNCE_MAX_BYTES: usize = 64 << 10;
-/// The same of a message that its receiver leaves [as it is](TrafficHint::Untouched), where ranks
-/// share cores: to wait for the one copy that it needs takes less than a second copy.
-const UNTOUCHED_MAX_BYTES: usize = 32 << 10;
-/// Up to so many ranks on a core, the sender of one such message alone waits for its receiver.
-const WAITING_RANKS_PER_CORE_MAX: usize = 4;
-/// The same of a message of an exchange, where each end waits for the other in any case.
-const EXCHANGE_MAX_BYTES: usize = 16 << 10;
-/// Bytes of messages that flow one way in blocks where each rank has a core and the kernel copies
-/// fast, more than the first: shorter ones find their blocks further from the caches than cells.
-const ONE_WAY_BYTES: SizeRange = SizeRange { above: 16 << 10, longest: 32 << 10 };
-/// Bytes of the longest message that goes in a cell where each rank has a core, if it may go in a
-/// block: such a cell has left the caches since it was last used, a block that is kept has not.
-const BOUNCE_MIN_BYTES: usize = 2 << 10;
-/// The same of messages of an exchange.
-const EXCHANGE_MIN_BYTES: usize = 512;
-/// The same where ranks share cores; other messages go in cells if they fit.
-const OVERSUBSCRIBED_EXCHANGE_MIN_BYTES: usize = 4 << 10;
-/// Where each rank has a core, a message is read while it is written, if it is longer than so many
-/// bytes: so many after the other. But what is reduced is there as a whole, to be read where it
-/// lies.
-const READ_WHILE_WRITTEN_BYTES: usize = 16 << 10;
-/// Bytes of the longest message that goes in a block although it lies in a heap, from which its
-/// receiver can take it as well.
-const SHARED_HEAP_MAX_BYTES: usize = 16 << 10;
-/// The same where ranks share cores, of what is reduced: its sender has something to do until its
-/// receiver has a turn.
-const AWAITED_OPERAND_MAX_BYTES: usize = 64 << 10;
 /// Looks at the sender's progress between two times that the core is given away.
 const POLLS_PER_YIELD: u32 = 1000;
-
-/// Bytes of messages: more than so many, up to so many.
-#[derive(Clone, Copy, Debug)]
-struct SizeRange {
-    above: usize,
-    longest: usize,
-}
-
-impl SizeRange {
-    const NONE: SizeRange = SizeRange { above: 0, longest: 0 };
-
-    fn new(above: usize, longest: usize) -> SizeRange {
-        SizeRange { above, longest }
-    }
-
-    #[inline]
-    fn contains(&self, bytes: usize) -> bool {
-        bytes > self.above && bytes <= self.longest
-    }
-}
 
 /// The blocks of a rank.
 #[derive(Debug)]
@@ -79,18 +31,6 @@ pub(super) struct BounceSender {
     kept: RecycledBuffers,
     /// Messages that were received, and are to be read in their blocks.
     pub(super) in_place: Vec<InPlaceReceive>,
-    /// Bytes of messages that go in one.
-    lengths: SizeRange,
-    /// The same of those whose receivers send some in turn.
-    lengths_of_exchange: SizeRange,
-    /// The same of those that stay as they are: of one alone, and of one among several.
-    lengths_of_untouched: [SizeRange; 2],
-    /// The same of those that several ranks get, each of which has a core.
-    lengths_of_shared: SizeRange,
-    /// The same of those that are reduced.
-    lengths_of_reduced: SizeRange,
-    /// The same of [operands](TrafficHint::Operands).
-    lengths_of_operands: SizeRange,
     /// By rank of the world, whether a message has come from there since the last one of which
     /// [nobody said](TrafficHint::Unsaid) whether one does. Of those that are long enough to
     /// matter.
@@ -99,62 +39,12 @@ pub(super) struct BounceSender {
 }
 
 impl BounceSender {
-    /// Those of a rank of this segment, whose cells hold so many bytes, and who may have said
-    /// whether the kernel is to copy.
-    pub(super) fn of(
-        segment: &SharedSegment,
-        cell: usize,
-        single_copy: Option<bool>,
-    ) -> BounceSender {
-        let by_cores = copies_by_memcpy(segment, single_copy);
-        let (lengths, lengths_of_exchange) = match (by_cores, segment.is_oversubscribed()) {
-            (true, true) => (
-                SizeRange::new(cell, CopyBandwidth::LONGEST),
-                SizeRange::new(cell.min(OVERSUBSCRIBED_EXCHANGE_MIN_BYTES), CopyBandwidth::LONGEST),
-            ),
-            (false, true) => (
-                SizeRange::new(cell, BOUNCE_MAX_BYTES),
-                SizeRange::new(cell.min(OVERSUBSCRIBED_EXCHANGE_MIN_BYTES), EXCHANGE_MAX_BYTES),
-            ),
-            (true, false) => (
-                SizeRange::new(cell.min(BOUNCE_MIN_BYTES), CopyBandwidth::LONGEST),
-                SizeRange::new(cell.min(EXCHANGE_MIN_BYTES), CopyBandwidth::LONGEST),
-            ),
-            (false, false) => {
-                (ONE_WAY_BYTES, SizeRange::new(cell.min(EXCHANGE_MIN_BYTES), EXCHANGE_MAX_BYTES))
-            }
-        };
-        // To read them where they lie saves one of two copies.
-        let lengths_of_reduced = SizeRange { longest: CopyBandwidth::LONGEST, ..lengths };
-        let lengths_of_operands =
-            SizeRange { longest: CopyBandwidth::LONGEST, ..lengths_of_exchange };
-        let is_copied_once = segment.is_oversubscribed() && !by_cores;
-        let are_few = segment.local_ranks() <= WAITING_RANKS_PER_CORE_MAX * segment.cores();
-        let lengths_of_untouched = [are_few, true].map(|may_wait| {
-            let is_shorter = is_copied_once && may_wait;
-            if is_shorter { SizeRange::new(cell, UNTOUCHED_MAX_BYTES) } else { lengths }
-        });
-        let lengths_of_shared = if segment.is_oversubscribed() {
-            SizeRange::NONE
-        } else {
-            SizeRange::new(cell, CopyBandwidth::LONGEST)
-        };
+    /// Those of a rank of this segment.
+    pub(super) fn of(segment: &SharedSegment) -> BounceSender {
         let (belt, kept) = (BouncePool::default(), RecycledBuffers::of(segment));
         let came = vec![false; segment.layout().ranks()].into_boxed_slice();
         let (lying, current) = (Vec::new(), None);
-        BounceSender {
-            pool: belt,
-            kept,
-            in_place: lying,
-            lengths,
-            lengths_of_exchange,
-            lengths_of_untouched,
-            lengths_of_shared,
-            lengths_of_reduced,
-            lengths_of_operands,
-            recent_traffic: came,
-            current,
-        }
+        BounceSender { pool: belt, kept, in_place: lying, recent_traffic: came, current }
     }
 
     /// Those of this rank that are still to be read.
@@ -195,15 +85,14 @@ impl Endpoint {
         self.introduce(to, element);
         if readers > 0 {
             self.release_unannounced();
-            // Where ranks share cores its sender goes on in any case: what comes back, if anything
-            // does, comes later.
-            let is_exchange = matches!(reply, TrafficHint::Expected | TrafficHint::Operands);
-            let goes_on = is_exchange && self.segment.is_oversubscribed();
-            let reply = if goes_on { TrafficHint::Never } else { reply };
+            let reply = self.thresholds.multicast_hint(reply);
             // With a wire some of them may be on other hosts: a block that is for all would be
             // filled in vain, for some or for all of them.
             let are_here = self.network.is_none();
-            let may = are_here && self.is_for_multicast(to, data, (reply, readers));
+            let may = are_here && data.bytes() > self.thresholds.cell_max && {
+                let message = self.outbound(to, data, reply);
+                is_multicast(&self.thresholds, message, readers)
+            };
             let all = if readers == 1 { Readers::One(to) } else { Readers::Several(readers) };
             let block = may.then(|| self.free_block(data, all)).flatten();
             if let Some(block) = block {
@@ -223,59 +112,24 @@ impl Endpoint {
         true
     }
 
-    /// Whether a message that so many ranks get goes in a block for all of them.
-    fn is_for_multicast(
-        &mut self,
-        to: Peer,
-        data: Region,
-        (reply, readers): (TrafficHint, u32),
-    ) -> bool {
-        let are_several = readers > 1 && self.bounce.lengths_of_shared.contains(data.bytes());
-        are_several
-            || (data.bytes() > self.inline_max_bytes() && self.is_for_bounce(to, data, reply))
-    }
-
-    /// Whether a message may go in a block that finds no room elsewhere.
-    pub(super) fn may_be_put_into_block(&self, data: Region) -> bool {
-        let (bytes, lengths) = (data.bytes(), self.bounce.lengths);
-        lengths.contains(bytes) || (self.segment.is_oversubscribed() && bytes <= lengths.longest)
-    }
-
-    /// Whether a message to this rank is of those that go in a block. If nobody said whether there
-    /// is a [reply](TrafficHint), what came before is answered by it.
+    /// What is to be known of a message to decide how it goes. If nobody said whether there is a
+    /// [reply](TrafficHint), what came before is answered by it.
     #[inline]
-    pub(super) fn is_for_bounce(&mut self, to: Peer, data: Region, reply: TrafficHint) -> bool {
+    pub(super) fn outbound(&mut self, to: Peer, data: Region, hint: TrafficHint) -> Outbound {
         let bytes = data.bytes();
         if bytes <= EXCHANGE_MIN_BYTES {
-            return false;
+            return Outbound { bytes, hint, lies_in_heap: false };
         }
-        if self.is_left_in_heap(data, reply) {
-            return false;
-        }
-        let blocks = &mut self.bounce;
-        let lengths = match reply {
-            TrafficHint::Expected => blocks.lengths_of_exchange,
-            TrafficHint::Operands => blocks.lengths_of_operands,
-            TrafficHint::Never => blocks.lengths,
-            TrafficHint::Untouched { among_several } => {
-                blocks.lengths_of_untouched[usize::from(among_several)]
+        let lies_in_heap = bytes > self.thresholds.heap_min(hint) && self.is_in_shared_heap(data);
+        let hint = match hint {
+            TrafficHint::Unsaid
+                if !lies_in_heap && mem::take(&mut self.bounce.recent_traffic[to.index()]) =>
+            {
+                TrafficHint::Expected
             }
-            TrafficHint::Reduced => blocks.lengths_of_reduced,
-            TrafficHint::Unsaid if mem::take(&mut blocks.recent_traffic[to.index()]) => {
-                blocks.lengths_of_exchange
-            }
-            TrafficHint::Unsaid => blocks.lengths,
+            hint => hint,
         };
-        lengths.contains(bytes)
-    }
-
-    /// Whether a message stays in the heap in which it lies until its receiver copies it from
-    /// there, or reduces it there.
-    #[inline]
-    fn is_left_in_heap(&self, data: Region, reply: TrafficHint) -> bool {
-        let is_awaited = reply == TrafficHint::Reduced && self.segment.is_oversubscribed();
-        let longest = if is_awaited { AWAITED_OPERAND_MAX_BYTES } else { SHARED_HEAP_MAX_BYTES };
-        data.bytes() > longest && self.is_in_shared_heap(data)
+        Outbound { bytes, hint, lies_in_heap }
     }
 
     /// A message has come.
@@ -302,8 +156,7 @@ impl Endpoint {
         let bytes = data.bytes();
         let Some(block) = self.free_block(data, Readers::One(to)) else { return false };
         let packet = Packet::Block { label, element, bytes };
-        let is_reduced = matches!(reply, TrafficHint::Reduced | TrafficHint::Operands);
-        if bytes <= READ_WHILE_WRITTEN_BYTES || is_reduced || self.segment.is_oversubscribed() {
+        if !self.thresholds.is_read_while_written(bytes, reply) {
             // SAFETY: readable by the caller's promise.
             unsafe { self.fill(block, data, 0) };
             self.announce_bounce(to, packet, BounceBuffer { filled: 0, ..block });
@@ -311,9 +164,10 @@ impl Endpoint {
         }
         self.segment.word32(block.filled).store(0, Ordering::Relaxed);
         self.announce_bounce(to, packet, block);
+        let piece_bytes = self.thresholds.read_while_written_min;
         let mut at = 0;
         while at < bytes {
-            let piece = data.part(at, READ_WHILE_WRITTEN_BYTES.min(bytes - at));
+            let piece = data.part(at, piece_bytes.min(bytes - at));
             // SAFETY: as above.
             unsafe { self.fill(block, piece, at) };
             at += piece.bytes();
@@ -368,6 +222,13 @@ impl Endpoint {
         // SAFETY: as in `fill`.
         unsafe { into.as_ptr().copy_from_nonoverlapping(data.start(), data.bytes()) };
         memcheck::mark_written(Region::new(into.as_ptr(), data.bytes()));
+    }
+
+    /// Takes the pool from the arena, with room for the longest message on any machine.
+    #[cfg(test)]
+    pub(super) fn cut_pool(&mut self) {
+        let BounceSender { pool, .. } = &mut self.bounce;
+        pool.cut_for(&mut self.arena, &self.segment, 2 * CopyBandwidth::LONGEST);
     }
 
     /// A block that nobody reads, for this message.
@@ -492,12 +353,6 @@ impl Endpoint {
     }
 }
 
-/// Whether cores copy large messages in this segment, for a rank that may have said whether the
-/// kernel is to.
-pub(super) fn copies_by_memcpy(segment: &SharedSegment, single_copy: Option<bool>) -> bool {
-    segment.prefers_memcpy() && single_copy != Some(true)
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -507,6 +362,11 @@ mod tests {
     use crate::Fill;
     use crate::endpoint::bounce_pool::BUFFERS_IN_USE_MAX;
     use crate::endpoint::packet::Header;
+    use crate::endpoint::protocol::{
+        BOUNCE_MAX_BYTES, BOUNCE_MIN_BYTES, EXCHANGE_MAX_BYTES, EXCHANGE_MIN_BYTES, ONE_WAY_BYTES,
+        OVERSUBSCRIBED_EXCHANGE_MIN_BYTES, READ_WHILE_WRITTEN_BYTES, SizeRange,
+        UNTOUCHED_MAX_BYTES, WAITING_RANKS_PER_CORE_MAX, is_bounced,
+    };
     use crate::endpoint::{InlineRecv, Options, Posted};
     use crate::layout::Layout;
     use crate::{Failure, How, RegionMut, Selector, Token};
@@ -536,6 +396,12 @@ mod tests {
             unsafe { sender.send_multicast(Peer(*to), message, (tag, TrafficHint::Never), readers) }
         };
         (1..=others).filter(shared).count()
+    }
+
+    /// Whether a message to rank 1 is to go in a block.
+    fn goes_in_block(sender: &mut Endpoint, data: &[u8], reply: TrafficHint) -> bool {
+        let message = sender.outbound(Peer(1), Region::of(data), reply);
+        is_bounced(&sender.thresholds, message)
     }
 
     /// Blocks that are still to be read.
@@ -784,7 +650,7 @@ mod tests {
             for (bytes, is_short) in [(UNTOUCHED_MAX_BYTES, true), (UNTOUCHED_MAX_BYTES + 1, false)]
             {
                 let data = vec![1; bytes];
-                let mut goes = |reply| world[0].is_for_bounce(Peer(1), Region::of(&data), reply);
+                let mut goes = |reply| goes_in_block(&mut world[0], &data, reply);
                 assert_eq!(goes(alone), is_short || !may_wait, "{company} ranks, {bytes} bytes");
                 assert_eq!(goes(among_several), is_short, "{company} ranks, {bytes} bytes");
                 assert!(goes(TrafficHint::Never));
@@ -817,7 +683,7 @@ mod tests {
             [(short, false), (CopyBandwidth::LONGEST, true), (CopyBandwidth::LONGEST + 1, false)]
         {
             let data = vec![1; bytes];
-            let goes = world[0].is_for_bounce(Peer(1), Region::of(&data), TrafficHint::Operands);
+            let goes = goes_in_block(&mut world[0], &data, TrafficHint::Operands);
             assert_eq!(goes, is_operand, "{bytes} bytes, to be reduced");
         }
     }
@@ -905,7 +771,7 @@ mod tests {
         let mut sender = Endpoint::new(segment, Peer(0), options);
         let mut may = |bytes, reply| {
             let data = vec![0; bytes];
-            sender.is_for_bounce(Peer(1), Region::of(&data), reply)
+            goes_in_block(&mut sender, &data, reply)
         };
         let SizeRange { above, longest } = ONE_WAY_BYTES;
         for (bytes, in_exchange, one_way, reduced) in [

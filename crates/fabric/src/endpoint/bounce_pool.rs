@@ -137,6 +137,14 @@ impl BouncePool {
         self.unread.iter().filter(|block| !block.is_read(segment)).count()
     }
 
+    /// Takes the pool from the arena, of which so many bytes may be unread by each reader, however
+    /// large the caches of this machine are.
+    #[cfg(test)]
+    pub(super) fn cut_for(&mut self, arena: &mut Arena, segment: &SharedSegment, unread: usize) {
+        self.cut(arena, segment).expect("the arena has room");
+        self.ahead = unread;
+    }
+
     /// Whether this rank is still to read a bounce buffer that is for it alone.
     pub(super) fn is_read_by(&self, segment: &SharedSegment, reader: Peer) -> bool {
         self.unread.iter().any(|block| block.reader == Some(reader) && !block.is_read(segment))

@@ -11,6 +11,7 @@
 use super::bounce_pool::BounceBuffer;
 use super::in_place::is_read_at_once;
 use super::packet::{Header, Packet};
+use super::protocol::is_bounced;
 use super::recv::Message;
 use super::{Endpoint, Fill, MatchedMessage, PostedRecv, UnexpectedBody};
 use crate::layout::LINE;
@@ -60,7 +61,8 @@ impl Endpoint {
         if !self.peer_tx[to.index()].is_flushed() {
             return false;
         }
-        if self.is_for_bounce(to, data, reply) && self.peer_tx[to.index()].has_room() {
+        let message = self.outbound(to, data, reply);
+        if is_bounced(&self.thresholds, message) && self.peer_tx[to.index()].has_room() {
             // SAFETY: readable, by the caller's promise.
             let is_sent = unsafe { self.send_bounce(to, (label, element, data), reply) };
             if is_sent {

@@ -6,20 +6,17 @@
 
 use std::ops::RangeInclusive;
 
-use super::bounce::copies_by_memcpy;
 use super::bounce_pool::{BounceBuffer, BouncePool, Readers};
 use super::packet::Packet;
-use super::recv::Message;
+use super::protocol::Thresholds;
 use super::send::{Attempt, Fragments, Outgoing};
 use super::{Completion, Endpoint, Posted, RndvOffer, RndvRecv};
 use crate::cma::SingleCopy;
 use crate::slab::Id;
-use crate::{Peer, Received, SharedSegment, lease};
+use crate::{Peer, Received, lease};
 
 /// Bytes of the shortest and of the longest piece.
 const FRAGMENT_BYTES: RangeInclusive<usize> = 32 << 10..=128 << 10;
-/// Shorter messages are copied at once, however slowly, if they found no block.
-const PIPELINE_MIN_BYTES: usize = 64 << 10;
 /// A receiver gets the rest of a message by itself after one look without anything new for so many
 /// bytes: by then it has waited for about as long as the kernel would have taken.
 const BYTES_PER_LOOK: usize = 1 << 10;
@@ -35,11 +32,10 @@ pub(super) struct Pipelines {
 }
 
 impl Pipelines {
-    /// Those of a rank of this segment, who may have said whether the kernel is to copy. Where
-    /// ranks share cores there are none: each piece would have to wait for its turn.
-    pub(super) fn of(segment: &SharedSegment, single_copy: Option<bool>) -> Option<Pipelines> {
-        let is_wanted = copies_by_memcpy(segment, single_copy) && !segment.is_oversubscribed();
-        is_wanted.then(|| Pipelines {
+    /// Those of a rank, if it has any. Where ranks share cores there are none: each piece would
+    /// have to wait for its turn.
+    pub(super) fn of(thresholds: &Thresholds) -> Option<Pipelines> {
+        thresholds.may_pipeline().then(|| Pipelines {
             belt: BouncePool::default(),
             receives: Vec::new(),
             patience: 0,
@@ -55,18 +51,12 @@ impl Pipelines {
 /// Bytes of the next piece of a message, so many of which have been sent. The first and the last
 /// ones are short, since meanwhile one of the two ranks waits; each of the others is as long as all
 /// before it, since each costs something besides its copies.
-fn next_fragment_bytes(bytes: usize, sent: usize) -> usize {
+pub(super) fn next_fragment_bytes(bytes: usize, sent: usize) -> usize {
     let left = bytes - sent;
     sent.min(left / 2).clamp(*FRAGMENT_BYTES.start(), *FRAGMENT_BYTES.end()).min(left)
 }
 
 impl Endpoint {
-    /// Whether a large message is to come in pieces although it could be copied at once.
-    pub(super) fn is_pipelined(&self, message: &Message) -> bool {
-        let is_of_a_neighbour = message.source != self.me && !self.reaches(message.source);
-        self.pipelines.is_some() && is_of_a_neighbour && message.bytes > PIPELINE_MIN_BYTES
-    }
-
     /// Remembers a landing, in case that the rest of its message must be got without its sender.
     pub(super) fn note_pipeline(&mut self, landing: Id, bytes: usize) {
         let Some(streams) = &mut self.pipelines else { return };
@@ -184,8 +174,11 @@ mod tests {
     use super::*;
     use crate::endpoint::Options;
     use crate::endpoint::bounce_pool::BUFFERS_IN_USE_MAX;
+    use crate::endpoint::protocol::PIPELINE_MIN_BYTES;
     use crate::layout::Layout;
-    use crate::{Label, Region, RegionMut, Selector, Token, TransferError, TypeCode};
+    use crate::{
+        Label, Region, RegionMut, Selector, SharedSegment, Token, TransferError, TypeCode,
+    };
 
     const BYTES: usize = (1 << 20) + 17;
     /// Longer than any belt.

@@ -4,6 +4,7 @@ use super::bounce_pool::BounceBuffer;
 use super::introductions::Introductions;
 use super::mprobe::MatchedMessage;
 use super::packet::{Header, Packet, WORDS_BYTES, Words};
+use super::protocol::{RndvProtocol, choose_rndv};
 use super::send::{Fragments, Outgoing};
 use super::shared_heap::is_in_heap;
 use super::{
@@ -345,12 +346,20 @@ impl Endpoint {
             done.push(message.completion(receive.token(), Err(error)));
             return;
         }
-        if self.is_pipelined(&message) && !is_in_heap(exposure.address) {
+        let lies_in_heap = is_in_heap(exposure.address);
+        let way = choose_rndv(&self.thresholds, message.bytes, lies_in_heap, receive.may_lie);
+        // A message of this rank to itself, or from another host, never comes in bounce buffers.
+        let is_of_a_neighbour = message.source != self.me && !self.reaches(message.source);
+        if way == RndvProtocol::Pipelined && is_of_a_neighbour {
             return self.request_fragments(message, exposure, receive);
         }
-        if self.try_in_place_offer(&message, &exposure, &receive) {
+        if way == RndvProtocol::HeapInPlace
+            && self.try_in_place_offer(&message, &exposure, &receive)
+        {
             return done.push(message.completion(receive.token(), Ok(())));
         }
+        // What cannot be read in place is copied. Whether both ends copy depends on what they have
+        // to do (`is_shared`); a copy that is not possible becomes pieces.
         if self.try_defer(&message, &exposure, &receive) {
             return;
         }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::introductions::Introduction;
 use super::packet::{Header, Packet, Words};
+use super::protocol::{Protocol, RingThresholds, choose, choose_without_bounce};
 use super::{Completion, Endpoint, Posted, RndvSend};
 use crate::chunked::ChunkedQueue;
 use crate::lease::ReadLease;
@@ -12,20 +13,11 @@ use crate::slab::Id;
 use crate::spsc::{Ring, RingWriter};
 use crate::{Label, Peer, Received, Region, SharedSegment, Token, TrafficHint, TypeCode};
 
-/// The longest message that goes in cells, which takes two copies, but needs nobody's answer.
-const EAGER_MAX_BYTES: usize = 16 << 10;
-/// In cells it takes at most such a share of the lane: no more than half, or there may never be
-/// room.
-const EAGER_RING_SHARE: usize = 4;
-
 /// The lane to one peer, and what waits for room in it. The queue has no limit but memory: each
 /// entry stands for memory that its poster keeps anyway.
 pub(super) struct PeerTx {
     outlet: RingWriter,
-    /// Bytes that fit a cell without an annex.
-    cell_payload: usize,
-    /// Bytes of the longest message that goes in cells as it is.
-    longest_eager: usize,
+    thresholds: RingThresholds,
     waiting: ChunkedQueue<Outgoing>,
 }
 
@@ -33,11 +25,13 @@ impl PeerTx {
     /// The lane in this ring, whose first message has this position.
     pub(super) fn new(segment: Arc<SharedSegment>, ring: Ring, first: u64) -> PeerTx {
         let outlet = RingWriter::starting_at(segment, ring, first);
-        let cell = outlet.payload::<Header>();
-        let share = ring.long_cells() / EAGER_RING_SHARE * cell;
-        let longest_eager = share.min(EAGER_MAX_BYTES).max(cell);
-        let cell_payload = ring.cell_payload(size_of::<Header>());
-        PeerTx { outlet, cell_payload, longest_eager, waiting: ChunkedQueue::default() }
+        let thresholds = RingThresholds::of(&ring);
+        PeerTx { outlet, thresholds, waiting: ChunkedQueue::default() }
+    }
+
+    /// At which lengths messages on this ring change their protocol.
+    pub(super) fn thresholds(&self) -> &RingThresholds {
+        &self.thresholds
     }
 
     /// Bytes of a message that fit a cell.
@@ -188,17 +182,23 @@ impl Endpoint {
         token: Token,
     ) -> Posted {
         self.introduce(to, element);
-        if self.is_for_bounce(to, data, reply) {
+        let message = self.outbound(to, data, reply);
+        let ring = &self.peer_tx[to.index()].thresholds;
+        let mut protocol = choose(&self.thresholds, ring, message);
+        if let Protocol::Bounce | Protocol::BounceReadWhileWritten = protocol {
             // SAFETY: readable, by the caller's promise.
             let is_sent = unsafe { self.send_bounce(to, (label, element, data), reply) };
             if is_sent {
                 return Posted::Done;
             }
+            let ring = &self.peer_tx[to.index()].thresholds;
+            protocol = choose_without_bounce(ring, message.bytes);
         }
-        let message = if data.bytes() <= self.peer_tx[to.index()].longest_eager {
-            Outgoing::Eager { label, element, data, token }
-        } else {
-            Outgoing::Large { label, element, data, token, is_synchronous: false }
+        let message = match protocol {
+            Protocol::Ring | Protocol::RingFragments => {
+                Outgoing::Eager { label, element, data, token }
+            }
+            _ => Outgoing::Large { label, element, data, token, is_synchronous: false },
         };
         self.submit(to, message)
     }
@@ -235,8 +235,8 @@ impl Endpoint {
             }
         }
         if let Outgoing::Eager { label, element, data, .. } = outgoing
-            && data.bytes() > self.peer_tx[to.index()].cell_payload
-            && self.may_be_put_into_block(data)
+            && data.bytes() > self.peer_tx[to.index()].thresholds.short_max
+            && self.thresholds.may_bounce_if_full(data.bytes())
         {
             // SAFETY: that of a send that is being posted: readable, by its poster's promise.
             if unsafe { self.send_bounce(to, (label, element, data), TrafficHint::Unsaid) } {

@@ -16,11 +16,6 @@ use crate::lease::{self, ReadLease};
 use crate::slab::Id;
 use crate::{Peer, RegionMut, TransferError, memcheck};
 
-/// Up to here, what is received to be reduced is copied by its receiver alone: what its sender
-/// copies is in the cache of that one, and reducing it takes longer than the copy saves. Longer
-/// messages leave the caches before they are reduced.
-const OPERAND_MAX_BYTES: usize = 512 << 10;
-
 /// What a rank leaves to the other end of a message while it copies for itself.
 #[derive(Debug, Default)]
 pub(super) struct DeferredCopies {
@@ -62,7 +57,7 @@ impl Endpoint {
     /// before that may take a message back.
     #[inline]
     pub fn begin_deferring(&mut self) -> bool {
-        let begins = !self.shares_copies && !self.deferred_copies.copies_for_itself;
+        let begins = self.thresholds.is_oversubscribed && !self.deferred_copies.copies_for_itself;
         self.deferred_copies.copies_for_itself |= begins;
         begins
     }
@@ -188,9 +183,8 @@ impl Endpoint {
     /// better to do. If we have one under way, too, its receiver has: probably both ranks exchange.
     fn is_shared(&self, message: &Message, receive: &PostedRecv) -> bool {
         let &Message { source, bytes, .. } = message;
-        let is_operand = receive.may_lie && bytes <= OPERAND_MAX_BYTES;
-        let has_a_helper = self.shares_copies && source != self.me && self.rndv_sends.is_empty();
-        bytes >= cooperative_copy::COOPERATIVE_MIN_BYTES && !is_operand && has_a_helper
+        let has_a_helper = source != self.me && self.rndv_sends.is_empty();
+        self.thresholds.is_cooperative(bytes, receive.may_lie) && has_a_helper
     }
 
     /// Where ranks share cores: whether a message is one of several, and its sender has another
@@ -198,8 +192,8 @@ impl Endpoint {
     /// in a block there is long enough.
     fn is_for_another_core(&self, message: &Message, receive: &PostedRecv) -> bool {
         let &Message { source, bytes, .. } = message;
-        let is_operand = receive.may_lie && bytes <= OPERAND_MAX_BYTES;
-        if self.shares_copies || is_operand || !self.rndv_sends.is_empty() {
+        let is_copied_alone = self.thresholds.is_copied_alone(bytes, receive.may_lie);
+        if !self.thresholds.is_oversubscribed || is_copied_alone || !self.rndv_sends.is_empty() {
             return false;
         }
         // Ranks have the cores in turns.
@@ -289,6 +283,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::endpoint::protocol::{COOPERATIVE_MIN_BYTES, OPERAND_MAX_BYTES};
     use crate::endpoint::{Options, Posted};
     use crate::layout::Layout;
     use crate::{Label, Region, Selector, SharedSegment, Token, TrafficHint, TypeCode};
@@ -437,7 +432,7 @@ mod tests {
 
     #[test]
     fn a_short_message_is_copied_at_once() {
-        let mut pair = Pair::with(cooperative_copy::COOPERATIVE_MIN_BYTES - 1);
+        let mut pair = Pair::with(COOPERATIVE_MIN_BYTES - 1);
         pair.progress_meanwhile(1);
         assert!(pair.ended() == [0, 1] && pair.is_all_there());
         pair.check();

@@ -39,6 +39,13 @@ impl Communicator {
         self.group().world_ranks().map(|rank| nodes.of(Peer(rank as u32))).collect()
     }
 
+    /// Returns whether the clocks of all ranks of the world are synchronized: true if they are on
+    /// one host, where they read the same clock. The clocks of several hosts are not compared.
+    /// Local. (`MPI_WTIME_IS_GLOBAL`)
+    pub fn is_time_global(&self) -> bool {
+        self.core().engine().endpoint().network().is_none()
+    }
+
     /// Returns the number of packets that the caller has sent to ranks on other hosts since its
     /// world began: one for each short message, several for a long one. Local.
     pub fn packets_to_other_hosts(&self) -> u64 {

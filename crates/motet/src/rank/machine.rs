@@ -13,8 +13,8 @@ use std::env;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use motet_fabric::{bootstrap, file as files, trusted};
-use motet_plan::CostParams;
+use motet_fabric::{SharedSegment, Thresholds, bootstrap, file as files, trusted};
+use motet_plan::{CostParams, ProtocolLengths};
 
 use crate::base::error::{ErrorKind, Result};
 use crate::rank::settings::MACHINE;
@@ -64,6 +64,27 @@ pub(crate) fn of_world() -> Result<CostParams> {
     from_environment()
 }
 
+/// The cost parameters where `ranks` of one host share `cores`, with the lengths at which their
+/// messages change their protocol if its kernel copies fast.
+pub fn shared(machine: CostParams, ranks: usize, cores: usize) -> CostParams {
+    machine.shared(ranks, cores).with_lengths(lengths(&Thresholds::of_host(ranks, cores)))
+}
+
+/// The same for the ranks of a segment.
+pub(crate) fn of_segment(machine: CostParams, segment: &SharedSegment) -> CostParams {
+    let lengths = lengths(&Thresholds::of_segment(segment));
+    machine.shared(segment.local_ranks(), segment.cores()).with_lengths(lengths)
+}
+
+fn lengths(thresholds: &Thresholds) -> ProtocolLengths {
+    ProtocolLengths {
+        cell_max: thresholds.cell_max,
+        eager_max: thresholds.eager_max,
+        bounce_max: thresholds.bounce_one_way.longest,
+        operand_bounce_max: thresholds.bounce_operands.longest,
+    }
+}
+
 /// Parses a value of the variable: `off`, cost parameters, or a file.
 fn named(value: &OsStr) -> Result<CostParams> {
     match value.to_str() {
@@ -98,8 +119,11 @@ fn wrong(problem: impl ToString) -> crate::Error {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::fs;
+
+    use motet_fabric::layout::Layout;
+
+    use super::*;
 
     fn problem(value: &str) -> String {
         named(OsStr::new(value)).expect_err("no prices").to_string()
@@ -119,6 +143,33 @@ mod tests {
         fs::write(&path, "latency = 5\nsend = fast\n").expect("written");
         let text = named(path.as_os_str()).expect_err("no prices").to_string();
         assert!(text.contains("machine: line 2: `send = fast` has no number"), "{text}");
+    }
+
+    /// The model alone has lengths, too, for prices that never change.
+    #[test]
+    fn messages_of_common_lengths_travel_as_the_model_has_it() {
+        let common = ProtocolLengths::COMMON;
+        for (ranks, cores) in [(2, 1), (4, 2), (16, 2), (16, 15)] {
+            let lengths = shared(CostParams::default(), ranks, cores).lengths;
+            // A cell has a little more room than the model says.
+            assert!((common.cell_max..common.cell_max + 64).contains(&lengths.cell_max));
+            assert_eq!(ProtocolLengths { cell_max: common.cell_max, ..lengths }, common);
+        }
+        let spacious = shared(CostParams::default(), 2, 2).lengths;
+        assert_eq!(spacious.eager_max, common.eager_max);
+        assert_eq!(spacious.operand_bounce_max, common.operand_bounce_max);
+        let many = shared(CostParams::default(), 100, 2).lengths;
+        assert!(many.cell_max < 2 << 10 && many.eager_max < 4 << 10, "{many:?}");
+    }
+
+    #[test]
+    fn ranks_of_a_segment_have_its_lengths() {
+        for cores in [1, 8] {
+            let layout = Layout::new(4).expect("a layout");
+            let (segment, _) = SharedSegment::shared_by(layout, cores).expect("a segment");
+            let machine = of_segment(CostParams::default(), &segment);
+            assert_eq!(machine, shared(CostParams::default(), 4, cores));
+        }
     }
 
     #[test]

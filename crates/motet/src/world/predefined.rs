@@ -15,13 +15,6 @@ impl World {
         self.size()
     }
 
-    /// Returns whether the clocks of all ranks are synchronized: always true. The ranks of one
-    /// host read the same clock; the clocks of several hosts are not compared.
-    /// (`MPI_WTIME_IS_GLOBAL`)
-    pub fn is_time_global(&self) -> bool {
-        true
-    }
-
     /// Returns the number of this program among several programs started together: `None`, since
     /// they are not distinguished. (`MPI_APPNUM`)
     pub fn application_number(&self) -> Option<usize> {

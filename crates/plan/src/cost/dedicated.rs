@@ -86,16 +86,11 @@ impl Company {
     };
 }
 
-/// Bytes of the longest message of a flow that completes without its receiver.
-const LONGEST_AHEAD: f64 = 16.0 * 1024.0;
 /// Where messages grow on their way through a tree, the longest one is so many times as long as
 /// they are on average.
 const GROWN: f64 = 2.0;
 /// Where they become half as long in each round, the same, with as many rounds as matter.
 const HALVED: f64 = 1.7;
-/// What is sent to several is copied once, if it is longer than a cell, up to the longest block.
-const LONGEST_IN_CELL: f64 = 8.0 * 1024.0;
-const LONGEST_IN_BLOCK: f64 = 512.0 * 1024.0;
 /// Bytes of operands beyond which they are fetched from another core while they are reduced.
 const LONG_OPERAND: f64 = 64.0 * 1024.0;
 
@@ -121,7 +116,8 @@ impl CostParams {
     /// What two ranks save by operands that flow one way and go in blocks.
     fn saved_between_two(&self, cost: &Cost, work: &AggregateWork) -> f64 {
         let each = cost.bytes as f64 / cost.messages().max(1) as f64;
-        let are_in_blocks = each > LONGEST_AHEAD && each <= LONGEST_IN_BLOCK;
+        let are_in_blocks =
+            each > self.lengths.eager_max as f64 && each <= self.lengths.operand_bounce_max as f64;
         if work.waits > 0 || cost.reduced == 0 || !are_in_blocks {
             return 0.0;
         }
@@ -135,7 +131,7 @@ impl CostParams {
         let data = first + again * self.company.repeated[0];
         let grow = (work.bytes as f64) < each * work.messages as f64;
         let longest = if grow { GROWN * each } else { each };
-        if longest <= LONGEST_AHEAD {
+        if longest <= self.lengths.eager_max as f64 {
             let of_data = if grow { 1.0 } else { self.company.one_way };
             return self.company.one_way * waiting + of_data * data;
         }
@@ -157,7 +153,7 @@ impl CostParams {
         let contended = 1.0 + (self.company.contended - 1.0) * self.share_beyond_block(cost);
         let in_rounds =
             if work.reach == DistancePattern::Neighbours { self.company.ring } else { 1.0 };
-        let lying = if exchanges_in_blocks(cost, work) { self.company.exchanged } else { 1.0 };
+        let lying = if self.exchanges_in_blocks(cost, work) { self.company.exchanged } else { 1.0 };
         let in_turn = work.in_turn as f64 / work.ranks as f64 * self.company.in_turn;
         first * crowd * contended * lying * in_rounds + again * self.company.repeated[1]
             - in_turn * self.copy_ns_per_byte
@@ -166,31 +162,38 @@ impl CostParams {
     /// Which share of the bytes several copy from one, and not from a block.
     fn share_beyond_block(&self, cost: &Cost) -> f64 {
         let each = cost.bytes as f64 / cost.messages() as f64;
-        if each > LONGEST_IN_BLOCK { cost.repeated as f64 / cost.bytes as f64 } else { 0.0 }
+        if each > self.lengths.operand_bounce_max as f64 {
+            cost.repeated as f64 / cost.bytes as f64
+        } else {
+            0.0
+        }
     }
 
     /// The price of the bytes of messages, without and with those that are copied only once.
     fn first_and_again(&self, cost: &Cost) -> (f64, f64) {
         let each = cost.bytes as f64 / cost.messages() as f64;
         let all = self.data(cost.messages() as f64, cost.bytes as f64);
-        if each <= LONGEST_IN_CELL || each > LONGEST_IN_BLOCK {
+        if each <= self.lengths.cell_max as f64 || each > self.lengths.operand_bounce_max as f64 {
             return (all, 0.0);
         }
         let again = all * cost.repeated as f64 / cost.bytes as f64;
         (all - again, again)
     }
-}
 
-/// Whether long operands are exchanged with one rank after the other, and lie in blocks until they
-/// are read.
-fn exchanges_in_blocks(cost: &Cost, work: &AggregateWork) -> bool {
-    let is_in_pairs = matches!(
-        work.reach,
-        DistancePattern::Shrinking | DistancePattern::Growing | DistancePattern::Doubling
-    );
-    let each = cost.bytes as f64 / cost.messages() as f64;
-    let longest = if work.reach == DistancePattern::Doubling { each } else { HALVED * each };
-    is_in_pairs && cost.reduced > 0 && each > LONGEST_AHEAD && longest <= LONGEST_IN_BLOCK
+    /// Whether long operands are exchanged with one rank after the other, and lie in blocks until
+    /// they are read.
+    fn exchanges_in_blocks(&self, cost: &Cost, work: &AggregateWork) -> bool {
+        let is_in_pairs = matches!(
+            work.reach,
+            DistancePattern::Shrinking | DistancePattern::Growing | DistancePattern::Doubling
+        );
+        let each = cost.bytes as f64 / cost.messages() as f64;
+        let longest = if work.reach == DistancePattern::Doubling { each } else { HALVED * each };
+        is_in_pairs
+            && cost.reduced > 0
+            && each > self.lengths.eager_max as f64
+            && longest <= self.lengths.operand_bounce_max as f64
+    }
 }
 
 /// How much longer bytes take that all ranks move at once, if they are so many times as many as do

@@ -1,23 +1,17 @@
 //! Predicts the time of a call if ranks share cores (oversubscription).
 
 use super::work::{AggregateWork, DistancePattern, SendRecvCount};
-use super::{Cost, CostParams};
+use super::{Cost, CostParams, ProtocolLengths};
 
-/// Messages up to this length wait for nobody: they travel in cells, or in blocks. Part of their
-/// price is that the receiver waits for one after the other; where ranks share cores, others have
-/// the core meanwhile.
-const LONGEST_IN_CELLS: usize = 16 << 10;
+/// What is left of the price of messages that are sent in cells. A part of it is that the receiver
+/// waits for one after the other; where ranks share cores, others have the core meanwhile.
 const SHARED_CELLS: f64 = 0.8;
 
-/// What a rank sends to several others, one after the other, it copies once for all of them where
-/// they share cores and memory, if it is too long for a cell and no longer than this.
-const LONGEST_IN_ONE_CELL: usize = 8 << 10;
-const LONGEST_IN_BLOCKS: usize = 64 << 10;
-/// The same of operands that flow one way.
-const LONGEST_OPERAND_IN_BLOCKS: usize = 512 << 10;
-/// Messages that are halved go in blocks in part if they are so long on average.
-const LONGEST_MOSTLY_IN_BLOCKS: usize = 3 * LONGEST_IN_BLOCKS;
-/// The sender's copy, of the two that the bytes of such a message are.
+/// Messages that are halved in each round are in bounce buffers in part if their average length is
+/// at most so many times the longest one in a buffer.
+const MOSTLY_BOUNCED: usize = 3;
+/// The sender's copy, of the two copies of a message in a bounce buffer. If it goes to several
+/// ranks that share cores and memory, its sender makes one copy for all of them.
 const SENDERS_COPY: f64 = 0.5;
 
 /// What a rank sends on, of that which it has received or reduced, lies in the cache of its core,
@@ -72,7 +66,7 @@ impl CostParams {
     /// Messages that are too long to wait for anybody keep both ends busy all the time.
     fn core_of_busiest(&self, work: &AggregateWork) -> f64 {
         let messages = work.messages.max(1) as f64;
-        let is_long = work.bytes > work.messages.saturating_mul(LONGEST_IN_BLOCKS);
+        let is_long = work.bytes > work.messages.saturating_mul(self.lengths.bounce_max);
         let share_of_end =
             if is_long { 1.0 } else { work.busiest.done(self.send_share) / messages };
         let all = Share::of_both(1.0);
@@ -97,7 +91,7 @@ impl CostParams {
 
     /// What it takes longer that ranks send on what flows one way.
     fn sending_on(&self, work: &AggregateWork) -> f64 {
-        if work.messages == 0 || is_in_blocks(work) {
+        if work.messages == 0 || self.is_in_blocks(work) {
             return 0.0;
         }
         let far = (1.0 - self.near(work).messages) * work.messages as f64;
@@ -110,8 +104,10 @@ impl CostParams {
     /// read there, and that copy is part of its message's price.
     fn computing(&self, work: &AggregateWork) -> f64 {
         let longest = match work.reach {
-            DistancePattern::Growing | DistancePattern::Shrinking => LONGEST_MOSTLY_IN_BLOCKS,
-            _ => longest_in_blocks(work),
+            DistancePattern::Growing | DistancePattern::Shrinking => {
+                MOSTLY_BOUNCED * self.lengths.bounce_max
+            }
+            _ => self.longest_in_blocks(work),
         };
         let in_blocks = work.bytes <= work.messages.saturating_mul(longest);
         let read_there = if in_blocks { work.reduced.min(work.bytes) } else { 0 };
@@ -134,8 +130,8 @@ impl CostParams {
     /// For such a share of the messages, between ranks on several cores.
     fn passing_far(&self, work: &AggregateWork, share: Share) -> f64 {
         let (messages, bytes) = share.of(work);
-        let data = self.data(messages, bytes) * copies_left(work, self.ranks_per_core);
-        let in_cells = bytes <= messages * LONGEST_IN_CELLS as f64;
+        let data = self.data(messages, bytes) * self.copies_left(work);
+        let in_cells = bytes <= messages * self.lengths.eager_max as f64;
         messages * self.send_ns + if in_cells { data * SHARED_CELLS } else { data }
     }
 
@@ -143,7 +139,7 @@ impl CostParams {
     /// other, so that their bytes are copied in and out, and that is all.
     fn passing_near(&self, work: &AggregateWork, share: Share) -> f64 {
         let (messages, bytes) = share.of(work);
-        let copies = 2.0 * bytes * self.copy_ns_per_byte * copies_left(work, self.ranks_per_core);
+        let copies = 2.0 * bytes * self.copy_ns_per_byte * self.copies_left(work);
         (messages * self.send_ns + copies).min(self.passing_far(work, share))
     }
 
@@ -167,6 +163,29 @@ impl CostParams {
             DistancePattern::Halving => Share::of_both(mostly_far),
             DistancePattern::Shrinking => Share { messages: distances, bytes: others },
         }
+    }
+
+    /// Whether messages are too long for a cell, on average, and not too long for a block.
+    fn is_in_blocks(&self, work: &AggregateWork) -> bool {
+        let up_to = |longest: usize| work.bytes <= work.messages.saturating_mul(longest);
+        up_to(self.longest_in_blocks(work)) && !up_to(self.lengths.cell_max)
+    }
+
+    /// Bytes of the longest message that goes in a block.
+    fn longest_in_blocks(&self, work: &AggregateWork) -> usize {
+        let flows_to_be_reduced = work.waits == 0 && work.reduced > 0;
+        let ProtocolLengths { bounce_max, operand_bounce_max, .. } = self.lengths;
+        if flows_to_be_reduced { operand_bounce_max } else { bounce_max }
+    }
+
+    /// What is left of the copies of messages whose sender makes one for several, of 1.
+    fn copies_left(&self, work: &AggregateWork) -> f64 {
+        let repeated =
+            if self.is_in_blocks(work) { work.repeated as f64 / work.bytes as f64 } else { 0.0 };
+        // In an exchange all ranks fetch all messages, and one of those on a core fetches each from
+        // the cache of another one, which takes as long as the copy that is saved.
+        let saved = if work.waits > 0 { 1.0 - 1.0 / self.ranks_per_core } else { 1.0 };
+        1.0 - SENDERS_COPY * saved * repeated
     }
 }
 
@@ -192,25 +211,4 @@ impl Share {
 fn hand_overs(work: &AggregateWork) -> f64 {
     let once = work.waits.min(work.ranks);
     once as f64 + (work.waits - once) as f64 * WAIT_MORE
-}
-
-/// Whether messages are too long for a cell, on average, and not too long for a block.
-fn is_in_blocks(work: &AggregateWork) -> bool {
-    let up_to = |longest: usize| work.bytes <= work.messages.saturating_mul(longest);
-    up_to(longest_in_blocks(work)) && !up_to(LONGEST_IN_ONE_CELL)
-}
-
-/// Bytes of the longest message that goes in a block.
-fn longest_in_blocks(work: &AggregateWork) -> usize {
-    let flows_to_be_reduced = work.waits == 0 && work.reduced > 0;
-    if flows_to_be_reduced { LONGEST_OPERAND_IN_BLOCKS } else { LONGEST_IN_BLOCKS }
-}
-
-/// What is left of the copies of messages whose sender makes one for several, of 1.
-fn copies_left(work: &AggregateWork, ranks_per_core: f64) -> f64 {
-    let repeated = if is_in_blocks(work) { work.repeated as f64 / work.bytes as f64 } else { 0.0 };
-    // In an exchange all ranks fetch all messages, and one of those on a core fetches each from the
-    // cache of another one, which takes as long as the copy that is saved.
-    let saved = if work.waits > 0 { 1.0 - 1.0 / ranks_per_core } else { 1.0 };
-    1.0 - SENDERS_COPY * saved * repeated
 }
