@@ -3,7 +3,7 @@
 //! A panic (a fault of the library) does not unwind into C: it ends the job with its message and
 //! the rank. An exception of the program does: the call rethrows an exception that has left a
 //! callback, as its last action, and an exception that leaves an error handler passes through
-//! ([`crate::exception`]). A call from within an operator is an error of the program.
+//! ([`crate::callbacks`]). A call from within an operator is an error of the program.
 
 use std::ffi::c_int;
 use std::mem;

@@ -11,14 +11,14 @@ use std::mem;
 
 use motet::{Error, ErrorClass, ErrorCode, ErrorKind, ExceptionId, printable};
 
+use crate::arena::ObjectRef;
+use crate::callbacks::Exception;
 use crate::calls::errors::text_of;
 use crate::error_codes::{class, returned};
-use crate::exception::Exception;
 use crate::exports::{MPI_FILE_NULL, MPI_SUCCESS};
 use crate::handle::{MPI_Comm, MPI_File};
 use crate::objects::{Errhandler, File, FoundComm, Session};
 use crate::process;
-use crate::slot::ObjectRef;
 
 /// The result of a call.
 pub(crate) type AbiResult<T = ()> = Result<T, AbiError>;

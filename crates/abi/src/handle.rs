@@ -18,19 +18,17 @@ use std::marker::PhantomData;
 
 use motet::ErrorClass;
 
-use crate::arena::{Arena, SlotIndex};
+use crate::arena::{Arena, Claim, GENERATIONS, ObjectRef, SlotIndex};
+use crate::callbacks::Operator;
 use crate::error::{AbiError, AbiResult};
 use crate::objects::{
-    Comm, Errhandler, File, Groups, Hints, Message, Operator, Request, Session, Type, Window,
+    Comm, Errhandler, File, Groups, Hints, Message, Request, Session, Type, Window,
 };
-use crate::slot::{Claim, ObjectRef};
 
 /// Values below are constants of the standard.
 const CONSTANTS: usize = 4096;
 const KIND_SHIFT: u32 = 56;
 const GENERATION_SHIFT: u32 = 32;
-/// The number of generations of a slot.
-pub(crate) const GENERATIONS: u32 = 1 << 24;
 
 pub(crate) type MPI_Aint = isize;
 pub(crate) type MPI_Count = i64;

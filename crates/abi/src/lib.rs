@@ -9,7 +9,7 @@
 //!      |   brings what went wrong before the error handler      boundary.rs, error.rs
 //!      v
 //!  calls::collectives::bcast(…, Form)                           calls/*: one function per call
-//!      |   handles -> objects                                   handle.rs, slot.rs, objects/*
+//!      |   handles -> objects                                   handle.rs, arena.rs, objects/*
 //!      v
 //!  motet::raw, motet
 //! ```
@@ -31,11 +31,11 @@ mod allocations;
 mod arena;
 mod boundary;
 mod call_site;
+mod callbacks;
 mod calls;
 mod count;
 mod error;
 mod error_codes;
-mod exception;
 mod exports;
 mod forked;
 #[cfg(test)]
@@ -44,6 +44,5 @@ mod handle;
 mod objects;
 mod out_params;
 mod process;
-mod slot;
 mod text;
 mod thread_level;

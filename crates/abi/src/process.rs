@@ -23,17 +23,17 @@ use std::thread::{self, ThreadId};
 use motet::raw::is_in_operator;
 use motet::{ErrorClass, log_line, raw};
 
+use crate::arena::Slot;
 use crate::boundary::refuse_operator;
 use crate::call_site::call_site;
+use crate::callbacks;
 use crate::calls::attributes;
 use crate::error::{AbiError, AbiErrorSite, AbiResult};
 use crate::error_codes;
-use crate::exception;
 use crate::exports;
 use crate::forked;
 use crate::handle::{Kind, MPI_Request};
 use crate::objects::{Comm, Errhandler, FoundComm, Groups, Message, Shape, Type};
-use crate::slot::Slot;
 
 /// The variable that names the initial error handler of a program.
 pub(crate) const INITIAL_HANDLER: &str = "MOTET_INITIAL_ERRHANDLER";
@@ -211,7 +211,7 @@ pub(crate) fn finalize() -> AbiResult {
         Err(ENDING) => return Err(AbiError::new(ErrorClass::Other, "called twice")),
         Err(_) => return Err(not_running()),
     };
-    exception::delete_kept();
+    callbacks::delete_kept();
     // As if MPI_COMM_SELF were freed first, while everything still works.
     let ended = [&own, &world].map(|comm| comm.as_deref().map_or(Ok(()), attributes::deleted));
     // A handler of the program can be called no more: there is no communicator to call it with.

@@ -8,10 +8,11 @@ use std::sync::Arc;
 use motet::Attributes;
 
 use super::predefined;
+use crate::callbacks::{Bearer, wrong_key};
 use crate::error::AbiResult;
 use crate::exports::MPI_KEYVAL_INVALID;
 use crate::handle::{Callback, Handle, MPI_Comm, MPI_Datatype};
-use crate::objects::{Bearer, Comm, Type, wrong_key};
+use crate::objects::{Comm, Type};
 use crate::out_params::{get as read, put};
 
 /// The attributes that a copy of the object gets.

@@ -8,8 +8,8 @@ use std::mem;
 use motet::raw::{self, Callbacks, Stage};
 use motet::{ErrorClass, ErrorCode, ErrorKind};
 
+use crate::callbacks::{Ended, Exception, stopped};
 use crate::error::AbiResult;
-use crate::exception::{Ended, Exception, stopped};
 use crate::exports::{MPI_REQUEST_NULL, MPI_SUCCESS};
 use crate::handle::{Callback, MPI_Request};
 use crate::objects::{MPI_Status, Request};

@@ -7,11 +7,11 @@ use std::ffi::{c_int, c_void};
 use motet::{ErrorClass, raw};
 
 use super::arguments::{Which, address, committed, count, operator};
+use crate::callbacks::{Commutativity, Operator};
 use crate::count::Width;
 use crate::error::{AbiError, AbiResult, argument};
 use crate::exports::MPI_OP_NULL;
 use crate::handle::{Callback, MPI_Datatype, MPI_Op};
-use crate::objects::{Commutativity, Operator};
 use crate::out_params::put;
 use crate::process;
 use crate::thread_level;

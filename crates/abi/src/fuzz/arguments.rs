@@ -4,10 +4,11 @@ use std::ffi::{CString, c_char, c_int, c_void};
 use std::ptr::{null, null_mut};
 
 use super::{Fuzz, NO_STATUS, Places, callbacks};
+use crate::callbacks::Operator;
 use crate::exports;
 use crate::handle::{Callback, Handle, Kind, MPI_Info};
 use crate::objects::{
-    Comm, Errhandler, Groups, Hints, MPI_Status, Message, Operator, Request, Session, Type,
+    Comm, Errhandler, Groups, Hints, MPI_Status, Message, Request, Session, Type,
 };
 
 pub(super) const COMM: u8 = Comm::CODE;

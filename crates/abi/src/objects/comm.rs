@@ -11,12 +11,11 @@ use motet::{
 };
 
 use super::{Attached, Errhandler};
-use crate::arena::Arena;
+use crate::arena::{Arena, ObjectRef};
 use crate::error::{AbiError, AbiErrorSite, AbiResult};
 use crate::exports;
 use crate::handle::{Kind, MPI_Comm};
 use crate::process;
-use crate::slot::ObjectRef;
 
 /// A communicator of any kind, with its data for C.
 pub(crate) struct Comm {

@@ -7,12 +7,11 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use motet::datatype::{Combiner, Contents, Named};
 use motet::{Attributes, Datatype, ErrorClass};
 
-use crate::arena::Arena;
+use crate::arena::{Arena, ObjectRef};
 use crate::count::Width;
 use crate::error::{AbiError, AbiResult};
 use crate::exports::MPI_MAX_OBJECT_NAME;
 use crate::handle::{Kind, MPI_Datatype};
-use crate::slot::ObjectRef;
 
 /// The first constant of the kind, and the number of possible ones.
 const BASE: usize = 0x200;

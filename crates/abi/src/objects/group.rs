@@ -4,10 +4,9 @@ use std::sync::LazyLock;
 
 use motet::{ErrorClass, Group};
 
-use crate::arena::Arena;
+use crate::arena::{Arena, ObjectRef};
 use crate::exports;
 use crate::handle::{Handle, Kind, MPI_Group};
-use crate::slot::ObjectRef;
 
 /// The kind of groups. The object is a group itself.
 pub(crate) struct Groups;

@@ -5,12 +5,11 @@ use std::sync::{Mutex, OnceLock};
 
 use motet::{DETERMINISTIC, ErrorClass, Info};
 
-use crate::arena::Arena;
+use crate::arena::{Arena, ObjectRef};
 use crate::error::{AbiError, AbiResult};
 use crate::exports;
 use crate::handle::{Handle, Kind, MPI_Info};
 use crate::process::INITIAL_HANDLER;
-use crate::slot::ObjectRef;
 
 /// The hint with the kinds of memory in which messages may lie. (MPI 5.0 §11.4.3)
 const ALLOCATION_KINDS: &str = "mpi_memory_alloc_kinds";

@@ -3,9 +3,8 @@
 use motet::ErrorClass;
 
 use super::FoundComm;
-use crate::arena::Arena;
+use crate::arena::{Arena, ObjectRef};
 use crate::handle::Kind;
-use crate::slot::ObjectRef;
 
 /// A message, and the communicator on which it arrived.
 pub(crate) struct Message {

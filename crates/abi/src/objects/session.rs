@@ -5,11 +5,10 @@ use std::sync::{Mutex, PoisonError};
 use motet::{ErrorClass, Group};
 
 use super::Errhandler;
-use crate::arena::Arena;
+use crate::arena::{Arena, ObjectRef};
 use crate::error::{AbiError, AbiErrorSite, AbiResult, argument};
 use crate::handle::{Kind, MPI_Session};
 use crate::process;
-use crate::slot::ObjectRef;
 
 /// A session.
 #[derive(Debug)]

@@ -9,9 +9,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use motet::ErrorClass;
 
 use super::Errhandler;
-use crate::arena::Arena;
+use crate::arena::{Arena, ObjectRef};
 use crate::handle::Kind;
-use crate::slot::ObjectRef;
 
 /// The kind of windows.
 pub(crate) struct Window;

@@ -12,11 +12,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use motet::{Attributes, ErrorClass, ErrorCode, ErrorKind, Keyval, Result, WeakKeyval};
 
-use super::{Comm, Type};
+use super::exception::{Ended, Exception, stopped};
 use crate::error::{AbiError, AbiResult};
-use crate::exception::{Ended, Exception, stopped};
 use crate::exports::MPI_SUCCESS;
 use crate::handle::{Callback, Handle};
+use crate::objects::{Comm, Type};
 
 /// Addresses up to this one are those of predefined callbacks, which are never called.
 const DUPLICATE: usize = 1;
