@@ -12,8 +12,8 @@ use std::thread;
 use motet::raw::is_in_operator;
 use motet::{Error, ErrorClass, ErrorKind};
 
+use crate::constants::MPI_SUCCESS;
 use crate::error::{AbiError, AbiErrorSite, AbiResult};
-use crate::exports::MPI_SUCCESS;
 use crate::process;
 
 /// Ends the job if a panic leaves the call.

@@ -1,7 +1,6 @@
-//! The exported functions and constants, which `build.rs` generates from the tables.
+//! The exported functions, which `build.rs` generates from the tables.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
-#![allow(dead_code)] // there are constants that nobody here needs
 #![allow(clippy::undocumented_unsafe_blocks)] // all pass on what the caller promises by calling
 #![allow(clippy::multiple_unsafe_ops_per_block)] // as above
 
@@ -10,6 +9,7 @@ use std::ffi::{c_char, c_int, c_void};
 use crate::boundary::{anytime, boundary, missing, tool};
 use crate::calls;
 use crate::calls::Form;
+use crate::constants::*;
 use crate::count::{CountPlace, Counts, Width};
 use crate::handle::*;
 use crate::objects::MPI_Status;
@@ -30,5 +30,4 @@ macro_rules! export {
     };
 }
 
-include!(concat!(env!("OUT_DIR"), "/constants.rs"));
 include!(concat!(env!("OUT_DIR"), "/exports.rs"));

@@ -33,6 +33,7 @@ mod boundary;
 mod call_site;
 mod callbacks;
 mod calls;
+mod constants;
 mod count;
 mod error;
 mod error_codes;

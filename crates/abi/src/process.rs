@@ -28,9 +28,9 @@ use crate::boundary::refuse_operator;
 use crate::call_site::call_site;
 use crate::callbacks;
 use crate::calls::attributes;
+use crate::constants;
 use crate::error::{AbiError, AbiErrorSite, AbiResult};
 use crate::error_codes;
-use crate::exports;
 use crate::forked;
 use crate::handle::{Kind, MPI_Request};
 use crate::objects::{Comm, Errhandler, FoundComm, Groups, Message, Shape, Type};
@@ -246,8 +246,8 @@ pub(crate) fn join() -> AbiResult {
         world.set_name("MPI_COMM_WORLD");
         let own = world.alone();
         own.set_name("MPI_COMM_SELF");
-        let own = Comm::new(Shape::Plain(own), exports::MPI_COMM_SELF, handler.clone());
-        let world = Comm::new(Shape::World(world), exports::MPI_COMM_WORLD, handler);
+        let own = Comm::new(Shape::Plain(own), constants::MPI_COMM_SELF, handler.clone());
+        let world = Comm::new(Shape::World(world), constants::MPI_COMM_WORLD, handler);
         // SAFETY: it is free, and filled here only, once.
         unsafe { WORLD.fill(world, ()) };
         // SAFETY: as above.

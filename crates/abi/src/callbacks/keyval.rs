@@ -13,8 +13,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use motet::{Attributes, ErrorClass, ErrorCode, ErrorKind, Keyval, Result, WeakKeyval};
 
 use super::exception::{Ended, Exception, stopped};
+use crate::constants::MPI_SUCCESS;
 use crate::error::{AbiError, AbiResult};
-use crate::exports::MPI_SUCCESS;
 use crate::handle::{Callback, Handle};
 use crate::objects::{Comm, Type};
 

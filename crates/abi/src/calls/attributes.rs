@@ -9,8 +9,8 @@ use motet::Attributes;
 
 use super::predefined;
 use crate::callbacks::{Bearer, wrong_key};
+use crate::constants::MPI_KEYVAL_INVALID;
 use crate::error::AbiResult;
-use crate::exports::MPI_KEYVAL_INVALID;
 use crate::handle::{Callback, Handle, MPI_Comm, MPI_Datatype};
 use crate::objects::{Comm, Type};
 use crate::out_params::{get as read, put};

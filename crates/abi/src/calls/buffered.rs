@@ -9,9 +9,9 @@ use std::ffi::c_void;
 
 use motet::ErrorClass;
 
+use crate::constants::MPI_REQUEST_NULL;
 use crate::count::CountPlace;
 use crate::error::{AbiError, AbiResult, argument};
-use crate::exports::MPI_REQUEST_NULL;
 use crate::handle::{MPI_Comm, MPI_Request};
 use crate::objects::{Holder, Request};
 use crate::out_params::put;

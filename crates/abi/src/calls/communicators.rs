@@ -12,8 +12,8 @@ use std::sync::PoisonError;
 use motet::{Attributes, CommunicatorRequest, Comparison, ErrorClass, Group, Info, Tag};
 
 use super::attributes;
+use crate::constants::*;
 use crate::error::{AbiError, AbiResult, argument};
-use crate::exports::*;
 use crate::handle::{MPI_Comm, MPI_Group, MPI_Info, MPI_Request};
 use crate::objects::{Comm, FoundComm, Groups, Hints, Request, Shape};
 use crate::out_params::{expect_place, get, put};

@@ -3,11 +3,11 @@
 use std::env;
 use std::ffi::c_int;
 
-use crate::error_codes;
-use crate::exports::{
+use crate::constants::{
     MPI_T_VERBOSITY_TUNER_BASIC as TUNER, MPI_T_VERBOSITY_TUNER_DETAIL as DETAIL,
     MPI_T_VERBOSITY_USER_BASIC as USER,
 };
+use crate::error_codes;
 use crate::process;
 
 /// A variable of the environment that the library looks at when it is initialised.

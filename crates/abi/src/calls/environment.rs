@@ -9,11 +9,11 @@ use std::thread;
 use motet::Info;
 
 use crate::allocations;
-use crate::error::AbiResult;
-use crate::exports::{
+use crate::constants::{
     MPI_MAX_LIBRARY_VERSION_STRING, MPI_MAX_PROCESSOR_NAME, MPI_SUBVERSION, MPI_THREAD_FUNNELED,
     MPI_THREAD_MULTIPLE, MPI_THREAD_SERIALIZED, MPI_THREAD_SINGLE, MPI_VERSION,
 };
+use crate::error::AbiResult;
 use crate::handle::{MPI_Aint, MPI_Comm, MPI_Info};
 use crate::objects::Hints;
 use crate::out_params::put;

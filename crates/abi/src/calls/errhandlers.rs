@@ -4,8 +4,8 @@
 
 use std::ffi::c_int;
 
+use crate::constants::{MPI_ERRHANDLER_NULL, MPI_FILE_NULL};
 use crate::error::{AbiError, AbiErrorSite, AbiResult};
-use crate::exports::{MPI_ERRHANDLER_NULL, MPI_FILE_NULL};
 use crate::handle::{Callback, MPI_Comm, MPI_Errhandler, MPI_File};
 use crate::objects::{Errhandler, File, Target};
 use crate::out_params::{get, put};

@@ -8,8 +8,8 @@ use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use motet::{ErrorCode, ErrorCodes};
 
 use super::predefined;
+use crate::constants::*;
 use crate::error::{AbiResult, argument};
-use crate::exports::*;
 use crate::out_params::put;
 use crate::text;
 

@@ -7,8 +7,8 @@ use std::ffi::{c_char, c_int};
 
 use motet::{Communicator, ErrorClass, Group, Load, Reach, Reorder, Topology};
 
+use crate::constants::{MPI_GROUP_NULL, MPI_REQUEST_NULL, MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY};
 use crate::error::{AbiResult, argument, negative};
-use crate::exports::{MPI_GROUP_NULL, MPI_REQUEST_NULL, MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY};
 use crate::handle::{MPI_Comm, MPI_Count, MPI_Group, MPI_Info, MPI_Request};
 use crate::objects::{Groups, Shape, Weights};
 use crate::out_params::{expect_place, list, put};

@@ -9,8 +9,8 @@ use motet::raw::{self, Callbacks, Stage};
 use motet::{ErrorClass, ErrorCode, ErrorKind};
 
 use crate::callbacks::{Ended, Exception, stopped};
+use crate::constants::{MPI_REQUEST_NULL, MPI_SUCCESS};
 use crate::error::AbiResult;
-use crate::exports::{MPI_REQUEST_NULL, MPI_SUCCESS};
 use crate::handle::{Callback, MPI_Request};
 use crate::objects::{MPI_Status, Request};
 use crate::out_params::put;

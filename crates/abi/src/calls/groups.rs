@@ -7,8 +7,8 @@ use std::ffi::c_int;
 use motet::{ErrorClass, Group, GroupError, RankRange};
 
 use super::communicators::comparison;
+use crate::constants::{MPI_GROUP_EMPTY, MPI_GROUP_NULL, MPI_PROC_NULL, MPI_UNDEFINED};
 use crate::error::{AbiError, AbiResult, negative};
-use crate::exports::{MPI_GROUP_EMPTY, MPI_GROUP_NULL, MPI_PROC_NULL, MPI_UNDEFINED};
 use crate::handle::MPI_Group;
 use crate::objects::Groups;
 use crate::out_params::{get, list, put, put_all};

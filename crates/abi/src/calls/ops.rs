@@ -8,9 +8,9 @@ use motet::{ErrorClass, raw};
 
 use super::arguments::{Which, address, committed, count, operator};
 use crate::callbacks::{Commutativity, Operator};
+use crate::constants::MPI_OP_NULL;
 use crate::count::Width;
 use crate::error::{AbiError, AbiResult, argument};
-use crate::exports::MPI_OP_NULL;
 use crate::handle::{Callback, MPI_Datatype, MPI_Op};
 use crate::out_params::put;
 use crate::process;

@@ -16,8 +16,8 @@ use motet::raw;
 use set::{Room, Set};
 
 use crate::boundary::refuse_operator;
+use crate::constants::{MPI_REQUEST_NULL, MPI_UNDEFINED};
 use crate::error::{AbiError, AbiErrorSite, AbiResult, argument};
-use crate::exports::{MPI_REQUEST_NULL, MPI_UNDEFINED};
 use crate::handle::MPI_Request;
 use crate::objects::MPI_Status;
 use crate::out_params::put;

@@ -10,11 +10,11 @@ use std::ffi::{c_char, c_int, c_void};
 use motet::{Communicator, ErrorClass, Group, Info, Tag};
 
 use super::buffered;
-use crate::count::CountPlace;
-use crate::error::{AbiError, AbiErrorSite, AbiResult, argument};
-use crate::exports::{
+use crate::constants::{
     MPI_COMM_NULL, MPI_MAX_PSET_NAME_LEN, MPI_MAX_STRINGTAG_LEN, MPI_SESSION_NULL,
 };
+use crate::count::CountPlace;
+use crate::error::{AbiError, AbiErrorSite, AbiResult, argument};
 use crate::handle::{
     Callback, MPI_Comm, MPI_Errhandler, MPI_Group, MPI_Info, MPI_Request, MPI_Session,
 };

@@ -5,7 +5,7 @@ use std::ptr::{null, null_mut};
 
 use super::{Fuzz, NO_STATUS, Places, callbacks};
 use crate::callbacks::Operator;
-use crate::exports;
+use crate::constants;
 use crate::handle::{Callback, Handle, Kind, MPI_Info};
 use crate::objects::{
     Comm, Errhandler, Groups, Hints, MPI_Status, Message, Request, Session, Type,
@@ -183,10 +183,10 @@ fn handle(fuzz: &mut Fuzz, kind: u8) -> usize {
         }
         _ => garbage(fuzz),
     };
-    let is_fatal = [exports::MPI_ERRORS_ARE_FATAL, exports::MPI_ERRORS_ABORT]
+    let is_fatal = [constants::MPI_ERRORS_ARE_FATAL, constants::MPI_ERRORS_ABORT]
         .iter()
         .any(|handler| handler.value() == value);
-    if is_fatal { exports::MPI_ERRORS_RETURN.value() } else { value }
+    if is_fatal { constants::MPI_ERRORS_RETURN.value() } else { value }
 }
 
 fn live(fuzz: &mut Fuzz, kind: u8) -> usize {

@@ -12,8 +12,8 @@ use motet::{
 
 use super::{Attached, Errhandler};
 use crate::arena::{Arena, ObjectRef};
+use crate::constants;
 use crate::error::{AbiError, AbiErrorSite, AbiResult};
-use crate::exports;
 use crate::handle::{Kind, MPI_Comm};
 use crate::process;
 
@@ -115,8 +115,8 @@ impl Kind for Comm {
     fn constant(value: usize) -> Option<FoundComm> {
         match value {
             _ if !process::is_in_world() => None,
-            _ if value == exports::MPI_COMM_WORLD.value() => process::world(),
-            _ if value == exports::MPI_COMM_SELF.value() => process::own(),
+            _ if value == constants::MPI_COMM_WORLD.value() => process::world(),
+            _ if value == constants::MPI_COMM_SELF.value() => process::own(),
             _ => None,
         }
     }
@@ -182,7 +182,7 @@ impl Comm {
 
     /// As [`publish`](Comm::publish); the null handle if this rank gets no communicator.
     pub(crate) fn publish_if_any(&self, shape: Option<Shape>) -> MPI_Comm {
-        shape.map_or(exports::MPI_COMM_NULL, |shape| self.publish(shape))
+        shape.map_or(constants::MPI_COMM_NULL, |shape| self.publish(shape))
     }
 
     /// Gives a handle to a copy of this communicator, with its copied attributes: see

@@ -8,9 +8,9 @@ use motet::datatype::{Combiner, Contents, Named};
 use motet::{Attributes, Datatype, ErrorClass};
 
 use crate::arena::{Arena, ObjectRef};
+use crate::constants::MPI_MAX_OBJECT_NAME;
 use crate::count::Width;
 use crate::error::{AbiError, AbiResult};
-use crate::exports::MPI_MAX_OBJECT_NAME;
 use crate::handle::{Kind, MPI_Datatype};
 
 /// The first constant of the kind, and the number of possible ones.

@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use motet::ErrorClass;
 
 use crate::arena::{Arena, ObjectRef};
+use crate::constants::{MPI_ERRORS_ABORT, MPI_ERRORS_ARE_FATAL, MPI_ERRORS_RETURN};
 use crate::error::{AbiError, AbiResult, argument};
-use crate::exports::{MPI_ERRORS_ABORT, MPI_ERRORS_ARE_FATAL, MPI_ERRORS_RETURN};
 use crate::handle::{Callback, Kind, MPI_Errhandler};
 
 /// The reaction to an error.

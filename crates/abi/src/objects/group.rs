@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use motet::{ErrorClass, Group};
 
 use crate::arena::{Arena, ObjectRef};
-use crate::exports;
+use crate::constants;
 use crate::handle::{Handle, Kind, MPI_Group};
 
 /// The kind of groups. The object is a group itself.
@@ -25,7 +25,7 @@ impl Kind for Groups {
 
     fn constant(value: usize) -> Option<ObjectRef<Group>> {
         static EMPTY: LazyLock<Group> = LazyLock::new(Group::empty);
-        let is_empty = Handle::constant(value) == exports::MPI_GROUP_EMPTY;
+        let is_empty = Handle::constant(value) == constants::MPI_GROUP_EMPTY;
         is_empty.then(|| ObjectRef::always(&*EMPTY))
     }
 }
@@ -33,6 +33,6 @@ impl Kind for Groups {
 impl Groups {
     /// Gives a handle to a group; a group without members has that of the standard.
     pub(crate) fn publish(group: Group) -> MPI_Group {
-        if group.is_empty() { exports::MPI_GROUP_EMPTY } else { MPI_Group::keep(group) }
+        if group.is_empty() { constants::MPI_GROUP_EMPTY } else { MPI_Group::keep(group) }
     }
 }

@@ -6,8 +6,8 @@ use std::sync::{Mutex, OnceLock};
 use motet::{DETERMINISTIC, ErrorClass, Info};
 
 use crate::arena::{Arena, ObjectRef};
+use crate::constants;
 use crate::error::{AbiError, AbiResult};
-use crate::exports;
 use crate::handle::{Handle, Kind, MPI_Info};
 use crate::process::INITIAL_HANDLER;
 
@@ -47,7 +47,7 @@ impl Kind for Hints {
     }
 
     fn constant(value: usize) -> Option<ObjectRef<Mutex<Info>>> {
-        let is_environment = Handle::constant(value) == exports::MPI_INFO_ENV;
+        let is_environment = Handle::constant(value) == constants::MPI_INFO_ENV;
         let environment = || Mutex::new(Hints::environment(&[]));
         if is_environment { MPI_Info::unknown(environment()).ok() } else { None }
     }
@@ -124,7 +124,7 @@ fn are_known(kinds: &str) -> bool {
 impl MPI_Info {
     /// The present hints; empty for the null handle.
     pub(crate) fn hints(self) -> AbiResult<Info> {
-        if self == exports::MPI_INFO_NULL {
+        if self == constants::MPI_INFO_NULL {
             return Ok(Info::new());
         }
         let info = self.object()?;

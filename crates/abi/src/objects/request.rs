@@ -18,8 +18,8 @@ use motet::{Completer, ErrorClass};
 
 use super::FoundComm;
 use crate::arena::Arena;
+use crate::constants::MPI_REQUEST_NULL;
 use crate::error::{AbiError, AbiErrorSite, AbiResult};
-use crate::exports::MPI_REQUEST_NULL;
 use crate::handle::{ClaimOf, FoundOf, Kind, MPI_Request};
 
 /// The handle of all sends that completed when they started.
