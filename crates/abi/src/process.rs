@@ -32,8 +32,10 @@ use crate::constants;
 use crate::error::{AbiError, AbiErrorSite, AbiResult};
 use crate::error_codes;
 use crate::forked;
-use crate::handle::{Kind, MPI_Request};
-use crate::objects::{Comm, Errhandler, FoundComm, Groups, Message, Shape, Type};
+use crate::handle::{
+    Kind, MPI_ABI_Comm, MPI_ABI_Datatype, MPI_ABI_Group, MPI_ABI_Message, MPI_Request,
+};
+use crate::objects::{Comm, Errhandler, FoundComm, Shape};
 
 /// The variable that names the initial error handler of a program.
 pub(crate) const INITIAL_HANDLER: &str = "MOTET_INITIAL_ERRHANDLER";
@@ -281,10 +283,10 @@ pub(crate) fn leave() -> AbiResult {
     }
     drop(seat);
     report_active(&MPI_Request::retire_all());
-    Message::arena().clear();
-    Comm::arena().clear();
-    Type::arena().clear();
-    Groups::arena().clear();
+    MPI_ABI_Message::arena().clear();
+    MPI_ABI_Comm::arena().clear();
+    MPI_ABI_Datatype::arena().clear();
+    MPI_ABI_Group::arena().clear();
     if !is_last {
         leave_at_exit();
         return Ok(());

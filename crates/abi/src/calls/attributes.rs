@@ -8,10 +8,10 @@ use std::sync::Arc;
 use motet::Attributes;
 
 use super::predefined;
-use crate::callbacks::{Bearer, wrong_key};
+use crate::callbacks::{Bearer, HandleOf, wrong_key};
 use crate::constants::MPI_KEYVAL_INVALID;
 use crate::error::AbiResult;
-use crate::handle::{Callback, Handle, MPI_Comm, MPI_Datatype};
+use crate::handle::{Callback, MPI_Comm, MPI_Datatype};
 use crate::objects::{Comm, Type};
 use crate::out_params::{get as read, put};
 
@@ -19,7 +19,7 @@ use crate::out_params::{get as read, put};
 ///
 /// # Errors
 /// That of the first copy callback that fails, with its code.
-pub(crate) fn copied<B: Bearer>(object: &B) -> AbiResult<Attributes<Handle<B>>> {
+pub(crate) fn copied<B: Bearer>(object: &B) -> AbiResult<Attributes<HandleOf<B>>> {
     Ok(object.attributes().copied(&object.handle())?)
 }
 

@@ -15,7 +15,7 @@ use super::attributes;
 use crate::constants::*;
 use crate::error::{AbiError, AbiResult, argument};
 use crate::handle::{MPI_Comm, MPI_Group, MPI_Info, MPI_Request};
-use crate::objects::{Comm, FoundComm, Groups, Hints, Request, Shape};
+use crate::objects::{Comm, FoundComm, Hints, Request, Shape};
 use crate::out_params::{expect_place, get, put};
 use crate::process;
 use crate::text;
@@ -237,7 +237,7 @@ pub(crate) unsafe fn comm_group(comm: MPI_Comm, group: *mut MPI_Group) -> AbiRes
             _ => comm.intra()?.group(),
         };
         // SAFETY: the caller has a place there.
-        unsafe { put(group, Groups::publish(members.clone())) }
+        unsafe { put(group, MPI_Group::publish(members.clone())) }
     })
 }
 

@@ -10,7 +10,6 @@ use super::communicators::comparison;
 use crate::constants::{MPI_GROUP_EMPTY, MPI_GROUP_NULL, MPI_PROC_NULL, MPI_UNDEFINED};
 use crate::error::{AbiError, AbiResult, negative};
 use crate::handle::MPI_Group;
-use crate::objects::Groups;
 use crate::out_params::{get, list, put, put_all};
 use crate::process;
 
@@ -25,14 +24,14 @@ unsafe fn combine(
 ) -> AbiResult {
     let made = combine(&*group1.object()?, &*group2.object()?);
     // SAFETY: the caller has a place there.
-    unsafe { put(newgroup, Groups::publish(made)) }
+    unsafe { put(newgroup, MPI_Group::publish(made)) }
 }
 
 /// Puts a group where the caller wants it that is made of named members.
 unsafe fn publish(made: Result<Group, GroupError>, newgroup: *mut MPI_Group) -> AbiResult {
     let group = made.map_err(|error| motet::Error::from(motet::ErrorKind::from(error)))?;
     // SAFETY: the caller has a place there.
-    unsafe { put(newgroup, Groups::publish(group)) }
+    unsafe { put(newgroup, MPI_Group::publish(group)) }
 }
 
 /// A rank that the caller names.

@@ -14,7 +14,7 @@ use super::{Attached, Errhandler};
 use crate::arena::{Arena, ObjectRef};
 use crate::constants;
 use crate::error::{AbiError, AbiErrorSite, AbiResult};
-use crate::handle::{Kind, MPI_Comm};
+use crate::handle::{Kind, MPI_ABI_Comm, MPI_Comm};
 use crate::process;
 
 /// A communicator of any kind, with its data for C.
@@ -100,7 +100,7 @@ impl From<Intercommunicator> for Shape {
     }
 }
 
-impl Kind for Comm {
+impl Kind for MPI_ABI_Comm {
     type Object = Comm;
     type Own = ();
     const CODE: u8 = 1;

@@ -14,7 +14,7 @@ use motet::ErrorClass;
 use crate::arena::{Arena, ObjectRef};
 use crate::constants::{MPI_ERRORS_ABORT, MPI_ERRORS_ARE_FATAL, MPI_ERRORS_RETURN};
 use crate::error::{AbiError, AbiResult, argument};
-use crate::handle::{Callback, Kind, MPI_Errhandler};
+use crate::handle::{Callback, Kind, MPI_ABI_Errhandler, MPI_Errhandler};
 
 /// The reaction to an error.
 #[derive(Clone, Debug)]
@@ -58,7 +58,7 @@ pub(crate) enum Held {
     },
 }
 
-impl Kind for Errhandler {
+impl Kind for MPI_ABI_Errhandler {
     type Object = Mutex<Held>;
     type Own = ();
     const CODE: u8 = 3;

@@ -6,12 +6,9 @@ use motet::{ErrorClass, Group};
 
 use crate::arena::{Arena, ObjectRef};
 use crate::constants;
-use crate::handle::{Handle, Kind, MPI_Group};
+use crate::handle::{Handle, Kind, MPI_ABI_Group, MPI_Group};
 
-/// The kind of groups. The object is a group itself.
-pub(crate) struct Groups;
-
-impl Kind for Groups {
+impl Kind for MPI_ABI_Group {
     type Object = Group;
     type Own = ();
     const CODE: u8 = 4;
@@ -30,7 +27,7 @@ impl Kind for Groups {
     }
 }
 
-impl Groups {
+impl MPI_Group {
     /// Gives a handle to a group; a group without members has that of the standard.
     pub(crate) fn publish(group: Group) -> MPI_Group {
         if group.is_empty() { constants::MPI_GROUP_EMPTY } else { MPI_Group::keep(group) }

@@ -8,7 +8,7 @@ use motet::{DETERMINISTIC, ErrorClass, Info};
 use crate::arena::{Arena, ObjectRef};
 use crate::constants;
 use crate::error::{AbiError, AbiResult};
-use crate::handle::{Handle, Kind, MPI_Info};
+use crate::handle::{Handle, Kind, MPI_ABI_Info, MPI_Info};
 use crate::process::INITIAL_HANDLER;
 
 /// The hint with the kinds of memory in which messages may lie. (MPI 5.0 §11.4.3)
@@ -31,10 +31,10 @@ const THREAD_LEVEL: &str = "thread_level";
 const THREAD_LEVELS: [&str; 4] =
     ["MPI_THREAD_SINGLE", "MPI_THREAD_FUNNELED", "MPI_THREAD_SERIALIZED", "MPI_THREAD_MULTIPLE"];
 
-/// The kind of hints, which one thread may change while others read them.
+/// Hints, which one thread may change while others read them.
 pub(crate) struct Hints;
 
-impl Kind for Hints {
+impl Kind for MPI_ABI_Info {
     type Object = Mutex<Info>;
     type Own = ();
     const CODE: u8 = 5;

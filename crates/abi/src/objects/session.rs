@@ -7,7 +7,7 @@ use motet::{ErrorClass, Group};
 use super::Errhandler;
 use crate::arena::{Arena, ObjectRef};
 use crate::error::{AbiError, AbiErrorSite, AbiResult, argument};
-use crate::handle::{Kind, MPI_Session};
+use crate::handle::{Kind, MPI_ABI_Session, MPI_Session};
 use crate::process;
 
 /// A session.
@@ -25,7 +25,7 @@ pub(crate) enum ProcessSet {
     Own,
 }
 
-impl Kind for Session {
+impl Kind for MPI_ABI_Session {
     type Object = Session;
     type Own = ();
     const CODE: u8 = 9;

@@ -10,19 +10,13 @@ use motet::ErrorClass;
 
 use super::Errhandler;
 use crate::arena::{Arena, ObjectRef};
-use crate::handle::Kind;
-
-/// The kind of windows.
-pub(crate) struct Window;
-
-/// The kind of files.
-pub(crate) struct File;
+use crate::handle::{Kind, MPI_ABI_File, MPI_ABI_Win};
 
 /// A type without values, since there are no such objects.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Never {}
 
-impl Kind for Window {
+impl Kind for MPI_ABI_Win {
     type Object = Never;
     type Own = ();
     const CODE: u8 = 10;
@@ -39,7 +33,7 @@ impl Kind for Window {
     }
 }
 
-impl Kind for File {
+impl Kind for MPI_ABI_File {
     type Object = Never;
     type Own = ();
     const CODE: u8 = 11;
@@ -55,6 +49,9 @@ impl Kind for File {
         None
     }
 }
+
+/// What all files share, as long as none is open.
+pub(crate) struct File;
 
 impl File {
     /// The initial handler of files is the one that returns. (MPI 5.0 §14.7)
