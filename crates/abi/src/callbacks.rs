@@ -6,5 +6,5 @@ mod keyval;
 mod op;
 
 pub(crate) use exception::{Ended, Exception, delete_kept, stopped};
-pub(crate) use keyval::{Bearer, HandleOf, wrong as wrong_key};
+pub(crate) use keyval::{Bearer, copied, deleted, wrong as wrong_key};
 pub(crate) use op::{Commutativity, Operator};

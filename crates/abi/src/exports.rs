@@ -6,7 +6,7 @@
 
 use std::ffi::{c_char, c_int, c_void};
 
-use crate::boundary::{anytime, boundary, missing, tool};
+use crate::boundary::{anytime, boundary, missing, running, tool};
 use crate::calls;
 use crate::calls::Form;
 use crate::constants::*;
@@ -14,7 +14,6 @@ use crate::count::{CountPlace, Counts, Width};
 use crate::handle::*;
 use crate::objects::MPI_Status;
 use crate::out_params::making;
-use crate::process::running;
 
 /// One function under both its names, each with the whole body: a tool may put its own `MPI_X`
 /// before ours, and then `PMPI_X` must not come back to it.

@@ -6,7 +6,7 @@
 //! ```text
 //!  MPI_Bcast, PMPI_Bcast, MPI_Bcast_c, MPI_Ibcast, …          exports.rs (tables/functions.tsv)
 //!      |   ends the job at a panic, asks whether the library is initialised,
-//!      |   brings what went wrong before the error handler      boundary.rs, error.rs
+//!      |   brings what went wrong before the error handler      boundary.rs, boundary/*
 //!      v
 //!  calls::collectives::bcast(…, Form)                           calls/*: one function per call
 //!      |   handles -> objects                                   handle.rs, arena.rs, objects/*
@@ -42,8 +42,10 @@ mod forked;
 #[cfg(test)]
 mod fuzz;
 mod handle;
+mod job;
 mod objects;
 mod out_params;
 mod process;
+mod stage;
 mod text;
 mod thread_level;

@@ -1,6 +1,5 @@
 //! The objects that handles refer to: one module for each kind.
 
-mod buffer;
 mod comm;
 mod datatype;
 mod errhandler;
@@ -12,10 +11,12 @@ mod session;
 mod status;
 mod window;
 
-pub(crate) use buffer::{Attached, Holder};
-pub(crate) use comm::{Comm, FoundComm, Shape, Weights};
+pub(crate) use comm::{
+    Comm, FoundComm, Holder, Shape, Weights, fill_world, give_up_world, is_strict, own,
+    without_object, world,
+};
 pub(crate) use datatype::{Arguments, FoundType, Type};
-pub(crate) use errhandler::{Errhandler, Target};
+pub(crate) use errhandler::{Errhandler, INITIAL_HANDLER, Target};
 pub(crate) use info::Hints;
 pub(crate) use message::Message;
 pub(crate) use request::{Borrowed, Request};

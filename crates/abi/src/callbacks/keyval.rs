@@ -76,6 +76,23 @@ impl Bearer for Type {
 /// The handle of an object that can have attributes.
 pub(crate) type HandleOf<B> = Handle<<B as Bearer>::Kind>;
 
+/// The attributes that a copy of the object gets.
+///
+/// # Errors
+/// That of the first copy callback that fails, with its code.
+pub(crate) fn copied<B: Bearer>(object: &B) -> AbiResult<Attributes<HandleOf<B>>> {
+    Ok(object.attributes().copied(&object.handle())?)
+}
+
+/// Takes all attributes away, those that were set last first: the object is about to be freed, and
+/// its handle must still be good.
+///
+/// # Errors
+/// That of the first delete callback that fails, with its code; all are called nevertheless.
+pub(crate) fn deleted<B: Bearer>(object: &B) -> AbiResult {
+    Ok(object.attributes().clear(&object.handle())?)
+}
+
 /// A key of attributes in C: the values are addresses, as the program passes them.
 pub(crate) type Key<B> = Keyval<usize, HandleOf<B>>;
 

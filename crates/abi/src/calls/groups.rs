@@ -10,8 +10,8 @@ use super::communicators::comparison;
 use crate::constants::{MPI_GROUP_EMPTY, MPI_GROUP_NULL, MPI_PROC_NULL, MPI_UNDEFINED};
 use crate::error::{AbiError, AbiResult, negative};
 use crate::handle::MPI_Group;
+use crate::objects;
 use crate::out_params::{get, list, put, put_all};
-use crate::process;
 
 /// What a group of two others is.
 type Combine = fn(&Group, &Group) -> Group;
@@ -167,7 +167,7 @@ pub(crate) unsafe fn group_range_incl(
 /// `MPI_Group_rank`
 pub(crate) unsafe fn group_rank(group: MPI_Group, rank: *mut c_int) -> AbiResult {
     let group = group.object()?;
-    let own = process::own().and_then(|own| own.inside()?.place_in(&group));
+    let own = objects::own().and_then(|own| own.inside()?.place_in(&group));
     // SAFETY: the caller has a place there.
     unsafe { put(rank, own.map_or(MPI_UNDEFINED, |own| own as c_int)) }
 }

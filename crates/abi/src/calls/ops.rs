@@ -12,8 +12,8 @@ use crate::constants::MPI_OP_NULL;
 use crate::count::Width;
 use crate::error::{AbiError, AbiResult, argument};
 use crate::handle::{Callback, MPI_Datatype, MPI_Op};
+use crate::objects;
 use crate::out_params::put;
-use crate::process;
 use crate::thread_level;
 
 /// `MPI_Op_commutative`
@@ -79,7 +79,7 @@ pub(crate) unsafe fn reduce_local(
     let count = self::count(Which::Only, count)?;
     let datatype = committed(datatype)?;
     let op = operator(op, &datatype)?;
-    if process::is_strict() {
+    if objects::is_strict() {
         raw::check_operator(&op, &datatype.datatype)?;
     }
     let (input, inout) = (address(Which::Send, inbuf)?, address(Which::Receive, inoutbuf)?);

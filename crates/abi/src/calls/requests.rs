@@ -81,7 +81,7 @@ pub(crate) unsafe fn startall(count: c_int, array_of_requests: *mut MPI_Request)
     let operations = &set.room.operations;
     let at_fault = || operations.iter().position(|each| each.is_active() || !each.is_persistent());
     started.map_err(|error| {
-        let site = at_fault().map_or(AbiErrorSite::Unknown, |each| set.site(each));
+        let site = at_fault().map_or(AbiErrorSite::UNKNOWN, |each| set.site(each));
         AbiError::from(error).at(site)
     })
 }

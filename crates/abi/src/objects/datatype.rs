@@ -87,7 +87,7 @@ impl Type {
     }
 
     /// Gives a handle to a copy of this datatype, with its copied attributes: see
-    /// [`copied`](crate::calls::attributes::copied).
+    /// [`copied`](crate::callbacks::copied).
     pub(crate) fn publish_copy(
         &self,
         datatype: Datatype,

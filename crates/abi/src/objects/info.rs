@@ -5,11 +5,11 @@ use std::sync::{Mutex, OnceLock};
 
 use motet::{DETERMINISTIC, ErrorClass, Info};
 
+use super::INITIAL_HANDLER;
 use crate::arena::{Arena, ObjectRef};
 use crate::constants;
 use crate::error::{AbiError, AbiResult};
 use crate::handle::{Handle, Kind, MPI_ABI_Info, MPI_Info};
-use crate::process::INITIAL_HANDLER;
 
 /// The hint with the kinds of memory in which messages may lie. (MPI 5.0 §11.4.3)
 const ALLOCATION_KINDS: &str = "mpi_memory_alloc_kinds";

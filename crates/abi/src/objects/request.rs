@@ -94,7 +94,7 @@ impl Request {
     /// The site of errors of the request.
     #[cold]
     fn site(&self) -> AbiErrorSite {
-        self.comm.clone().map_or(AbiErrorSite::Unknown, AbiErrorSite::Comm)
+        self.comm.as_ref().map_or(AbiErrorSite::UNKNOWN, FoundComm::site)
     }
 
     /// Whether its slot is not needed any more, now that it has no operation.
@@ -157,7 +157,7 @@ impl Borrowed {
     /// The site of errors of the request.
     #[cold]
     pub(crate) fn site(&self) -> AbiErrorSite {
-        self.claim.as_ref().map_or(AbiErrorSite::Unknown, |claim| claim.shared().site())
+        self.claim.as_ref().map_or(AbiErrorSite::UNKNOWN, |claim| claim.shared().site())
     }
 
     /// Returns the operation, if it still exists; else the handle is gone. Returns the present
@@ -221,7 +221,7 @@ impl MPI_Request {
     /// The site of errors of the request.
     #[cold]
     pub(crate) fn site(self) -> AbiErrorSite {
-        self.object().map_or(AbiErrorSite::Unknown, |request| request.site())
+        self.object().map_or(AbiErrorSite::UNKNOWN, |request| request.site())
     }
 
     /// The parts of its partitioned message.

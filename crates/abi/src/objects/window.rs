@@ -10,7 +10,9 @@ use motet::ErrorClass;
 
 use super::Errhandler;
 use crate::arena::{Arena, ObjectRef};
-use crate::handle::{Kind, MPI_ABI_File, MPI_ABI_Win};
+use crate::constants::MPI_FILE_NULL;
+use crate::error::{AbiErrorSite, HasErrorHandler, Reaction};
+use crate::handle::{Kind, MPI_ABI_File, MPI_ABI_Win, MPI_File};
 
 /// A type without values, since there are no such objects.
 #[derive(Clone, Copy, Debug)]
@@ -51,6 +53,7 @@ impl Kind for MPI_ABI_File {
 }
 
 /// What all files share, as long as none is open.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct File;
 
 impl File {
@@ -70,5 +73,25 @@ impl File {
         let former = mem::replace(&mut *File::place(), handler);
         // After the lock is released: dropping the last reference retires its handle.
         drop(former);
+    }
+}
+
+impl HasErrorHandler for File {
+    fn reaction(&self) -> Reaction {
+        File::handler().reaction()
+    }
+
+    fn handle(&self) -> usize {
+        MPI_FILE_NULL.value()
+    }
+
+    fn described(&self) -> String {
+        "MPI_FILE_NULL".to_owned()
+    }
+}
+
+impl From<MPI_File> for AbiErrorSite {
+    fn from(_: MPI_File) -> AbiErrorSite {
+        AbiErrorSite::of(File)
     }
 }
