@@ -1,4 +1,5 @@
-//! The objects that handles refer to: one module for each kind.
+//! The objects that handles refer to: one module for each kind. Operators are above, in
+//! `callbacks`, since they call functions of the program.
 
 mod comm;
 mod datatype;

@@ -1,10 +1,11 @@
 //! The layers inside a crate: each module uses only modules of its own layer and of those below.
 //!
 //! A crate says its layers in `src/README.md`, in the table under `## Layers`: a row for each, the
-//! highest first, with its modules in backticks in the first column. A use is a path that begins
-//! with `crate`, `super` or `self`, in an import or anywhere else; what the root of the crate
-//! re-exports belongs to the module that it comes from. Tests may use all: they begin at the
-//! surface what they look at inside. Calls of methods are not seen, since they name no module.
+//! highest first, with its modules in backticks in the first column. Where a row has several, each
+//! uses only those that stand behind it. A use is a path that begins with `crate`, `super` or
+//! `self`, in an import or anywhere else; what the root of the crate re-exports belongs to the
+//! module that it comes from. Tests may use all: they begin at the surface what they look at
+//! inside. Calls of methods are not seen, since they name no module.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -23,7 +24,7 @@ pub(crate) struct Layers {
     path: String,
     /// The folder of its sources, with a `/` at its end.
     root: String,
-    /// The layer of each module, 0 for the highest, and the line of its row.
+    /// The place of each module in the table, 0 for the highest, and the line of its row.
     modules: BTreeMap<String, (usize, usize)>,
 }
 
@@ -34,10 +35,11 @@ impl Layers {
         let rows =
             section(markdown, HEADING)?.into_iter().filter(|(_, line)| line.starts_with('|'));
         let mut modules = BTreeMap::new();
-        for (layer, (line, row)) in rows.skip(2).enumerate() {
+        for (line, row) in rows.skip(2) {
             let cell = row.split('|').nth(1).unwrap_or("");
-            let names = cell.split('`').skip(1).step_by(2);
-            modules.extend(names.map(|name| (name.to_owned(), (layer, line))));
+            for name in cell.split('`').skip(1).step_by(2) {
+                modules.insert(name.to_owned(), (modules.len(), line));
+            }
         }
         Some(Layers { path: path.to_owned(), root: root.to_owned(), modules })
     }

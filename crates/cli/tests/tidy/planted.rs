@@ -472,8 +472,8 @@ mod the_layers {
         let surface = "pub use base::{Stone, Sand as Grit};\npub use roof::{Tile, beam::Beam};\n";
         let sources = [
             file("lib.rs", surface),
-            file("attic.rs", "use super::roof::Tile;\nuse crate::wall;\n"),
-            file("roof.rs", "use crate::base::Stone;\n"),
+            file("attic.rs", "use crate::wall;\n"),
+            file("roof.rs", "use crate::attic::Box;\nuse crate::base::Stone;\n"),
             file("wall.rs", "mod brick;\n"),
             file("base.rs", ""),
             file("wall/brick.rs", text),
@@ -491,6 +491,17 @@ mod the_layers {
         assert_eq!(found("fn f(a: &super::super::roof::Tile) {}\n"), [1]);
         assert_eq!(found("mod m {\n    use super::super::super::roof::Tile;\n}\n"), [2]);
         assert_eq!(found("macro_rules! m {\n    () => { $crate::roof::Tile };\n}\n"), [2]);
+    }
+
+    #[test]
+    fn in_a_row_uses_point_to_what_stands_behind() {
+        let file = |name: &str, text| Source::new(&format!("crates/house/src/{name}"), text);
+        let attic = file("attic.rs", "mod dust;\nuse super::roof::Tile;\n");
+        let dust = file("attic/dust.rs", "use crate::attic::Box;\n");
+        let roof = file("roof.rs", "use crate::attic::Box;\n");
+        let page = PAGE.replace("| `wall` | |\n| `base` | |\n", "");
+        let findings = layers(&page).findings(&[&attic, &dust, &roof]);
+        assert_eq!(whats(findings), ["`attic` uses `roof::Tile` of `roof`, above"]);
     }
 
     #[test]
