@@ -16,7 +16,7 @@ use motet::ErrorClass;
 use motet::raw::CommonMemory;
 
 use crate::error::{AbiError, AbiResult, argument};
-use crate::process;
+use crate::objects;
 
 /// The hint that requests a larger alignment.
 pub(crate) const ALIGNMENT: &str = "mpi_minimum_memory_alignment";
@@ -77,7 +77,7 @@ pub(crate) fn allocate(size: isize, alignment: Option<&str>) -> AbiResult<usize>
 
 /// Memory that all ranks of the host map, if there is room.
 fn common_memory(layout: Layout) -> Option<CommonMemory> {
-    process::world()?.intra().ok()?.common_memory(layout.size(), layout.align())
+    objects::world()?.intra().ok()?.common_memory(layout.size(), layout.align())
 }
 
 /// Frees an allocation.

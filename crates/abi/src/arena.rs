@@ -9,12 +9,15 @@
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
+mod slot;
+
+pub(crate) use slot::{Claim, GENERATIONS, ObjectRef, Slot};
+
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use motet::raw::poison;
 
-use crate::slot::{Claim, ObjectRef, Slot};
 use crate::thread_level::update;
 
 const FIRST_CHUNK_SLOTS: u32 = 64;

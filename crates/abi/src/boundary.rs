@@ -3,7 +3,11 @@
 //! A panic (a fault of the library) does not unwind into C: it ends the job with its message and
 //! the rank. An exception of the program does: the call rethrows an exception that has left a
 //! callback, as its last action, and an exception that leaves an error handler passes through
-//! ([`crate::exception`]). A call from within an operator is an error of the program.
+//! ([`crate::callbacks`]). A call from within an operator is an error of the program.
+
+mod error_handling;
+
+pub(crate) use error_handling::keep_last_handler;
 
 use std::ffi::c_int;
 use std::mem;
@@ -12,9 +16,11 @@ use std::thread;
 use motet::raw::is_in_operator;
 use motet::{Error, ErrorClass, ErrorKind};
 
+use crate::constants::MPI_SUCCESS;
 use crate::error::{AbiError, AbiErrorSite, AbiResult};
-use crate::exports::MPI_SUCCESS;
-use crate::process;
+use crate::forked;
+use crate::job;
+use crate::stage::{self, BEFORE, BEGINNING, FORKED, is_running};
 
 /// Ends the job if a panic leaves the call.
 struct EndsJobAtPanic(&'static str);
@@ -23,7 +29,7 @@ impl Drop for EndsJobAtPanic {
     #[cold]
     fn drop(&mut self) {
         if thread::panicking() {
-            process::panicked(self.0);
+            job::panicked(self.0);
         }
     }
 }
@@ -37,11 +43,29 @@ fn guarded<T>(call: &'static str, work: impl FnOnce() -> T) -> T {
     done
 }
 
+/// # Errors
+/// Calls may not be made yet, or no longer.
+#[inline]
+pub(crate) fn running() -> AbiResult {
+    if is_running() { Ok(()) } else { Err(not_running()) }
+}
+
+/// The error of a call at this time.
+#[cold]
+pub(crate) fn not_running() -> AbiError {
+    let text = match stage::now() {
+        FORKED => return AbiError::new(ErrorClass::Other, forked::called()),
+        BEFORE | BEGINNING => "called before MPI_Init (or MPI_Init_thread, or MPI_Session_init)",
+        _ => "called after MPI_Finalize",
+    };
+    AbiError::new(ErrorClass::Other, text)
+}
+
 /// A call that needs an initialized library.
 #[inline]
 pub(crate) fn boundary(call: &'static str, work: impl FnOnce() -> AbiResult) -> c_int {
-    if !process::is_running() {
-        return failed(call, process::not_running());
+    if !is_running() {
+        return failed(call, not_running());
     }
     anytime(call, work)
 }

@@ -6,8 +6,8 @@ use std::ffi::c_int;
 
 use motet::ErrorClass;
 
+use crate::constants::MPI_UNDEFINED;
 use crate::error::{AbiError, AbiResult};
-use crate::exports::MPI_UNDEFINED;
 
 /// The width of the counts of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,24 +1,14 @@
-//! The error of a call, and the error handler that it is passed to. (MPI 5.0 §9.3)
+//! The error of a call.
 //!
 //! An error has a *site*, whose error handler is called: the communicator or session of the call,
 //! or of the request, or the files, which share one handler as long as none is open. An error
-//! without a site (a wrong handle, for instance) goes to [`process::without_object`].
-
-#![allow(unsafe_code)] // listed in docs/unsafe.md
+//! without a site (a wrong handle, for instance) goes to the handler that the process has for it.
+//! The objects are in a layer above: an error knows them as [`HasErrorHandler`].
 
 use std::ffi::c_int;
-use std::mem;
+use std::fmt;
 
-use motet::{Error, ErrorClass, ErrorCode, ErrorKind, ExceptionId, printable};
-
-use crate::calls::errors::text_of;
-use crate::error_codes::{class, returned};
-use crate::exception::Exception;
-use crate::exports::{MPI_FILE_NULL, MPI_SUCCESS};
-use crate::handle::{MPI_Comm, MPI_File};
-use crate::objects::{Errhandler, File, FoundComm, Session};
-use crate::process;
-use crate::slot::ObjectRef;
+use motet::{Error, ErrorClass, ErrorKind, ExceptionId, printable};
 
 /// The result of a call.
 pub(crate) type AbiResult<T = ()> = Result<T, AbiError>;
@@ -27,43 +17,23 @@ pub(crate) type AbiResult<T = ()> = Result<T, AbiError>;
 #[derive(Debug)]
 pub(crate) struct AbiError(Box<Facts>);
 
+/// All that is known of an error.
 #[derive(Debug)]
-struct Facts {
-    code: Code,
+pub(crate) struct Facts {
+    pub(crate) code: Code,
     text: String,
     /// The operation that failed, and the rank in its communicator.
     operation: Option<(&'static str, usize)>,
-    site: AbiErrorSite,
+    pub(crate) site: AbiErrorSite,
     /// The exception of a callback that is rethrown instead of a call of the error handler.
-    exception: Option<ExceptionId>,
+    pub(crate) exception: Option<ExceptionId>,
     /// Whether the program itself has passed the error to the error handler.
-    is_requested: bool,
-}
-
-/// The last action of a failed call, which may never return. Nothing in it has a destructor, and no
-/// value with one is alive then, so the action may leave the call in any way: by an exception, by a
-/// `longjmp`, or by the end of the thread.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Ending(Last);
-
-#[derive(Clone, Copy, Debug)]
-enum Last {
-    Return(c_int),
-    /// Calls the error handler at this address, which is a handler for objects of the handle's
-    /// kind.
-    Call {
-        function: usize,
-        handle: usize,
-        code: c_int,
-        returns: c_int,
-    },
-    /// Rethrows an exception of a callback.
-    Raise(ExceptionId),
+    pub(crate) is_requested: bool,
 }
 
 /// The return value of the call.
 #[derive(Clone, Copy, Debug)]
-enum Code {
+pub(crate) enum Code {
     /// A code of this class that keeps the text.
     OfClass(ErrorClass),
     /// This number: one of the program, or one that the standard returns as a code and not as a
@@ -71,26 +41,52 @@ enum Code {
     Exactly(c_int),
 }
 
-/// The object whose error handler is called.
-#[derive(Clone, Debug, Default)]
-pub(crate) enum AbiErrorSite {
-    #[default]
-    Unknown,
-    Comm(FoundComm),
-    Session(ObjectRef<Session>),
-    /// The handler of all files: that of `MPI_FILE_NULL`.
-    File,
-}
+/// An object with an error handler.
+pub(crate) trait HasErrorHandler: fmt::Debug + Send + Sync {
+    /// What its error handler does about an error.
+    fn reaction(&self) -> Reaction;
 
-impl From<MPI_Comm> for AbiErrorSite {
-    fn from(comm: MPI_Comm) -> AbiErrorSite {
-        comm.object().map_or(AbiErrorSite::Unknown, AbiErrorSite::Comm)
+    /// Its handle, which an error handler of the program receives.
+    fn handle(&self) -> usize;
+
+    /// The object in messages.
+    fn described(&self) -> String;
+
+    /// Whether objects of its kind have the initial error handler until the program sets another.
+    fn has_initial_handler(&self) -> bool {
+        false
     }
 }
 
-impl From<MPI_File> for AbiErrorSite {
-    fn from(_: MPI_File) -> AbiErrorSite {
-        AbiErrorSite::File
+/// What an error handler does about an error.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Reaction {
+    /// All processes end.
+    Fatal,
+    /// The processes of the communicator end; in Motet all processes do.
+    Abort,
+    /// The code is returned.
+    Return,
+    /// The function of the program at this address is called, then the code is returned.
+    Call(usize),
+}
+
+/// The object whose error handler is called, if there is one.
+#[derive(Debug)]
+pub(crate) struct AbiErrorSite(Option<Box<dyn HasErrorHandler>>);
+
+impl AbiErrorSite {
+    /// No object.
+    pub(crate) const UNKNOWN: AbiErrorSite = AbiErrorSite(None);
+
+    /// This object.
+    #[cold]
+    pub(crate) fn of(object: impl HasErrorHandler + 'static) -> AbiErrorSite {
+        AbiErrorSite(Some(Box::new(object)))
+    }
+
+    pub(crate) fn object(&self) -> Option<&dyn HasErrorHandler> {
+        self.0.as_deref()
     }
 }
 
@@ -110,9 +106,7 @@ impl AbiError {
 
     /// An error that the program passes to the error handler of a site; the call does nothing else.
     #[cold]
-    pub(crate) fn requested(site: AbiErrorSite, code: c_int) -> AbiError {
-        let text = text_of(code).filter(|text| !text.is_empty());
-        let text = text.unwrap_or_else(|| format!("error {code}"));
+    pub(crate) fn requested(site: AbiErrorSite, code: c_int, text: String) -> AbiError {
         let mut fault = AbiError::with(Code::Exactly(code), text);
         fault.0.is_requested = true;
         fault.at(site)
@@ -128,7 +122,7 @@ impl AbiError {
     #[cold]
     fn with(code: Code, text: String) -> AbiError {
         let text = printable(text).to_string();
-        let (operation, site, exception) = (None, AbiErrorSite::Unknown, None);
+        let (operation, site, exception) = (None, AbiErrorSite::UNKNOWN, None);
         AbiError(Box::new(Facts { code, text, operation, site, exception, is_requested: false }))
     }
 
@@ -149,14 +143,14 @@ impl AbiError {
     /// The same error, with this site unless it has one already.
     #[cold]
     pub(crate) fn at(mut self, site: AbiErrorSite) -> AbiError {
-        if let AbiErrorSite::Unknown = self.0.site {
+        if self.0.site.object().is_none() {
             self.0.site = site;
         }
         self
     }
 
     /// What happened, and in which operation, unless that is the call itself.
-    fn text_in(&self, call: &str) -> String {
+    pub(crate) fn text_in(&self, call: &str) -> String {
         let Facts { text, operation, .. } = &*self.0;
         match operation {
             Some((operation, rank)) if !names(call, operation) => {
@@ -166,64 +160,9 @@ impl AbiError {
         }
     }
 
-    /// Passes the error to the error handler of its site: returns the last action. A handler of the
-    /// standard may end the job here.
-    #[cold]
-    pub(crate) fn ending(self, call: &str) -> Ending {
-        let text = self.text_in(call);
-        let Facts { code, site, exception, is_requested, .. } = *self.0;
-        if let Some(exception) = exception.filter(|&id| Exception::may_be_raised(id)) {
-            return Ending(Last::Raise(exception));
-        }
-        let site = match site {
-            AbiErrorSite::Unknown => {
-                process::without_object().map_or(AbiErrorSite::Unknown, AbiErrorSite::Comm)
-            }
-            site => site,
-        };
-        let code = match code {
-            Code::OfClass(class) => {
-                let rank = process::world().map(|world| world.rank());
-                let rank = rank.map_or(String::new(), |rank| format!(" on rank {rank}"));
-                returned(ErrorCode::with_text(class, &format!("{call}{rank}: {text}")))
-            }
-            Code::Exactly(code) => code,
-        };
-        let returns = if is_requested { MPI_SUCCESS } else { code };
-        let last = match site.handler() {
-            Errhandler::Return => Last::Return(returns),
-            Errhandler::User(user) => {
-                let function = user.address();
-                let call = |handle| Last::Call { function, handle, code, returns };
-                site.handle().map_or(Last::Return(returns), call)
-            }
-            Errhandler::Fatal => {
-                process::end(call, &text, class(code), &site, "MPI_ERRORS_ARE_FATAL")
-            }
-            Errhandler::Abort => process::end(call, &text, class(code), &site, "MPI_ERRORS_ABORT"),
-        };
-        Ending(last)
-    }
-}
-
-impl Ending {
-    /// Performs the last action. Returns the return value of the call. The caller has no value with
-    /// a destructor alive.
-    #[cold]
-    pub(crate) fn perform(self) -> c_int {
-        match self.0 {
-            Last::Return(code) => code,
-            Last::Call { function, mut handle, mut code, returns } => {
-                // Handles of all kinds are passed alike.
-                type Handler = unsafe extern "C-unwind" fn(*mut usize, *mut c_int, ...);
-                // SAFETY: whoever made the handler has promised that it is such a function.
-                let function: Handler = unsafe { mem::transmute(function) };
-                // SAFETY: as above; both places are there for the time of the call.
-                unsafe { function(&raw mut handle, &raw mut code) };
-                returns
-            }
-            Last::Raise(exception) => Exception::raise(exception),
-        }
+    /// All that is known of the error.
+    pub(crate) fn into_facts(self) -> Facts {
+        *self.0
     }
 }
 
@@ -232,29 +171,6 @@ impl Ending {
 fn names(call: &str, operation: &str) -> bool {
     let call = call.strip_prefix("MPI_").unwrap_or(call);
     call.strip_suffix("_c").unwrap_or(call).eq_ignore_ascii_case(operation)
-}
-
-impl AbiErrorSite {
-    /// The error handler of the object, or that of errors without an object.
-    #[cold]
-    fn handler(&self) -> Errhandler {
-        match self {
-            AbiErrorSite::Unknown => process::handler(),
-            AbiErrorSite::Comm(comm) => comm.handler(),
-            AbiErrorSite::Session(session) => session.handler(),
-            AbiErrorSite::File => File::handler(),
-        }
-    }
-
-    /// The handle that an error handler of the program receives.
-    fn handle(&self) -> Option<usize> {
-        match self {
-            AbiErrorSite::Unknown => None,
-            AbiErrorSite::Comm(comm) => Some(comm.handle.value()),
-            AbiErrorSite::Session(session) => Some(session.handle.value()),
-            AbiErrorSite::File => Some(MPI_FILE_NULL.value()),
-        }
-    }
 }
 
 impl From<Error> for AbiError {

@@ -1,20 +1,19 @@
-//! The exported functions and constants, which `build.rs` generates from the tables.
+//! The exported functions, which `build.rs` generates from the tables.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
-#![allow(dead_code)] // there are constants that nobody here needs
 #![allow(clippy::undocumented_unsafe_blocks)] // all pass on what the caller promises by calling
 #![allow(clippy::multiple_unsafe_ops_per_block)] // as above
 
 use std::ffi::{c_char, c_int, c_void};
 
-use crate::boundary::{anytime, boundary, missing, tool};
+use crate::boundary::{anytime, boundary, missing, running, tool};
 use crate::calls;
 use crate::calls::Form;
+use crate::constants::*;
 use crate::count::{CountPlace, Counts, Width};
 use crate::handle::*;
 use crate::objects::MPI_Status;
 use crate::out_params::making;
-use crate::process::running;
 
 /// One function under both its names, each with the whole body: a tool may put its own `MPI_X`
 /// before ours, and then `PMPI_X` must not come back to it.
@@ -30,5 +29,4 @@ macro_rules! export {
     };
 }
 
-include!(concat!(env!("OUT_DIR"), "/constants.rs"));
 include!(concat!(env!("OUT_DIR"), "/exports.rs"));

@@ -13,14 +13,14 @@ use std::sync::Once;
 
 use motet::log_line;
 
-use crate::objects::Errhandler;
-use crate::process;
+use crate::objects::{Errhandler, own, world};
+use crate::stage;
 
 /// Sees to it that the children of this process know what they are.
 pub(crate) fn watch() {
     static REGISTERED: Once = Once::new();
     extern "C" fn in_child() {
-        process::become_child();
+        stage::become_child();
     }
     // SAFETY: the function is there as long as the process, and does not unwind: it stores words.
     REGISTERED.call_once(|| unsafe {
@@ -38,13 +38,13 @@ pub(crate) fn called() -> String {
 }
 
 fn rank() -> String {
-    process::world().map_or("a rank".to_owned(), |world| format!("rank {}", world.rank()))
+    world().map_or("a rank".to_owned(), |world| format!("rank {}", world.rank()))
 }
 
 /// What the program has set in the parent; a function of it can be called no more.
 pub(crate) fn handler() -> Errhandler {
-    let own = process::own().filter(|own| own.has_set_handler());
-    match own.or_else(process::world).map(|comm| comm.handler()) {
+    let own = own().filter(|own| own.has_set_handler());
+    match own.or_else(world).map(|comm| comm.handler()) {
         Some(Errhandler::User(_)) | None => Errhandler::Fatal,
         Some(handler) => handler,
     }

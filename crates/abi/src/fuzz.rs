@@ -26,6 +26,7 @@ use std::{env, process, thread};
 use proptest::prelude::any;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
+use crate::constants;
 use crate::exports;
 use crate::handle::*;
 use crate::objects::MPI_Status;
@@ -97,7 +98,7 @@ impl Code for c_int {
 macro_rules! no_code {
     ($($kind:ty)*) => { $(impl Code for $kind {
         fn code(self) -> c_int {
-            exports::MPI_SUCCESS
+            constants::MPI_SUCCESS
         }
     })* };
 }
@@ -202,7 +203,7 @@ impl Fuzz {
             functions: BTreeSet::new(),
             objects: 0,
         };
-        fuzz.keyvals.extend([exports::MPI_TAG_UB, exports::MPI_UNIVERSE_SIZE]);
+        fuzz.keyvals.extend([constants::MPI_TAG_UB, constants::MPI_UNIVERSE_SIZE]);
         fuzz
     }
 
@@ -212,10 +213,10 @@ impl Fuzz {
         self.call = name;
         self.places.clear();
         let code = call(self);
-        assert_ne!(code, exports::MPI_ERR_INTERN, "{name} ({seed:#x}) is not to fail inside");
-        assert_ne!(code, exports::MPI_ERR_UNKNOWN, "{name} ({seed:#x}) is to say what failed");
+        assert_ne!(code, constants::MPI_ERR_INTERN, "{name} ({seed:#x}) is not to fail inside");
+        assert_ne!(code, constants::MPI_ERR_UNKNOWN, "{name} ({seed:#x}) is to say what failed");
         let places = std::mem::take(&mut self.places);
-        if code == exports::MPI_SUCCESS {
+        if code == constants::MPI_SUCCESS {
             self.succeeded += 1;
             self.functions.insert(name);
             places.iter().for_each(|places| self.absorb(places));
@@ -264,26 +265,26 @@ impl Fuzz {
     }
 
     fn learn_keyval(&mut self, name: &str, code: c_int) {
-        if name.ends_with("_create_keyval") && code == exports::MPI_SUCCESS {
+        if name.ends_with("_create_keyval") && code == constants::MPI_SUCCESS {
             self.keyvals.push(self.room.first_int());
         }
     }
 
     /// One object of each kind, so that a sequence has something to begin with.
     fn stock(&mut self) {
-        let world = exports::MPI_COMM_WORLD;
-        let mut comm = exports::MPI_COMM_NULL;
+        let world = constants::MPI_COMM_WORLD;
+        let mut comm = constants::MPI_COMM_NULL;
         unsafe { exports::MPI_Comm_dup(world, &raw mut comm) };
-        let mut group = exports::MPI_GROUP_NULL;
+        let mut group = constants::MPI_GROUP_NULL;
         unsafe { exports::MPI_Comm_group(world, &raw mut group) };
-        let mut datatype = exports::MPI_DATATYPE_NULL;
-        unsafe { exports::MPI_Type_contiguous(2, exports::MPI_INT, &raw mut datatype) };
+        let mut datatype = constants::MPI_DATATYPE_NULL;
+        unsafe { exports::MPI_Type_contiguous(2, constants::MPI_INT, &raw mut datatype) };
         unsafe { exports::MPI_Type_commit(&raw mut datatype) };
-        let mut info = exports::MPI_INFO_NULL;
+        let mut info = constants::MPI_INFO_NULL;
         unsafe { exports::MPI_Info_create(&raw mut info) };
-        let mut op = exports::MPI_OP_NULL;
+        let mut op = constants::MPI_OP_NULL;
         unsafe { exports::MPI_Op_create(callbacks::of("user_fn", 1), 1, &raw mut op) };
-        let (mut request, no_info) = (exports::MPI_REQUEST_NULL, exports::MPI_INFO_NULL);
+        let (mut request, no_info) = (constants::MPI_REQUEST_NULL, constants::MPI_INFO_NULL);
         unsafe { exports::MPI_Barrier_init(world, no_info, &raw mut request) };
         let made = [
             (arguments::COMM, comm.value()),
@@ -346,17 +347,17 @@ impl Fuzz {
         let buffer = self.room.received();
         for value in self.live(arguments::MESSAGE) {
             let mut message = MPI_Message::constant(value);
-            let (bytes, status) = (exports::MPI_BYTE, std::ptr::null_mut());
+            let (bytes, status) = (constants::MPI_BYTE, std::ptr::null_mut());
             unsafe { exports::MPI_Mrecv(buffer, 1 << 16, bytes, &raw mut message, status) };
         }
-        for comm in [exports::MPI_COMM_WORLD, exports::MPI_COMM_SELF] {
+        for comm in [constants::MPI_COMM_WORLD, constants::MPI_COMM_SELF] {
             let mut flag = 1;
             while flag == 1 {
                 flag = 0;
-                let (source, tag) = (exports::MPI_ANY_SOURCE, exports::MPI_ANY_TAG);
+                let (source, tag) = (constants::MPI_ANY_SOURCE, constants::MPI_ANY_TAG);
                 let mut status = NO_STATUS;
                 unsafe { exports::MPI_Iprobe(source, tag, comm, &raw mut flag, &raw mut status) };
-                let bytes = exports::MPI_BYTE;
+                let bytes = constants::MPI_BYTE;
                 if flag == 1 {
                     let status = &raw mut status;
                     unsafe { exports::MPI_Recv(buffer, 1 << 16, bytes, source, tag, comm, status) };
@@ -369,7 +370,7 @@ impl Fuzz {
     fn detach(&mut self) {
         let (address, bytes) = (self.room.received(), &mut 0);
         unsafe { exports::MPI_Buffer_detach(address, bytes) };
-        for comm in [exports::MPI_COMM_WORLD, exports::MPI_COMM_SELF] {
+        for comm in [constants::MPI_COMM_WORLD, constants::MPI_COMM_SELF] {
             unsafe { exports::MPI_Comm_detach_buffer(comm, address, bytes) };
         }
     }
@@ -419,9 +420,9 @@ fn no_call_crashes_whatever_the_handles_are() {
     let is_traced = env::var_os("MOTET_FUZZ_TRACE").is_some();
     println!("MOTET_FUZZ_SEED={seed} brings the same calls back");
     let none = std::ptr::null_mut();
-    assert_eq!(unsafe { exports::MPI_Init(none, none.cast()) }, exports::MPI_SUCCESS);
-    for comm in [exports::MPI_COMM_WORLD, exports::MPI_COMM_SELF] {
-        unsafe { exports::MPI_Comm_set_errhandler(comm, exports::MPI_ERRORS_RETURN) };
+    assert_eq!(unsafe { exports::MPI_Init(none, none.cast()) }, constants::MPI_SUCCESS);
+    for comm in [constants::MPI_COMM_WORLD, constants::MPI_COMM_SELF] {
+        unsafe { exports::MPI_Comm_set_errhandler(comm, constants::MPI_ERRORS_RETURN) };
     }
     watch();
     let all = calls::all();
@@ -462,6 +463,6 @@ fn no_call_crashes_whatever_the_handles_are() {
     assert!(fuzz.succeeded > made.get() / 10, "not everything is garbage");
     assert!(calls < 20_000 || fuzz.functions.len() > 300, "{:?}", fuzz.functions);
     let mut size = 0;
-    unsafe { exports::MPI_Comm_size(exports::MPI_COMM_WORLD, &raw mut size) };
+    unsafe { exports::MPI_Comm_size(constants::MPI_COMM_WORLD, &raw mut size) };
     assert_eq!(size, 1, "the library still works");
 }

@@ -18,34 +18,28 @@ use std::marker::PhantomData;
 
 use motet::ErrorClass;
 
-use crate::arena::{Arena, SlotIndex};
+use crate::arena::{Arena, Claim, GENERATIONS, ObjectRef, SlotIndex};
 use crate::error::{AbiError, AbiResult};
-use crate::objects::{
-    Comm, Errhandler, File, Groups, Hints, Message, Operator, Request, Session, Type, Window,
-};
-use crate::slot::{Claim, ObjectRef};
 
 /// Values below are constants of the standard.
 const CONSTANTS: usize = 4096;
 const KIND_SHIFT: u32 = 56;
 const GENERATION_SHIFT: u32 = 32;
-/// The number of generations of a slot.
-pub(crate) const GENERATIONS: u32 = 1 << 24;
 
 pub(crate) type MPI_Aint = isize;
 pub(crate) type MPI_Count = i64;
 pub(crate) type MPI_Offset = i64;
-pub(crate) type MPI_Comm = Handle<Comm>;
-pub(crate) type MPI_Datatype = Handle<Type>;
-pub(crate) type MPI_Errhandler = Handle<Errhandler>;
-pub(crate) type MPI_File = Handle<File>;
-pub(crate) type MPI_Group = Handle<Groups>;
-pub(crate) type MPI_Info = Handle<Hints>;
-pub(crate) type MPI_Message = Handle<Message>;
-pub(crate) type MPI_Op = Handle<Operator>;
-pub(crate) type MPI_Request = Handle<Request>;
-pub(crate) type MPI_Session = Handle<Session>;
-pub(crate) type MPI_Win = Handle<Window>;
+pub(crate) type MPI_Comm = Handle<MPI_ABI_Comm>;
+pub(crate) type MPI_Datatype = Handle<MPI_ABI_Datatype>;
+pub(crate) type MPI_Errhandler = Handle<MPI_ABI_Errhandler>;
+pub(crate) type MPI_File = Handle<MPI_ABI_File>;
+pub(crate) type MPI_Group = Handle<MPI_ABI_Group>;
+pub(crate) type MPI_Info = Handle<MPI_ABI_Info>;
+pub(crate) type MPI_Message = Handle<MPI_ABI_Message>;
+pub(crate) type MPI_Op = Handle<MPI_ABI_Op>;
+pub(crate) type MPI_Request = Handle<MPI_ABI_Request>;
+pub(crate) type MPI_Session = Handle<MPI_ABI_Session>;
+pub(crate) type MPI_Win = Handle<MPI_ABI_Win>;
 pub(crate) type MPI_T_enum = usize;
 pub(crate) type MPI_T_cvar_handle = usize;
 pub(crate) type MPI_T_pvar_handle = usize;
@@ -54,6 +48,15 @@ pub(crate) type MPI_T_event_registration = usize;
 pub(crate) type MPI_T_event_instance = usize;
 /// A function of the user, by its address: some addresses are constants.
 pub(crate) type Callback = *const std::ffi::c_void;
+
+/// Declares the kinds of handles by the names of the incomplete types in `mpi.h`. They have no
+/// values; a module above says what the objects of a kind are.
+macro_rules! kinds {
+    ($($name:ident)*) => { $(pub(crate) enum $name {})* };
+}
+
+kinds!(MPI_ABI_Comm MPI_ABI_Datatype MPI_ABI_Errhandler MPI_ABI_File MPI_ABI_Group MPI_ABI_Info
+    MPI_ABI_Message MPI_ABI_Op MPI_ABI_Request MPI_ABI_Session MPI_ABI_Win);
 
 /// A kind of objects that have handles in C.
 pub(crate) trait Kind: Sized + 'static {

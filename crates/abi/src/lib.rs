@@ -6,10 +6,10 @@
 //! ```text
 //!  MPI_Bcast, PMPI_Bcast, MPI_Bcast_c, MPI_Ibcast, …          exports.rs (tables/functions.tsv)
 //!      |   ends the job at a panic, asks whether the library is initialised,
-//!      |   brings what went wrong before the error handler      boundary.rs, error.rs
+//!      |   brings what went wrong before the error handler      boundary.rs, boundary/*
 //!      v
 //!  calls::collectives::bcast(…, Form)                           calls/*: one function per call
-//!      |   handles -> objects                                   handle.rs, slot.rs, objects/*
+//!      |   handles -> objects                                   handle.rs, arena.rs, objects/*
 //!      v
 //!  motet::raw, motet
 //! ```
@@ -31,19 +31,21 @@ mod allocations;
 mod arena;
 mod boundary;
 mod call_site;
+mod callbacks;
 mod calls;
+mod constants;
 mod count;
 mod error;
 mod error_codes;
-mod exception;
 mod exports;
 mod forked;
 #[cfg(test)]
 mod fuzz;
 mod handle;
+mod job;
 mod objects;
 mod out_params;
 mod process;
-mod slot;
+mod stage;
 mod text;
 mod thread_level;

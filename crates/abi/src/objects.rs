@@ -1,29 +1,26 @@
-//! The objects that handles refer to: one module for each kind.
+//! The objects that handles refer to: one module for each kind. Operators are above, in
+//! `callbacks`, since they call functions of the program.
 
-mod buffer;
 mod comm;
 mod datatype;
 mod errhandler;
 mod group;
 mod info;
-mod keyval;
 mod message;
-mod op;
 mod request;
 mod session;
 mod status;
 mod window;
 
-pub(crate) use buffer::{Attached, Holder};
-pub(crate) use comm::{Comm, FoundComm, Shape, Weights};
+pub(crate) use comm::{
+    Comm, FoundComm, Holder, Shape, Weights, fill_world, give_up_world, is_strict, own,
+    without_object, world,
+};
 pub(crate) use datatype::{Arguments, FoundType, Type};
-pub(crate) use errhandler::{Errhandler, Target};
-pub(crate) use group::Groups;
+pub(crate) use errhandler::{Errhandler, INITIAL_HANDLER, Target};
 pub(crate) use info::Hints;
-pub(crate) use keyval::{Bearer, wrong as wrong_key};
 pub(crate) use message::Message;
-pub(crate) use op::{Commutativity, Operator};
 pub(crate) use request::{Borrowed, Request};
 pub(crate) use session::{ProcessSet, Session};
 pub(crate) use status::MPI_Status;
-pub(crate) use window::{File, Window};
+pub(crate) use window::File;

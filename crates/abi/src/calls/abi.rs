@@ -11,8 +11,8 @@ use std::ffi::{c_int, c_void};
 
 use motet::{ErrorClass, Info};
 
+use crate::constants::*;
 use crate::error::{AbiError, AbiResult, argument};
-use crate::exports::*;
 use crate::handle::{MPI_Aint, MPI_Count, MPI_Datatype, MPI_Info, MPI_Offset};
 use crate::objects::Hints;
 use crate::out_params::{list, put};

@@ -12,9 +12,9 @@ use std::mem;
 use motet::raw;
 use motet::{Datatype, ErrorClass, Op};
 
+use crate::constants::{MPI_BYTE, MPI_DATATYPE_NULL, MPI_IN_PLACE, MPI_SUM};
 use crate::count::Counts;
 use crate::error::{AbiError, AbiResult};
-use crate::exports::{MPI_BYTE, MPI_DATATYPE_NULL, MPI_IN_PLACE, MPI_SUM};
 use crate::handle::{MPI_Datatype, MPI_Op};
 use crate::objects::FoundType;
 

@@ -5,31 +5,13 @@
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
-use motet::Attributes;
-
 use super::predefined;
+use crate::callbacks::{Bearer, wrong_key};
+use crate::constants::MPI_KEYVAL_INVALID;
 use crate::error::AbiResult;
-use crate::exports::MPI_KEYVAL_INVALID;
-use crate::handle::{Callback, Handle, MPI_Comm, MPI_Datatype};
-use crate::objects::{Bearer, Comm, Type, wrong_key};
+use crate::handle::{Callback, MPI_Comm, MPI_Datatype};
+use crate::objects::{Comm, Type};
 use crate::out_params::{get as read, put};
-
-/// The attributes that a copy of the object gets.
-///
-/// # Errors
-/// That of the first copy callback that fails, with its code.
-pub(crate) fn copied<B: Bearer>(object: &B) -> AbiResult<Attributes<Handle<B>>> {
-    Ok(object.attributes().copied(&object.handle())?)
-}
-
-/// Takes all attributes away, those that were set last first: the object is about to be freed, and
-/// its handle must still be good.
-///
-/// # Errors
-/// That of the first delete callback that fails, with its code; all are called nevertheless.
-pub(crate) fn deleted<B: Bearer>(object: &B) -> AbiResult {
-    Ok(object.attributes().clear(&object.handle())?)
-}
 
 unsafe fn create<B: Bearer>(
     copy: Callback,

@@ -9,13 +9,14 @@ use std::ffi::c_void;
 
 use motet::ErrorClass;
 
+use crate::boundary;
+use crate::constants::MPI_REQUEST_NULL;
 use crate::count::CountPlace;
 use crate::error::{AbiError, AbiResult, argument};
-use crate::exports::MPI_REQUEST_NULL;
 use crate::handle::{MPI_Comm, MPI_Request};
+use crate::objects;
 use crate::objects::{Holder, Request};
 use crate::out_params::put;
-use crate::process;
 
 /// Attaches a buffer of the caller.
 ///
@@ -52,20 +53,20 @@ pub(crate) unsafe fn detach(
 
 /// `MPI_Buffer_attach`
 pub(crate) unsafe fn buffer_attach(buffer: *mut c_void, size: i64) -> AbiResult {
-    let own = process::own().ok_or_else(process::not_running)?;
+    let own = objects::own().ok_or_else(boundary::not_running)?;
     attach(Holder::Process(&own), buffer, size)
 }
 
 /// `MPI_Buffer_detach`
 pub(crate) unsafe fn buffer_detach(buffer_addr: *mut c_void, size: CountPlace) -> AbiResult {
-    let own = process::own().ok_or_else(process::not_running)?;
+    let own = objects::own().ok_or_else(boundary::not_running)?;
     // SAFETY: the caller's places.
     unsafe { detach(Holder::Process(&own), buffer_addr, size) }
 }
 
 /// `MPI_Buffer_flush`
 pub(crate) fn buffer_flush() -> AbiResult {
-    let own = process::own().ok_or_else(process::not_running)?;
+    let own = objects::own().ok_or_else(boundary::not_running)?;
     Holder::Process(&own).flush()
 }
 
@@ -73,7 +74,7 @@ pub(crate) fn buffer_flush() -> AbiResult {
 pub(crate) unsafe fn buffer_iflush(request: *mut MPI_Request) -> AbiResult {
     // SAFETY: the caller's place.
     unsafe { put(request, MPI_REQUEST_NULL) }?;
-    let own = process::own().ok_or_else(process::not_running)?;
+    let own = objects::own().ok_or_else(boundary::not_running)?;
     let operation = Holder::Process(&own).start_flush()?;
     // SAFETY: the caller's place.
     unsafe { put(request, Request::publish_alone(operation)) }

@@ -9,13 +9,13 @@ use motet::raw::{CallKey, Collective, Root};
 use motet::{ErrorClass, Group, Persistent};
 
 use super::arguments::{self, Blocks, InPlace, Items, Mixed, Reduced, Which, is_in_place};
+use crate::arena::ObjectRef;
+use crate::constants::{MPI_PROC_NULL, MPI_REQUEST_NULL, MPI_ROOT};
 use crate::count::Counts;
 use crate::error::{AbiError, AbiResult};
-use crate::exports::{MPI_PROC_NULL, MPI_REQUEST_NULL, MPI_ROOT};
 use crate::handle::{MPI_Comm, MPI_Datatype, MPI_Group, MPI_Info, MPI_Op, MPI_Request};
 use crate::objects::{FoundComm, Request};
 use crate::out_params::put;
-use crate::slot::ObjectRef;
 
 /// In which form a collective is called.
 #[derive(Clone, Copy, Debug)]

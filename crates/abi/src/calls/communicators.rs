@@ -11,13 +11,14 @@ use std::sync::PoisonError;
 
 use motet::{Attributes, CommunicatorRequest, Comparison, ErrorClass, Group, Info, Tag};
 
-use super::attributes;
+use crate::boundary;
+use crate::callbacks::{copied, deleted};
+use crate::constants::*;
 use crate::error::{AbiError, AbiResult, argument};
-use crate::exports::*;
 use crate::handle::{MPI_Comm, MPI_Group, MPI_Info, MPI_Request};
-use crate::objects::{Comm, FoundComm, Groups, Hints, Request, Shape};
+use crate::objects;
+use crate::objects::{Comm, FoundComm, Hints, Request, Shape};
 use crate::out_params::{expect_place, get, put};
-use crate::process;
 use crate::text;
 
 /// The hints that say by what `MPI_Comm_split_type` is guided.
@@ -110,7 +111,7 @@ fn free(handle: MPI_Comm, before: impl FnOnce(&Comm) -> AbiResult) -> AbiResult 
             return Err(AbiError::new(ErrorClass::Comm, text));
         }
         before(&comm)?;
-        attributes::deleted(&*comm)?;
+        deleted(&*comm)?;
         handle.retire()
     })
 }
@@ -129,7 +130,7 @@ pub(crate) unsafe fn comm_disconnect(comm: *mut MPI_Comm) -> AbiResult {
 
 /// What a copy of a communicator is made of: the agreement on it, and the attributes that it gets.
 fn copy(comm: &Comm, info: &Info) -> AbiResult<(CommunicatorRequest<Shape>, Attributes<MPI_Comm>)> {
-    let attributes = attributes::copied(comm);
+    let attributes = copied(comm);
     // Also if a callback has failed here: the others must not wait for this rank.
     let request = match comm.shape() {
         Shape::World(world) => world.idup_with_info(info)?.map(Shape::Plain),
@@ -237,7 +238,7 @@ pub(crate) unsafe fn comm_group(comm: MPI_Comm, group: *mut MPI_Group) -> AbiRes
             _ => comm.intra()?.group(),
         };
         // SAFETY: the caller has a place there.
-        unsafe { put(group, Groups::publish(members.clone())) }
+        unsafe { put(group, MPI_Group::publish(members.clone())) }
     })
 }
 
@@ -361,7 +362,7 @@ fn split(comm: &Comm, colour: Option<u32>, key: c_int) -> AbiResult<Option<Shape
 /// What the caller has in common with those with which it comes together; none if nobody has what
 /// is asked for, or if nothing is known of that.
 fn kind(comm: &Comm, split_type: c_int, hints: &Info) -> AbiResult<Option<u32>> {
-    let Some(world) = process::world() else { return Err(process::not_running()) };
+    let Some(world) = objects::world() else { return Err(boundary::not_running()) };
     let nodes = world.intra()?.nodes();
     let node = nodes[world.rank()];
     let resource = |name: Option<&str>| (name == Some(SHARED_MEMORY)).then_some(node);

@@ -3,12 +3,12 @@
 use std::env;
 use std::ffi::c_int;
 
-use crate::error_codes;
-use crate::exports::{
+use crate::constants::{
     MPI_T_VERBOSITY_TUNER_BASIC as TUNER, MPI_T_VERBOSITY_TUNER_DETAIL as DETAIL,
     MPI_T_VERBOSITY_USER_BASIC as USER,
 };
-use crate::process;
+use crate::error_codes;
+use crate::objects;
 
 /// A variable of the environment that the library looks at when it is initialised.
 pub(crate) struct Setting {
@@ -41,6 +41,6 @@ pub(crate) static ALL: [Setting; 12] = [
     setting(motet::HANG_SECONDS, USER, "Report each wait that takes longer than this, in seconds."),
     setting(motet::MAX_PENDING, USER, "The largest number of pending operations of a rank."),
     setting(motet::RANKS_PER_NODE, DETAIL, "The number of consecutive ranks to treat as one node."),
-    setting(process::INITIAL_HANDLER, USER, "The initial error handler of a program."),
+    setting(objects::INITIAL_HANDLER, USER, "The initial error handler of a program."),
     setting(error_codes::ERROR_CODES, USER, "classes: calls return error classes, not codes."),
 ];

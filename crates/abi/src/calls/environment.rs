@@ -9,15 +9,18 @@ use std::thread;
 use motet::Info;
 
 use crate::allocations;
-use crate::error::AbiResult;
-use crate::exports::{
+use crate::constants::{
     MPI_MAX_LIBRARY_VERSION_STRING, MPI_MAX_PROCESSOR_NAME, MPI_SUBVERSION, MPI_THREAD_FUNNELED,
     MPI_THREAD_MULTIPLE, MPI_THREAD_SERIALIZED, MPI_THREAD_SINGLE, MPI_VERSION,
 };
+use crate::error::AbiResult;
 use crate::handle::{MPI_Aint, MPI_Comm, MPI_Info};
+use crate::job;
+use crate::objects;
 use crate::objects::Hints;
 use crate::out_params::put;
 use crate::process;
+use crate::stage;
 use crate::text;
 use crate::thread_level;
 
@@ -28,7 +31,7 @@ const LIBRARY: &str =
 pub(crate) fn abort(comm: MPI_Comm, errorcode: c_int) -> AbiResult {
     // Whatever the handle is: who calls this has enough to worry about.
     let comm = comm.object().ok();
-    process::end_by_request(comm.as_deref(), errorcode)
+    job::end_by_request(comm.as_deref(), errorcode)
 }
 
 /// `MPI_Alloc_mem`
@@ -49,14 +52,14 @@ pub(crate) fn finalize() -> AbiResult {
 /// `MPI_Finalized`
 pub(crate) unsafe fn finalized(flag: *mut c_int) -> AbiResult {
     // SAFETY: room for a result of the caller.
-    unsafe { put(flag, c_int::from(process::is_finalized())) }
+    unsafe { put(flag, c_int::from(stage::is_finalized())) }
 }
 
 /// `MPI_Free_mem`
 ///
 /// As `free` of C, it does nothing for a null pointer; check mode refuses that.
 pub(crate) unsafe fn free_mem(base: *mut c_void) -> AbiResult {
-    if base.is_null() && !process::is_strict() {
+    if base.is_null() && !objects::is_strict() {
         return Ok(());
     }
     allocations::free(base as usize)
@@ -142,7 +145,7 @@ pub(crate) unsafe fn init_thread(
 /// `MPI_Initialized`
 pub(crate) unsafe fn initialized(flag: *mut c_int) -> AbiResult {
     // SAFETY: room for a result of the caller.
-    unsafe { put(flag, c_int::from(process::is_initialized())) }
+    unsafe { put(flag, c_int::from(stage::is_initialized())) }
 }
 
 /// `MPI_Is_thread_main`

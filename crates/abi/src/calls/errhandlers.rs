@@ -4,15 +4,16 @@
 
 use std::ffi::c_int;
 
-use crate::error::{AbiError, AbiErrorSite, AbiResult};
-use crate::exports::{MPI_ERRHANDLER_NULL, MPI_FILE_NULL};
+use super::errors::requested;
+use crate::constants::{MPI_ERRHANDLER_NULL, MPI_FILE_NULL};
+use crate::error::{AbiErrorSite, AbiResult};
 use crate::handle::{Callback, MPI_Comm, MPI_Errhandler, MPI_File};
 use crate::objects::{Errhandler, File, Target};
 use crate::out_params::{get, put};
 
 /// `MPI_Comm_call_errhandler`
 pub(crate) fn comm_call_errhandler(comm: MPI_Comm, errorcode: c_int) -> AbiResult {
-    Err(AbiError::requested(AbiErrorSite::Comm(comm.object()?), errorcode))
+    Err(requested(comm.object()?.site(), errorcode))
 }
 
 /// `MPI_Comm_create_errhandler`
@@ -59,12 +60,12 @@ pub(crate) unsafe fn errhandler_free(errhandler: *mut MPI_Errhandler) -> AbiResu
 /// A handle of a file, of which there are none; those of the work.
 fn of_files<T>(file: MPI_File, work: impl FnOnce() -> AbiResult<T>) -> AbiResult<T> {
     let known = if file == MPI_FILE_NULL { Ok(()) } else { Err(file.wrong()) };
-    known.and_then(|()| work()).map_err(|fault| fault.at(AbiErrorSite::File))
+    known.and_then(|()| work()).map_err(|fault| fault.at(AbiErrorSite::of(File)))
 }
 
 /// `MPI_File_call_errhandler`
 pub(crate) fn file_call_errhandler(fh: MPI_File, errorcode: c_int) -> AbiResult {
-    of_files(fh, || Err(AbiError::requested(AbiErrorSite::File, errorcode)))
+    of_files(fh, || Err(requested(AbiErrorSite::of(File), errorcode)))
 }
 
 /// `MPI_File_create_errhandler`

@@ -8,8 +8,8 @@ use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use motet::{ErrorCode, ErrorCodes};
 
 use super::predefined;
-use crate::error::{AbiResult, argument};
-use crate::exports::*;
+use crate::constants::*;
+use crate::error::{AbiError, AbiErrorSite, AbiResult, argument};
 use crate::out_params::put;
 use crate::text;
 
@@ -56,6 +56,13 @@ pub(crate) fn text_of(code: c_int) -> Option<String> {
     let of_tools = OF_TOOLS.iter().find(|&&(each, ..)| each == code);
     let of_tools = of_tools.map(|(_, name, text)| format!("MPI_T_ERR_{name}: {text}"));
     of_tools.or_else(|| codes().text_of(ErrorCode(code)))
+}
+
+/// An error that the program passes to the error handler of a site; the call does nothing else.
+#[cold]
+pub(crate) fn requested(site: AbiErrorSite, code: c_int) -> AbiError {
+    let text = text_of(code).filter(|text| !text.is_empty());
+    AbiError::requested(site, code, text.unwrap_or_else(|| format!("error {code}")))
 }
 
 /// Changes what the program has added.

@@ -7,10 +7,10 @@ use std::ffi::{c_char, c_int};
 
 use motet::{Communicator, ErrorClass, Group, Load, Reach, Reorder, Topology};
 
+use crate::constants::{MPI_GROUP_NULL, MPI_REQUEST_NULL, MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY};
 use crate::error::{AbiResult, argument, negative};
-use crate::exports::{MPI_GROUP_NULL, MPI_REQUEST_NULL, MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY};
 use crate::handle::{MPI_Comm, MPI_Count, MPI_Group, MPI_Info, MPI_Request};
-use crate::objects::{Groups, Shape, Weights};
+use crate::objects::{Shape, Weights};
 use crate::out_params::{expect_place, list, put};
 use crate::text;
 
@@ -69,7 +69,7 @@ unsafe fn reached(
         let selected: Vec<bool> = selected.iter().map(|&dimension| dimension != 0).collect();
         let found = communicator.cart_sphere_group(reach, &selected, steps)?;
         // SAFETY: promised by the caller.
-        unsafe { put(group, Groups::publish(found)) }
+        unsafe { put(group, MPI_Group::publish(found)) }
     })
 }
 
@@ -150,9 +150,9 @@ pub(crate) unsafe fn graph_neighbor_groups(
         }
         let (to, from) = comm.intra()?.graph_neighbor_groups()?;
         // SAFETY: there is a place for it, says the program.
-        unsafe { put(outgroup, Groups::publish(to)) }?;
+        unsafe { put(outgroup, MPI_Group::publish(to)) }?;
         // SAFETY: as above.
-        unsafe { put(ingroup, Groups::publish(from)) }
+        unsafe { put(ingroup, MPI_Group::publish(from)) }
     })
 }
 

@@ -8,13 +8,14 @@ use std::mem;
 use motet::raw::{self, Callbacks, Stage};
 use motet::{ErrorClass, ErrorCode, ErrorKind};
 
+use crate::boundary;
+use crate::callbacks::{Ended, Exception, stopped};
+use crate::constants::{MPI_REQUEST_NULL, MPI_SUCCESS};
 use crate::error::AbiResult;
-use crate::exception::{Ended, Exception, stopped};
-use crate::exports::{MPI_REQUEST_NULL, MPI_SUCCESS};
 use crate::handle::{Callback, MPI_Request};
+use crate::objects;
 use crate::objects::{MPI_Status, Request};
 use crate::out_params::put;
-use crate::process;
 
 /// What the functions of a generalized request are called with.
 #[derive(Clone, Copy)]
@@ -86,7 +87,7 @@ pub(crate) unsafe fn grequest_start(
     // SAFETY: as above.
     let cancel = unsafe { mem::transmute::<Callback, Cancel>(cancel_fn) };
     let callbacks = callbacks(query, free, cancel, State(extra_state as usize));
-    let own = process::own().ok_or_else(process::not_running)?;
+    let own = objects::own().ok_or_else(boundary::not_running)?;
     let operation = raw::grequest_start(own.intra()?, callbacks);
     // SAFETY: the caller's place.
     unsafe { put(request, Request::publish_alone(operation)) }

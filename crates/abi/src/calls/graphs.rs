@@ -8,8 +8,8 @@ use std::ffi::c_int;
 use motet::{Adjacent, Edge, ErrorClass, GraphCommunicator, IndexedGraphCommunicator};
 
 use super::topologies::{enough, mapped, neighbour, rank, reordering, topology, wrong};
+use crate::constants::{MPI_PROC_NULL, MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY};
 use crate::error::{AbiResult, argument, negative};
-use crate::exports::{MPI_PROC_NULL, MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY};
 use crate::handle::{MPI_Comm, MPI_Info};
 use crate::objects::{Comm, Shape, Weights};
 use crate::out_params::{expect_place, list, put, put_all};

@@ -7,12 +7,11 @@ use std::ffi::c_int;
 use motet::{ErrorClass, Group, GroupError, RankRange};
 
 use super::communicators::comparison;
+use crate::constants::{MPI_GROUP_EMPTY, MPI_GROUP_NULL, MPI_PROC_NULL, MPI_UNDEFINED};
 use crate::error::{AbiError, AbiResult, negative};
-use crate::exports::{MPI_GROUP_EMPTY, MPI_GROUP_NULL, MPI_PROC_NULL, MPI_UNDEFINED};
 use crate::handle::MPI_Group;
-use crate::objects::Groups;
+use crate::objects;
 use crate::out_params::{get, list, put, put_all};
-use crate::process;
 
 /// What a group of two others is.
 type Combine = fn(&Group, &Group) -> Group;
@@ -25,14 +24,14 @@ unsafe fn combine(
 ) -> AbiResult {
     let made = combine(&*group1.object()?, &*group2.object()?);
     // SAFETY: the caller has a place there.
-    unsafe { put(newgroup, Groups::publish(made)) }
+    unsafe { put(newgroup, MPI_Group::publish(made)) }
 }
 
 /// Puts a group where the caller wants it that is made of named members.
 unsafe fn publish(made: Result<Group, GroupError>, newgroup: *mut MPI_Group) -> AbiResult {
     let group = made.map_err(|error| motet::Error::from(motet::ErrorKind::from(error)))?;
     // SAFETY: the caller has a place there.
-    unsafe { put(newgroup, Groups::publish(group)) }
+    unsafe { put(newgroup, MPI_Group::publish(group)) }
 }
 
 /// A rank that the caller names.
@@ -168,7 +167,7 @@ pub(crate) unsafe fn group_range_incl(
 /// `MPI_Group_rank`
 pub(crate) unsafe fn group_rank(group: MPI_Group, rank: *mut c_int) -> AbiResult {
     let group = group.object()?;
-    let own = process::own().and_then(|own| own.inside()?.place_in(&group));
+    let own = objects::own().and_then(|own| own.inside()?.place_in(&group));
     // SAFETY: the caller has a place there.
     unsafe { put(rank, own.map_or(MPI_UNDEFINED, |own| own as c_int)) }
 }

@@ -7,8 +7,8 @@ use std::sync::PoisonError;
 
 use motet::{ErrorClass, Info, MAX_INFO_KEY};
 
+use crate::constants::{MPI_INFO_ENV, MPI_INFO_NULL};
 use crate::error::{AbiError, AbiResult, argument, negative};
-use crate::exports::{MPI_INFO_ENV, MPI_INFO_NULL};
 use crate::handle::MPI_Info;
 use crate::objects::Hints;
 use crate::out_params::{get, list, put};

@@ -9,7 +9,7 @@ use motet::{ErrorClass, MergeOrder};
 use super::communicators::creation_tag;
 use crate::error::{AbiError, AbiResult};
 use crate::handle::{MPI_Comm, MPI_Group};
-use crate::objects::{Groups, Shape};
+use crate::objects::Shape;
 use crate::out_params::{expect_place, put};
 
 /// `MPI_Comm_remote_group`
@@ -18,7 +18,7 @@ pub(crate) unsafe fn comm_remote_group(comm: MPI_Comm, group: *mut MPI_Group) ->
     comm.answer(|| {
         let remote = comm.inter()?.remote_group().clone();
         // SAFETY: the caller has a place there.
-        unsafe { put(group, Groups::publish(remote)) }
+        unsafe { put(group, MPI_Group::publish(remote)) }
     })
 }
 

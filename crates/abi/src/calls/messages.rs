@@ -11,8 +11,8 @@ use motet::raw::{self, Incoming, Outgoing, SendMode, SendRecv, SendRecvReplace};
 use motet::{ErrorClass, PROC_NULL, Source, Tag, TagFilter};
 
 use super::arguments::{Items, Which};
+use crate::constants::{MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_PROC_NULL, MPI_REQUEST_NULL};
 use crate::error::{AbiError, AbiResult, negative};
-use crate::exports::{MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_PROC_NULL, MPI_REQUEST_NULL};
 use crate::handle::{MPI_Comm, MPI_Datatype, MPI_Request};
 use crate::objects::{FoundComm, MPI_Status, Request};
 use crate::out_params::put;

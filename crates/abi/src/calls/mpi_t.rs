@@ -12,8 +12,8 @@ use std::ffi::{c_char, c_int, c_void};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::cvars::{self, Setting};
+use crate::constants::*;
 use crate::error::AbiError;
-use crate::exports::*;
 use crate::handle::*;
 use crate::out_params::{get, put};
 use crate::text;

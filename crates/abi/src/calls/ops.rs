@@ -7,13 +7,13 @@ use std::ffi::{c_int, c_void};
 use motet::{ErrorClass, raw};
 
 use super::arguments::{Which, address, committed, count, operator};
+use crate::callbacks::{Commutativity, Operator};
+use crate::constants::MPI_OP_NULL;
 use crate::count::Width;
 use crate::error::{AbiError, AbiResult, argument};
-use crate::exports::MPI_OP_NULL;
 use crate::handle::{Callback, MPI_Datatype, MPI_Op};
-use crate::objects::{Commutativity, Operator};
+use crate::objects;
 use crate::out_params::put;
-use crate::process;
 use crate::thread_level;
 
 /// `MPI_Op_commutative`
@@ -79,7 +79,7 @@ pub(crate) unsafe fn reduce_local(
     let count = self::count(Which::Only, count)?;
     let datatype = committed(datatype)?;
     let op = operator(op, &datatype)?;
-    if process::is_strict() {
+    if objects::is_strict() {
         raw::check_operator(&op, &datatype.datatype)?;
     }
     let (input, inout) = (address(Which::Send, inbuf)?, address(Which::Receive, inoutbuf)?);

@@ -10,8 +10,8 @@ use motet::{ErrorClass, Source, TagFilter};
 
 use super::arguments::{Items, Which};
 use super::messages::{begin, rank, tag};
+use crate::constants::MPI_REQUEST_NULL;
 use crate::error::{AbiError, AbiResult, argument, negative};
-use crate::exports::MPI_REQUEST_NULL;
 use crate::handle::{MPI_Comm, MPI_Datatype, MPI_Info, MPI_Request};
 use crate::objects::FoundComm;
 use crate::out_params::{list, put};

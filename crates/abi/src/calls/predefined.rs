@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 use motet::Communicator;
 
-use crate::exports::{
+use crate::constants::{
     MPI_ANY_SOURCE, MPI_APPNUM, MPI_ERR_LASTCODE, MPI_HOST, MPI_IO, MPI_LASTUSEDCODE,
     MPI_PROC_NULL, MPI_TAG_UB, MPI_UNIVERSE_SIZE, MPI_WTIME_IS_GLOBAL,
 };
-use crate::process;
+use crate::objects;
 
 /// Where C looks at a value, also later.
 type Value = AtomicI32;
@@ -34,11 +34,11 @@ pub(crate) fn is_key(keyval: c_int) -> bool {
 /// Where the value of a predefined key is.
 pub(crate) fn address(keyval: c_int) -> Option<usize> {
     if keyval == MPI_UNIVERSE_SIZE {
-        let ranks = process::world().map_or(1, |world| world.size());
+        let ranks = objects::world().map_or(1, |world| world.size());
         UNIVERSE_SIZE.store(c_int::try_from(ranks).unwrap_or(c_int::MAX), Ordering::Relaxed);
     }
     if keyval == MPI_WTIME_IS_GLOBAL {
-        let world = process::world();
+        let world = objects::world();
         let ranks = world.as_ref().and_then(|world| world.inside());
         let is_global = ranks.is_none_or(Communicator::is_time_global);
         WTIME_IS_GLOBAL.store(is_global.into(), Ordering::Relaxed);

@@ -8,11 +8,11 @@ use motet::{PROC_NULL, Source, raw};
 
 use super::arguments::{Items, Which};
 use super::messages::{filter, irecv, source};
-use crate::error::{AbiResult, argument};
-use crate::exports::{
+use crate::constants::{
     MPI_ANY_TAG, MPI_BYTE, MPI_COMM_SELF, MPI_MESSAGE_NO_PROC, MPI_MESSAGE_NULL, MPI_PROC_NULL,
     MPI_REQUEST_NULL,
 };
+use crate::error::{AbiResult, argument};
 use crate::handle::{MPI_Comm, MPI_Datatype, MPI_Message, MPI_Request};
 use crate::objects::{FoundComm, MPI_Status, Message, Request, Shape};
 use crate::out_params::put;

@@ -16,8 +16,8 @@ use motet::raw;
 use set::{Room, Set};
 
 use crate::boundary::refuse_operator;
+use crate::constants::{MPI_REQUEST_NULL, MPI_UNDEFINED};
 use crate::error::{AbiError, AbiErrorSite, AbiResult, argument};
-use crate::exports::{MPI_REQUEST_NULL, MPI_UNDEFINED};
 use crate::handle::MPI_Request;
 use crate::objects::MPI_Status;
 use crate::out_params::put;
@@ -81,7 +81,7 @@ pub(crate) unsafe fn startall(count: c_int, array_of_requests: *mut MPI_Request)
     let operations = &set.room.operations;
     let at_fault = || operations.iter().position(|each| each.is_active() || !each.is_persistent());
     started.map_err(|error| {
-        let site = at_fault().map_or(AbiErrorSite::Unknown, |each| set.site(each));
+        let site = at_fault().map_or(AbiErrorSite::UNKNOWN, |each| set.site(each));
         AbiError::from(error).at(site)
     })
 }

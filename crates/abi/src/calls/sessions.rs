@@ -10,14 +10,17 @@ use std::ffi::{c_char, c_int, c_void};
 use motet::{Communicator, ErrorClass, Group, Info, Tag};
 
 use super::buffered;
-use crate::count::CountPlace;
-use crate::error::{AbiError, AbiErrorSite, AbiResult, argument};
-use crate::exports::{
+use super::errors::requested;
+use crate::boundary;
+use crate::constants::{
     MPI_COMM_NULL, MPI_MAX_PSET_NAME_LEN, MPI_MAX_STRINGTAG_LEN, MPI_SESSION_NULL,
 };
+use crate::count::CountPlace;
+use crate::error::{AbiError, AbiResult, argument};
 use crate::handle::{
     Callback, MPI_Comm, MPI_Errhandler, MPI_Group, MPI_Info, MPI_Request, MPI_Session,
 };
+use crate::objects;
 use crate::objects::{Comm, Errhandler, Hints, ProcessSet, Session, Shape, Target};
 use crate::out_params::{get, put};
 use crate::process;
@@ -50,8 +53,8 @@ unsafe fn found(
     make: impl FnOnce(Founding) -> AbiResult<MPI_Comm>,
 ) -> AbiResult {
     let handler = errhandler.handler(Target::Comm)?;
-    let world = process::world();
-    let world = world.as_ref().ok_or_else(process::not_running)?;
+    let world = objects::world();
+    let world = world.as_ref().ok_or_else(boundary::not_running)?;
     // For the handler alone: there is no communicator yet that it could be told.
     let alone = world.intra()?.alone();
     alone.set_name("that is to be made");
@@ -177,7 +180,7 @@ pub(crate) unsafe fn session_attach_buffer(
 
 /// `MPI_Session_call_errhandler`
 pub(crate) fn session_call_errhandler(session: MPI_Session, errorcode: c_int) -> AbiResult {
-    Err(AbiError::requested(AbiErrorSite::Session(session.object()?), errorcode))
+    Err(requested(session.object()?.site(), errorcode))
 }
 
 /// `MPI_Session_create_errhandler`

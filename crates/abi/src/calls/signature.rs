@@ -7,7 +7,7 @@ use std::ffi::{c_int, c_void};
 
 use motet::raw::{CallKey, CollectiveKind};
 
-use crate::exports::{MPI_DATATYPE_NULL, MPI_IN_PLACE, MPI_OP_NULL};
+use crate::constants::{MPI_DATATYPE_NULL, MPI_IN_PLACE, MPI_OP_NULL};
 use crate::handle::{MPI_Datatype, MPI_Op};
 
 /// Bits of a handle that is a constant.
@@ -58,7 +58,7 @@ pub(super) fn signature(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exports::{MPI_INT, MPI_MAX, MPI_SUM};
+    use crate::constants::{MPI_INT, MPI_MAX, MPI_SUM};
 
     /// Calls that differ in anything but their addresses are not the same.
     #[test]
@@ -73,7 +73,7 @@ mod tests {
             (words.kind, words.what, words.root, words.counts)
         };
         let int = MPI_INT;
-        let byte = crate::exports::MPI_BYTE;
+        let byte = crate::constants::MPI_BYTE;
         let reduce = CollectiveKind::Reduce;
         let said = say(reduce, 0, MPI_SUM, (one, 1, int), (two, 1, int));
         assert_eq!(said, say(reduce, 0, MPI_SUM, (two, 1, int), (one, 1, int)));

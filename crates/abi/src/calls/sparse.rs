@@ -13,10 +13,10 @@ use motet::raw::Collective;
 use super::Form;
 use super::arguments::{self, InPlace, Items, Reduced, Which, operator};
 use super::collective_call::Call;
+use crate::arena::ObjectRef;
 use crate::count::Counts;
 use crate::error::AbiResult;
 use crate::handle::{MPI_Aint, MPI_Comm, MPI_Datatype, MPI_Group, MPI_Op};
-use crate::slot::ObjectRef;
 
 /// Whom a rank sends to, and whom it receives from.
 struct Groups {

@@ -6,8 +6,8 @@ use std::ffi::c_int;
 
 use motet::{Cartesian, CartesianCommunicator, ErrorClass, Reorder, TopologyError};
 
+use crate::constants::*;
 use crate::error::{AbiError, AbiResult, argument, negative};
-use crate::exports::*;
 use crate::handle::MPI_Comm;
 use crate::objects::{Comm, Shape};
 use crate::out_params::{expect_place, list, put, put_all};

@@ -7,13 +7,13 @@ use std::ffi::c_int;
 use motet::datatype::{DatatypeError, Dimension, Distribution, Order};
 use motet::{Datatype, Error, ErrorClass};
 
-use super::attributes::{copied, deleted};
-use crate::count::{Counts, Width};
-use crate::error::{AbiError, AbiResult, argument, negative};
-use crate::exports::{
+use crate::callbacks::{copied, deleted};
+use crate::constants::{
     MPI_DATATYPE_NULL, MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_DFLT_DARG,
     MPI_DISTRIBUTE_NONE, MPI_ORDER_C, MPI_ORDER_FORTRAN,
 };
+use crate::count::{Counts, Width};
+use crate::error::{AbiError, AbiResult, argument, negative};
 use crate::handle::MPI_Datatype;
 use crate::objects::{FoundType, Type};
 use crate::out_params::{get, list, put};

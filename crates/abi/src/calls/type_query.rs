@@ -8,12 +8,12 @@ use std::ffi::{c_char, c_int};
 use motet::datatype::{Combiner, DatatypeError, TypeClass};
 use motet::{Datatype, Error, ErrorClass};
 
-use crate::count::CountPlace;
-use crate::error::{AbiError, AbiResult, argument, negative};
-use crate::exports::{
+use crate::constants::{
     MPI_DATATYPE_NULL, MPI_MAX_OBJECT_NAME, MPI_TYPECLASS_COMPLEX, MPI_TYPECLASS_INTEGER,
     MPI_TYPECLASS_REAL, MPI_UNDEFINED, MPIX_TYPECLASS_LOGICAL,
 };
+use crate::count::CountPlace;
+use crate::error::{AbiError, AbiResult, argument, negative};
 use crate::handle::{MPI_Aint, MPI_Count, MPI_Datatype};
 use crate::objects::{Arguments, Type};
 use crate::out_params::put;

@@ -4,21 +4,19 @@ use std::ffi::{CString, c_char, c_int, c_void};
 use std::ptr::{null, null_mut};
 
 use super::{Fuzz, NO_STATUS, Places, callbacks};
-use crate::exports;
-use crate::handle::{Callback, Handle, Kind, MPI_Info};
-use crate::objects::{
-    Comm, Errhandler, Groups, Hints, MPI_Status, Message, Operator, Request, Session, Type,
-};
+use crate::constants;
+use crate::handle::*;
+use crate::objects::MPI_Status;
 
-pub(super) const COMM: u8 = Comm::CODE;
-pub(super) const TYPE: u8 = Type::CODE;
-pub(super) const HANDLER: u8 = Errhandler::CODE;
-pub(super) const GROUP: u8 = Groups::CODE;
-pub(super) const INFO: u8 = Hints::CODE;
-pub(super) const MESSAGE: u8 = Message::CODE;
-pub(super) const OP: u8 = Operator::CODE;
-pub(super) const REQUEST: u8 = Request::CODE;
-pub(super) const SESSION: u8 = Session::CODE;
+pub(super) const COMM: u8 = MPI_ABI_Comm::CODE;
+pub(super) const TYPE: u8 = MPI_ABI_Datatype::CODE;
+pub(super) const HANDLER: u8 = MPI_ABI_Errhandler::CODE;
+pub(super) const GROUP: u8 = MPI_ABI_Group::CODE;
+pub(super) const INFO: u8 = MPI_ABI_Info::CODE;
+pub(super) const MESSAGE: u8 = MPI_ABI_Message::CODE;
+pub(super) const OP: u8 = MPI_ABI_Op::CODE;
+pub(super) const REQUEST: u8 = MPI_ABI_Request::CODE;
+pub(super) const SESSION: u8 = MPI_ABI_Session::CODE;
 
 /// Room for so many handles is behind each address of handles.
 pub(super) const HANDLES: usize = 16;
@@ -182,10 +180,10 @@ fn handle(fuzz: &mut Fuzz, kind: u8) -> usize {
         }
         _ => garbage(fuzz),
     };
-    let is_fatal = [exports::MPI_ERRORS_ARE_FATAL, exports::MPI_ERRORS_ABORT]
+    let is_fatal = [constants::MPI_ERRORS_ARE_FATAL, constants::MPI_ERRORS_ABORT]
         .iter()
         .any(|handler| handler.value() == value);
-    if is_fatal { exports::MPI_ERRORS_RETURN.value() } else { value }
+    if is_fatal { constants::MPI_ERRORS_RETURN.value() } else { value }
 }
 
 fn live(fuzz: &mut Fuzz, kind: u8) -> usize {

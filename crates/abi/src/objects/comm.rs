@@ -1,5 +1,11 @@
 //! Communicators.
 
+mod buffer;
+mod world;
+
+pub(crate) use buffer::Holder;
+pub(crate) use world::{fill_world, give_up_world, is_strict, own, without_object, world};
+
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -10,13 +16,14 @@ use motet::{
     IndexedGraphCommunicator, Info, Intercommunicator, World,
 };
 
-use super::{Attached, Errhandler};
-use crate::arena::Arena;
-use crate::error::{AbiError, AbiErrorSite, AbiResult};
-use crate::exports;
-use crate::handle::{Kind, MPI_Comm};
-use crate::process;
-use crate::slot::ObjectRef;
+use super::Errhandler;
+use crate::arena::{Arena, ObjectRef};
+use crate::constants;
+use crate::error::{AbiError, AbiErrorSite, AbiResult, HasErrorHandler, Reaction};
+use crate::handle::{Kind, MPI_ABI_Comm, MPI_Comm};
+use crate::stage;
+
+use buffer::Attached;
 
 /// A communicator of any kind, with its data for C.
 pub(crate) struct Comm {
@@ -28,7 +35,7 @@ pub(crate) struct Comm {
     /// The weights of its topology.
     pub(crate) weights: Weights,
     /// Its buffer for buffered sends.
-    pub(super) buffer: Attached,
+    buffer: Attached,
     handler: Mutex<Errhandler>,
     /// Whether the program has set its error handler.
     has_set_handler: AtomicBool,
@@ -101,7 +108,7 @@ impl From<Intercommunicator> for Shape {
     }
 }
 
-impl Kind for Comm {
+impl Kind for MPI_ABI_Comm {
     type Object = Comm;
     type Own = ();
     const CODE: u8 = 1;
@@ -115,9 +122,9 @@ impl Kind for Comm {
 
     fn constant(value: usize) -> Option<FoundComm> {
         match value {
-            _ if !process::is_in_world() => None,
-            _ if value == exports::MPI_COMM_WORLD.value() => process::world(),
-            _ if value == exports::MPI_COMM_SELF.value() => process::own(),
+            _ if !stage::is_in_world() => None,
+            _ if value == constants::MPI_COMM_WORLD.value() => world(),
+            _ if value == constants::MPI_COMM_SELF.value() => own(),
             _ => None,
         }
     }
@@ -183,11 +190,11 @@ impl Comm {
 
     /// As [`publish`](Comm::publish); the null handle if this rank gets no communicator.
     pub(crate) fn publish_if_any(&self, shape: Option<Shape>) -> MPI_Comm {
-        shape.map_or(exports::MPI_COMM_NULL, |shape| self.publish(shape))
+        shape.map_or(constants::MPI_COMM_NULL, |shape| self.publish(shape))
     }
 
     /// Gives a handle to a copy of this communicator, with its copied attributes: see
-    /// [`copied`](crate::calls::attributes::copied).
+    /// [`copied`](crate::callbacks::copied).
     pub(crate) fn publish_copy(&self, shape: Shape, attributes: Attributes<MPI_Comm>) -> MPI_Comm {
         let inherited = self.inherited(attributes);
         MPI_Comm::keep_with(|handle| inherited.comm(shape, handle))
@@ -348,6 +355,36 @@ impl FoundComm {
     /// The result of a call on it: its error handler receives the error.
     #[inline]
     pub(crate) fn answer<T>(&self, work: impl FnOnce() -> AbiResult<T>) -> AbiResult<T> {
-        work().map_err(|fault| fault.at(AbiErrorSite::Comm(self.clone())))
+        work().map_err(|fault| fault.at(self.site()))
+    }
+
+    /// The communicator as the site of an error.
+    #[cold]
+    pub(crate) fn site(&self) -> AbiErrorSite {
+        AbiErrorSite::of(self.clone())
+    }
+}
+
+impl HasErrorHandler for FoundComm {
+    fn reaction(&self) -> Reaction {
+        self.handler().reaction()
+    }
+
+    fn handle(&self) -> usize {
+        self.handle.value()
+    }
+
+    fn described(&self) -> String {
+        Comm::described(self)
+    }
+
+    fn has_initial_handler(&self) -> bool {
+        true
+    }
+}
+
+impl From<MPI_Comm> for AbiErrorSite {
+    fn from(comm: MPI_Comm) -> AbiErrorSite {
+        comm.object().map_or(AbiErrorSite::UNKNOWN, |comm| comm.site())
     }
 }

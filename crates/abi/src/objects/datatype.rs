@@ -7,12 +7,11 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use motet::datatype::{Combiner, Contents, Named};
 use motet::{Attributes, Datatype, ErrorClass};
 
-use crate::arena::Arena;
+use crate::arena::{Arena, ObjectRef};
+use crate::constants::MPI_MAX_OBJECT_NAME;
 use crate::count::Width;
 use crate::error::{AbiError, AbiResult};
-use crate::exports::MPI_MAX_OBJECT_NAME;
-use crate::handle::{Kind, MPI_Datatype};
-use crate::slot::ObjectRef;
+use crate::handle::{Kind, MPI_ABI_Datatype, MPI_Datatype};
 
 /// The first constant of the kind, and the number of possible ones.
 const BASE: usize = 0x200;
@@ -47,7 +46,7 @@ pub(crate) enum Origin {
 /// The request to a call that returns predefined datatypes: combiner, precision and range.
 pub(crate) type Wish = (Combiner, [i32; 2]);
 
-impl Kind for Type {
+impl Kind for MPI_ABI_Datatype {
     type Object = Type;
     type Own = ();
     const CODE: u8 = 2;
@@ -88,7 +87,7 @@ impl Type {
     }
 
     /// Gives a handle to a copy of this datatype, with its copied attributes: see
-    /// [`copied`](crate::calls::attributes::copied).
+    /// [`copied`](crate::callbacks::copied).
     pub(crate) fn publish_copy(
         &self,
         datatype: Datatype,
@@ -257,7 +256,7 @@ impl Origin {
 #[cfg(test)]
 mod tests {
     use super::{BASE, CONSTANTS, Type};
-    use crate::handle::{Kind, MPI_Datatype};
+    use crate::handle::{Kind, MPI_ABI_Datatype, MPI_Datatype};
 
     /// The constants of the table that are datatypes, with their names.
     fn constants() -> impl Iterator<Item = (&'static str, usize)> {
@@ -290,7 +289,7 @@ mod tests {
     fn no_other_constant_is_a_datatype() {
         let known: Vec<usize> = constants().map(|(_, value)| value).collect();
         for value in (0..BASE + 2 * CONSTANTS).filter(|value| !known[1..].contains(value)) {
-            assert!(Type::constant(value).is_none(), "{value:#x}");
+            assert!(MPI_ABI_Datatype::constant(value).is_none(), "{value:#x}");
         }
     }
 }

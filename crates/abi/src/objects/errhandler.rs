@@ -7,17 +7,20 @@
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
+use std::env;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use motet::ErrorClass;
 
-use crate::arena::Arena;
-use crate::error::{AbiError, AbiResult, argument};
-use crate::exports::{MPI_ERRORS_ABORT, MPI_ERRORS_ARE_FATAL, MPI_ERRORS_RETURN};
-use crate::handle::{Callback, Kind, MPI_Errhandler};
-use crate::slot::ObjectRef;
+use crate::arena::{Arena, ObjectRef};
+use crate::constants::{MPI_ERRORS_ABORT, MPI_ERRORS_ARE_FATAL, MPI_ERRORS_RETURN};
+use crate::error::{AbiError, AbiResult, Reaction, argument};
+use crate::handle::{Callback, Kind, MPI_ABI_Errhandler, MPI_Errhandler};
 
-/// The reaction to an error.
+/// The variable that names the initial error handler of a program.
+pub(crate) const INITIAL_HANDLER: &str = "MOTET_INITIAL_ERRHANDLER";
+
+/// An error handler.
 #[derive(Clone, Debug)]
 pub(crate) enum Errhandler {
     /// All processes end.
@@ -59,7 +62,7 @@ pub(crate) enum Held {
     },
 }
 
-impl Kind for Errhandler {
+impl Kind for MPI_ABI_Errhandler {
     type Object = Mutex<Held>;
     type Own = ();
     const CODE: u8 = 3;
@@ -102,6 +105,30 @@ impl Errhandler {
         found.and_then(|(_, held, _)| match &*lock(held) {
             Held::Predefined(handler) => Some(handler.clone()),
             Held::User { .. } => None,
+        })
+    }
+
+    /// What it does about an error.
+    #[cold]
+    pub(crate) fn reaction(&self) -> Reaction {
+        match self {
+            Errhandler::Fatal => Reaction::Fatal,
+            Errhandler::Abort => Reaction::Abort,
+            Errhandler::Return => Reaction::Return,
+            Errhandler::User(user) => Reaction::Call(user.function),
+        }
+    }
+
+    /// The initial error handler of a program.
+    ///
+    /// # Errors
+    /// An unknown name.
+    pub(crate) fn initial() -> AbiResult<Errhandler> {
+        let Ok(name) = env::var(INITIAL_HANDLER) else { return Ok(Errhandler::Fatal) };
+        Errhandler::named(&name).ok_or_else(|| {
+            let known = "mpi_errors_are_fatal, mpi_errors_abort, mpi_errors_return";
+            let text = format!("{INITIAL_HANDLER} is `{name}`, not one of {known}");
+            AbiError::new(ErrorClass::Arg, text)
         })
     }
 
@@ -181,12 +208,5 @@ impl MPI_Errhandler {
 impl Drop for UserHandler {
     fn drop(&mut self) {
         let _ = self.handle.retire();
-    }
-}
-
-impl UserHandler {
-    /// The address of the function.
-    pub(crate) fn address(&self) -> usize {
-        self.function
     }
 }

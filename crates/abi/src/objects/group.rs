@@ -4,15 +4,11 @@ use std::sync::LazyLock;
 
 use motet::{ErrorClass, Group};
 
-use crate::arena::Arena;
-use crate::exports;
-use crate::handle::{Handle, Kind, MPI_Group};
-use crate::slot::ObjectRef;
+use crate::arena::{Arena, ObjectRef};
+use crate::constants;
+use crate::handle::{Handle, Kind, MPI_ABI_Group, MPI_Group};
 
-/// The kind of groups. The object is a group itself.
-pub(crate) struct Groups;
-
-impl Kind for Groups {
+impl Kind for MPI_ABI_Group {
     type Object = Group;
     type Own = ();
     const CODE: u8 = 4;
@@ -26,14 +22,14 @@ impl Kind for Groups {
 
     fn constant(value: usize) -> Option<ObjectRef<Group>> {
         static EMPTY: LazyLock<Group> = LazyLock::new(Group::empty);
-        let is_empty = Handle::constant(value) == exports::MPI_GROUP_EMPTY;
+        let is_empty = Handle::constant(value) == constants::MPI_GROUP_EMPTY;
         is_empty.then(|| ObjectRef::always(&*EMPTY))
     }
 }
 
-impl Groups {
+impl MPI_Group {
     /// Gives a handle to a group; a group without members has that of the standard.
     pub(crate) fn publish(group: Group) -> MPI_Group {
-        if group.is_empty() { exports::MPI_GROUP_EMPTY } else { MPI_Group::keep(group) }
+        if group.is_empty() { constants::MPI_GROUP_EMPTY } else { MPI_Group::keep(group) }
     }
 }

@@ -5,12 +5,11 @@ use std::sync::{Mutex, OnceLock};
 
 use motet::{DETERMINISTIC, ErrorClass, Info};
 
-use crate::arena::Arena;
+use super::INITIAL_HANDLER;
+use crate::arena::{Arena, ObjectRef};
+use crate::constants;
 use crate::error::{AbiError, AbiResult};
-use crate::exports;
-use crate::handle::{Handle, Kind, MPI_Info};
-use crate::process::INITIAL_HANDLER;
-use crate::slot::ObjectRef;
+use crate::handle::{Handle, Kind, MPI_ABI_Info, MPI_Info};
 
 /// The hint with the kinds of memory in which messages may lie. (MPI 5.0 §11.4.3)
 const ALLOCATION_KINDS: &str = "mpi_memory_alloc_kinds";
@@ -32,10 +31,10 @@ const THREAD_LEVEL: &str = "thread_level";
 const THREAD_LEVELS: [&str; 4] =
     ["MPI_THREAD_SINGLE", "MPI_THREAD_FUNNELED", "MPI_THREAD_SERIALIZED", "MPI_THREAD_MULTIPLE"];
 
-/// The kind of hints, which one thread may change while others read them.
+/// Hints, which one thread may change while others read them.
 pub(crate) struct Hints;
 
-impl Kind for Hints {
+impl Kind for MPI_ABI_Info {
     type Object = Mutex<Info>;
     type Own = ();
     const CODE: u8 = 5;
@@ -48,7 +47,7 @@ impl Kind for Hints {
     }
 
     fn constant(value: usize) -> Option<ObjectRef<Mutex<Info>>> {
-        let is_environment = Handle::constant(value) == exports::MPI_INFO_ENV;
+        let is_environment = Handle::constant(value) == constants::MPI_INFO_ENV;
         let environment = || Mutex::new(Hints::environment(&[]));
         if is_environment { MPI_Info::unknown(environment()).ok() } else { None }
     }
@@ -125,7 +124,7 @@ fn are_known(kinds: &str) -> bool {
 impl MPI_Info {
     /// The present hints; empty for the null handle.
     pub(crate) fn hints(self) -> AbiResult<Info> {
-        if self == exports::MPI_INFO_NULL {
+        if self == constants::MPI_INFO_NULL {
             return Ok(Info::new());
         }
         let info = self.object()?;

@@ -3,9 +3,8 @@
 use motet::ErrorClass;
 
 use super::FoundComm;
-use crate::arena::Arena;
-use crate::handle::Kind;
-use crate::slot::ObjectRef;
+use crate::arena::{Arena, ObjectRef};
+use crate::handle::{Kind, MPI_ABI_Message};
 
 /// A message, and the communicator on which it arrived.
 pub(crate) struct Message {
@@ -13,7 +12,7 @@ pub(crate) struct Message {
     pub(crate) comm: FoundComm,
 }
 
-impl Kind for Message {
+impl Kind for MPI_ABI_Message {
     type Object = Message;
     type Own = ();
     const CODE: u8 = 6;

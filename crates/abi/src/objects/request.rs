@@ -18,9 +18,9 @@ use motet::{Completer, ErrorClass};
 
 use super::FoundComm;
 use crate::arena::Arena;
+use crate::constants::MPI_REQUEST_NULL;
 use crate::error::{AbiError, AbiErrorSite, AbiResult};
-use crate::exports::MPI_REQUEST_NULL;
-use crate::handle::{ClaimOf, FoundOf, Kind, MPI_Request};
+use crate::handle::{ClaimOf, FoundOf, Kind, MPI_ABI_Request, MPI_Request};
 
 /// The handle of all sends that completed when they started.
 const OVER_SEND: MPI_Request = MPI_Request::without_object(0);
@@ -51,7 +51,7 @@ struct Stage {
     is_freed: bool,
 }
 
-impl Kind for Request {
+impl Kind for MPI_ABI_Request {
     type Object = Request;
     type Own = raw::Request;
     const CODE: u8 = 8;
@@ -63,7 +63,7 @@ impl Kind for Request {
         &ARENA
     }
 
-    fn constant(_: usize) -> Option<FoundOf<Request>> {
+    fn constant(_: usize) -> Option<FoundOf<MPI_ABI_Request>> {
         None
     }
 }
@@ -94,7 +94,7 @@ impl Request {
     /// The site of errors of the request.
     #[cold]
     fn site(&self) -> AbiErrorSite {
-        self.comm.clone().map_or(AbiErrorSite::Unknown, AbiErrorSite::Comm)
+        self.comm.as_ref().map_or(AbiErrorSite::UNKNOWN, FoundComm::site)
     }
 
     /// Whether its slot is not needed any more, now that it has no operation.
@@ -134,7 +134,7 @@ fn lock(stage: &Mutex<Stage>) -> MutexGuard<'_, Stage> {
 pub(crate) struct Borrowed {
     handle: MPI_Request,
     /// `None` for the null request, and for an operation that completed when it started.
-    claim: Option<ClaimOf<Request>>,
+    claim: Option<ClaimOf<MPI_ABI_Request>>,
     /// The operation that completed when it started, if no call has completed the request.
     past: Option<Past>,
 }
@@ -157,7 +157,7 @@ impl Borrowed {
     /// The site of errors of the request.
     #[cold]
     pub(crate) fn site(&self) -> AbiErrorSite {
-        self.claim.as_ref().map_or(AbiErrorSite::Unknown, |claim| claim.shared().site())
+        self.claim.as_ref().map_or(AbiErrorSite::UNKNOWN, |claim| claim.shared().site())
     }
 
     /// Returns the operation, if it still exists; else the handle is gone. Returns the present
@@ -177,7 +177,7 @@ impl Borrowed {
 
 /// Ends the request: the operation has ended, and the slot is freed unless something else needs it.
 #[inline(never)] // what stays is given back without a look at what goes
-fn end(claim: ClaimOf<Request>) {
+fn end(claim: ClaimOf<MPI_ABI_Request>) {
     if claim.shared().is_done_with() {
         claim.retire();
     }
@@ -221,7 +221,7 @@ impl MPI_Request {
     /// The site of errors of the request.
     #[cold]
     pub(crate) fn site(self) -> AbiErrorSite {
-        self.object().map_or(AbiErrorSite::Unknown, |request| request.site())
+        self.object().map_or(AbiErrorSite::UNKNOWN, |request| request.site())
     }
 
     /// The parts of its partitioned message.
@@ -261,8 +261,8 @@ impl MPI_Request {
     /// Retires all requests. Returns the calls of those that the program has not completed.
     pub(crate) fn retire_all() -> Vec<&'static str> {
         let mut calls = Vec::new();
-        for place in Request::arena().places() {
-            let Some(mut claim) = Request::arena().claim(place) else { continue };
+        for place in MPI_ABI_Request::arena().places() {
+            let Some(mut claim) = MPI_ABI_Request::arena().claim(place) else { continue };
             let operation = claim.own();
             calls.extend(if operation.is_active() { operation.call() } else { None });
             claim.retire();

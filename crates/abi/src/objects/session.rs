@@ -4,12 +4,10 @@ use std::sync::{Mutex, PoisonError};
 
 use motet::{ErrorClass, Group};
 
-use super::Errhandler;
-use crate::arena::Arena;
-use crate::error::{AbiError, AbiErrorSite, AbiResult, argument};
-use crate::handle::{Kind, MPI_Session};
-use crate::process;
-use crate::slot::ObjectRef;
+use super::{Errhandler, world};
+use crate::arena::{Arena, ObjectRef};
+use crate::error::{AbiError, AbiErrorSite, AbiResult, HasErrorHandler, Reaction, argument};
+use crate::handle::{Kind, MPI_ABI_Session, MPI_Session};
 
 /// A session.
 #[derive(Debug)]
@@ -26,7 +24,7 @@ pub(crate) enum ProcessSet {
     Own,
 }
 
-impl Kind for Session {
+impl Kind for MPI_ABI_Session {
     type Object = Session;
     type Own = ();
     const CODE: u8 = 9;
@@ -64,7 +62,27 @@ impl Session {
 impl ObjectRef<Session> {
     /// The result of a call on it: its error handler receives the error.
     pub(crate) fn answer<T>(&self, work: impl FnOnce() -> AbiResult<T>) -> AbiResult<T> {
-        work().map_err(|fault| fault.at(AbiErrorSite::Session(self.clone())))
+        work().map_err(|fault| fault.at(self.site()))
+    }
+
+    /// The session as the site of an error.
+    #[cold]
+    pub(crate) fn site(&self) -> AbiErrorSite {
+        AbiErrorSite::of(self.clone())
+    }
+}
+
+impl HasErrorHandler for ObjectRef<Session> {
+    fn reaction(&self) -> Reaction {
+        self.handler().reaction()
+    }
+
+    fn handle(&self) -> usize {
+        self.handle.value()
+    }
+
+    fn described(&self) -> String {
+        "the session".to_owned()
     }
 }
 
@@ -93,7 +111,7 @@ impl ProcessSet {
     /// # Errors
     /// The process has left its world.
     pub(crate) fn group(self) -> AbiResult<Group> {
-        let world = process::world()
+        let world = world()
             .ok_or_else(|| AbiError::new(ErrorClass::Session, "the process has left its world"))?;
         let all = world.intra()?;
         Ok(match self {

@@ -6,8 +6,8 @@ use std::ffi::c_int;
 
 use motet::{PROC_NULL, Source, Tag, TagFilter, raw};
 
+use crate::constants::{self, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_SUCCESS};
 use crate::error_codes::returned;
-use crate::exports::{self, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_SUCCESS};
 
 /// `MPI_Status`. Its internal fields: the number of received bytes as two halves, and whether the
 /// operation was cancelled.
@@ -112,7 +112,7 @@ impl From<&MPI_Status> for raw::Status {
         raw::Status {
             source: match told.MPI_SOURCE {
                 MPI_ANY_SOURCE => Source::Any,
-                exports::MPI_PROC_NULL => Source::Rank(PROC_NULL),
+                constants::MPI_PROC_NULL => Source::Rank(PROC_NULL),
                 rank => Source::Rank(rank as usize),
             },
             tag: match told.MPI_TAG {
@@ -143,7 +143,7 @@ impl From<&raw::Status> for MPI_Status {
 fn source(source: Source) -> c_int {
     match source {
         Source::Any => MPI_ANY_SOURCE,
-        Source::Rank(PROC_NULL) => exports::MPI_PROC_NULL,
+        Source::Rank(PROC_NULL) => constants::MPI_PROC_NULL,
         Source::Rank(rank) => rank as c_int,
     }
 }

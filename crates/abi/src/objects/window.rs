@@ -9,21 +9,16 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use motet::ErrorClass;
 
 use super::Errhandler;
-use crate::arena::Arena;
-use crate::handle::Kind;
-use crate::slot::ObjectRef;
-
-/// The kind of windows.
-pub(crate) struct Window;
-
-/// The kind of files.
-pub(crate) struct File;
+use crate::arena::{Arena, ObjectRef};
+use crate::constants::MPI_FILE_NULL;
+use crate::error::{AbiErrorSite, HasErrorHandler, Reaction};
+use crate::handle::{Kind, MPI_ABI_File, MPI_ABI_Win, MPI_File};
 
 /// A type without values, since there are no such objects.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Never {}
 
-impl Kind for Window {
+impl Kind for MPI_ABI_Win {
     type Object = Never;
     type Own = ();
     const CODE: u8 = 10;
@@ -40,7 +35,7 @@ impl Kind for Window {
     }
 }
 
-impl Kind for File {
+impl Kind for MPI_ABI_File {
     type Object = Never;
     type Own = ();
     const CODE: u8 = 11;
@@ -56,6 +51,10 @@ impl Kind for File {
         None
     }
 }
+
+/// What all files share, as long as none is open.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct File;
 
 impl File {
     /// The initial handler of files is the one that returns. (MPI 5.0 §14.7)
@@ -74,5 +73,25 @@ impl File {
         let former = mem::replace(&mut *File::place(), handler);
         // After the lock is released: dropping the last reference retires its handle.
         drop(former);
+    }
+}
+
+impl HasErrorHandler for File {
+    fn reaction(&self) -> Reaction {
+        File::handler().reaction()
+    }
+
+    fn handle(&self) -> usize {
+        MPI_FILE_NULL.value()
+    }
+
+    fn described(&self) -> String {
+        "MPI_FILE_NULL".to_owned()
+    }
+}
+
+impl From<MPI_File> for AbiErrorSite {
+    fn from(_: MPI_File) -> AbiErrorSite {
+        AbiErrorSite::of(File)
     }
 }

@@ -2,10 +2,10 @@
 //!
 //! A crate says its layers in `src/README.md`, in the table under `## Layers`: a row for each, the
 //! highest first, with its modules in backticks in the first column. Modules of one layer may use
-//! each other, but not in a circle. A use is a path that begins
-//! with `crate`, `super` or `self`, in an import or anywhere else; what the root of the crate
-//! re-exports belongs to the module that it comes from. Tests may use all: they begin at the
-//! surface what they look at inside. Calls of methods are not seen, since they name no module.
+//! each other, but not in a circle. A use is a path that begins with `crate`, `super` or `self`, in
+//! an import or anywhere else; what the root of the crate re-exports belongs to the module that it
+//! comes from. Tests may use all: they begin at the surface what they look at inside. Calls of
+//! methods are not seen, since they name no module.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -9,8 +9,8 @@ use std::mem;
 use motet::{ErrorClass, raw};
 
 use crate::calls::errors::text_of;
+use crate::constants::MPI_UNDEFINED;
 use crate::error::{AbiError, AbiErrorSite, AbiResult, argument, negative};
-use crate::exports::MPI_UNDEFINED;
 use crate::handle::MPI_Request;
 use crate::objects::{Borrowed, MPI_Status};
 use crate::out_params::put;

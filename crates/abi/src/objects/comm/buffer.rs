@@ -8,8 +8,8 @@ use std::sync::{Mutex, PoisonError};
 use motet::BufferRoom;
 
 use super::{Comm, Shape};
+use crate::constants::MPI_BUFFER_AUTOMATIC;
 use crate::error::AbiResult;
-use crate::exports::MPI_BUFFER_AUTOMATIC;
 
 /// The address of an attached buffer, if there is one.
 #[derive(Debug, Default)]

@@ -8,7 +8,7 @@
 //!
 //! Error handlers are not called in this way: they are the last action of a call, when no value
 //! with a destructor is alive. So an exception passes through, and so may a `longjmp` or the end of
-//! the thread ([`crate::error::Ending`]).
+//! the thread (`Ending`, in `boundary/error_handling.rs`).
 //!
 //! C++ counts the uncaught exceptions of each thread. The library decrements the count when it
 //! catches an exception and increments it when it rethrows one, so another thread may rethrow it:
@@ -27,7 +27,7 @@ use std::thread::{self, ThreadId};
 
 use motet::{ErrorClass, ErrorKind, ExceptionId, log_line};
 
-use crate::process;
+use crate::job;
 
 /// The beginning of every exception, in any language. (Itanium C++ ABI, level I, 1.2.1)
 #[repr(C)]
@@ -85,7 +85,7 @@ impl Exception {
     #[cold]
     fn thrown(header: NonNull<Header>) -> Exception {
         if thread::panicking() {
-            process::panicked("a callback"); // of the library itself, not of the program
+            job::panicked("a callback"); // of the library itself, not of the program
         }
         let is_uncounted = cplusplus::is_one(header) && cplusplus::count(header, -1);
         Exception { header, counted_by: (!is_uncounted).then(|| thread::current().id()) }

@@ -13,8 +13,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use motet::raw::poison;
 
-use crate::arena::Arena;
-use crate::handle::GENERATIONS;
+use super::Arena;
 use crate::thread_level::update;
 
 /// One user of the object.
@@ -25,6 +24,8 @@ const LIVE: u64 = 1 << 32;
 /// A thread has the exclusive part.
 const CLAIMED: u64 = 1 << 33;
 const GENERATION_SHIFT: u32 = 40;
+/// The number of generations of a slot.
+pub(crate) const GENERATIONS: u32 = 1 << 24;
 
 /// A place for an object: a `T`, which all users share, and an `X`, which belongs to the thread
 /// that has claimed it.

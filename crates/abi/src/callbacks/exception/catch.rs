@@ -21,7 +21,7 @@
 use std::ffi::{c_int, c_void};
 
 use super::Header;
-use crate::process;
+use crate::job;
 
 /// A function that may throw, with any argument.
 type Function = unsafe extern "C-unwind" fn(*mut c_void);
@@ -132,7 +132,7 @@ unsafe extern "C" fn personality(
     context: *mut Context,
 ) -> c_int {
     if actions & FORCED != 0 {
-        process::callback_ended_thread();
+        job::callback_ended_thread();
     }
     if actions & SEARCH != 0 {
         return HANDLER_FOUND;

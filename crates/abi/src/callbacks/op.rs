@@ -9,12 +9,11 @@ use std::sync::{Arc, OnceLock};
 use motet::op::Predefined;
 use motet::{Datatype, ErrorClass, Op};
 
-use super::{FoundType, Type};
-use crate::arena::Arena;
+use super::exception::{Exception, stopped};
+use crate::arena::{Arena, ObjectRef};
 use crate::count::Width;
-use crate::exception::{Exception, stopped};
-use crate::handle::{Callback, Kind, MPI_Count, MPI_Datatype};
-use crate::slot::ObjectRef;
+use crate::handle::{Callback, Kind, MPI_ABI_Op, MPI_Count, MPI_Datatype};
+use crate::objects::{FoundType, Type};
 
 /// The first constant of the kind, and the number of possible ones.
 const BASE: usize = 0x20;
@@ -42,7 +41,7 @@ pub(crate) enum Commutativity {
     Ordered,
 }
 
-impl Kind for Operator {
+impl Kind for MPI_ABI_Op {
     type Object = Operator;
     type Own = ();
     const CODE: u8 = 7;

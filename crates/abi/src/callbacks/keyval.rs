@@ -12,11 +12,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use motet::{Attributes, ErrorClass, ErrorCode, ErrorKind, Keyval, Result, WeakKeyval};
 
-use super::{Comm, Type};
+use super::exception::{Ended, Exception, stopped};
+use crate::constants::MPI_SUCCESS;
 use crate::error::{AbiError, AbiResult};
-use crate::exception::{Ended, Exception, stopped};
-use crate::exports::MPI_SUCCESS;
-use crate::handle::{Callback, Handle};
+use crate::handle::{
+    Callback, Handle, Kind, MPI_ABI_Comm, MPI_ABI_Datatype, MPI_Comm, MPI_Datatype,
+};
+use crate::objects::{Comm, Type};
 
 /// Addresses up to this one are those of predefined callbacks, which are never called.
 const DUPLICATE: usize = 1;
@@ -25,21 +27,26 @@ const NUMBERS: c_int = 1 << 28;
 
 /// An object that can have attributes.
 pub(crate) trait Bearer: Sized + Send + Sync + 'static {
-    fn attributes(&self) -> &Attributes<Handle<Self>>;
+    /// The kind of its handles.
+    type Kind: Kind;
+
+    fn attributes(&self) -> &Attributes<HandleOf<Self>>;
 
     /// Its handle, for callbacks.
-    fn handle(&self) -> Handle<Self>;
+    fn handle(&self) -> HandleOf<Self>;
 
     /// The keys of its kind of objects.
     fn keys() -> &'static Keys<Self>;
 }
 
 impl Bearer for Comm {
-    fn attributes(&self) -> &Attributes<Handle<Comm>> {
+    type Kind = MPI_ABI_Comm;
+
+    fn attributes(&self) -> &Attributes<MPI_Comm> {
         &self.attributes
     }
 
-    fn handle(&self) -> Handle<Comm> {
+    fn handle(&self) -> MPI_Comm {
         self.handle
     }
 
@@ -50,11 +57,13 @@ impl Bearer for Comm {
 }
 
 impl Bearer for Type {
-    fn attributes(&self) -> &Attributes<Handle<Type>> {
+    type Kind = MPI_ABI_Datatype;
+
+    fn attributes(&self) -> &Attributes<MPI_Datatype> {
         &self.attributes
     }
 
-    fn handle(&self) -> Handle<Type> {
+    fn handle(&self) -> MPI_Datatype {
         self.handle
     }
 
@@ -64,8 +73,28 @@ impl Bearer for Type {
     }
 }
 
+/// The handle of an object that can have attributes.
+pub(crate) type HandleOf<B> = Handle<<B as Bearer>::Kind>;
+
+/// The attributes that a copy of the object gets.
+///
+/// # Errors
+/// That of the first copy callback that fails, with its code.
+pub(crate) fn copied<B: Bearer>(object: &B) -> AbiResult<Attributes<HandleOf<B>>> {
+    Ok(object.attributes().copied(&object.handle())?)
+}
+
+/// Takes all attributes away, those that were set last first: the object is about to be freed, and
+/// its handle must still be good.
+///
+/// # Errors
+/// That of the first delete callback that fails, with its code; all are called nevertheless.
+pub(crate) fn deleted<B: Bearer>(object: &B) -> AbiResult {
+    Ok(object.attributes().clear(&object.handle())?)
+}
+
 /// A key of attributes in C: the values are addresses, as the program passes them.
-pub(crate) type Key<B> = Keyval<usize, Handle<B>>;
+pub(crate) type Key<B> = Keyval<usize, HandleOf<B>>;
 
 /// The keys of objects of one kind.
 pub(crate) struct Keys<B: Bearer> {
@@ -81,7 +110,7 @@ struct Table<B: Bearer> {
 
 enum KeyvalState<B: Bearer> {
     Known(Key<B>),
-    Freed(WeakKeyval<usize, Handle<B>>),
+    Freed(WeakKeyval<usize, HandleOf<B>>),
 }
 
 impl<B: Bearer> Keys<B> {
@@ -179,26 +208,26 @@ impl<B: Bearer> Drop for Callbacks<B> {
 }
 
 type Copy<B> = unsafe extern "C-unwind" fn(
-    Handle<B>,
+    HandleOf<B>,
     c_int,
     *mut c_void,
     *mut c_void,
     *mut c_void,
     *mut c_int,
 ) -> c_int;
-type Delete<B> = unsafe extern "C-unwind" fn(Handle<B>, c_int, *mut c_void, *mut c_void) -> c_int;
+type Delete<B> = unsafe extern "C-unwind" fn(HandleOf<B>, c_int, *mut c_void, *mut c_void) -> c_int;
 
 impl<B: Bearer> Callbacks<B> {
     fn key(self) -> Key<B> {
         let callbacks = Arc::new(self);
         let at_end = callbacks.clone();
-        let copy = move |bearer: &Handle<B>, value: &usize| callbacks.copied(*bearer, *value);
-        let delete = move |bearer: &Handle<B>, value: &usize| at_end.deleted(*bearer, *value);
+        let copy = move |bearer: &HandleOf<B>, value: &usize| callbacks.copied(*bearer, *value);
+        let delete = move |bearer: &HandleOf<B>, value: &usize| at_end.deleted(*bearer, *value);
         Keyval::new(copy, delete)
     }
 
     /// The value that a copy of the object gets.
-    fn copied(&self, bearer: Handle<B>, value: usize) -> Result<Option<Arc<usize>>> {
+    fn copied(&self, bearer: HandleOf<B>, value: usize) -> Result<Option<Arc<usize>>> {
         if self.copy <= DUPLICATE {
             return Ok((self.copy == DUPLICATE).then(|| Arc::new(value)));
         }
@@ -215,7 +244,7 @@ impl<B: Bearer> Callbacks<B> {
     }
 
     /// Calls the delete callback for a value.
-    fn deleted(&self, bearer: Handle<B>, value: usize) -> Result<()> {
+    fn deleted(&self, bearer: HandleOf<B>, value: usize) -> Result<()> {
         if self.delete <= DUPLICATE {
             return Ok(());
         }
