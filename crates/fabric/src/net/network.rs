@@ -19,13 +19,12 @@ use super::zero_copy::ZeroCopyTransfers;
 use crate::kvs::{KeyValueSpace, all_gather};
 use crate::{Failure, How, Peer, RegionMut, Result, SharedSegment};
 use bursts::PendingSends;
+pub(super) use endpoints::BUFFERS;
 use endpoints::{FiEndpoints, PeerAddress, refusal};
 pub use endpoints::{NetworkScope, REMOTE_WRITES, remote_writes};
 
 /// The key under which ranks publish their addresses.
 const ADDRESS: &str = "address";
-/// Messages that can arrive between two polls of a rank.
-pub(super) const BUFFERS: usize = 128;
 
 /// The state of one rank for communication with ranks on other hosts.
 pub struct Network {

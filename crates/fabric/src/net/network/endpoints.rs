@@ -2,7 +2,6 @@
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
-use super::BUFFERS;
 use crate::layout::Layout;
 use crate::net::dlopen::Library;
 use crate::net::failure_detector;
@@ -10,6 +9,8 @@ use crate::net::fi_endpoint::{FiEndpoint, Registration, RmaRegion};
 use crate::net::provider::{self, PROVIDER};
 use crate::{Error, RegionMut, Result, SharedSegment};
 
+/// Messages that can arrive between two polls of a rank.
+pub(in crate::net) const BUFFERS: usize = 128;
 /// The variable that permits ranks on different hosts to write into each other's memory.
 pub const REMOTE_WRITES: &str = "MOTET_REMOTE_WRITES";
 
