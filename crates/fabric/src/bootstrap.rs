@@ -25,98 +25,38 @@
 mod detect;
 mod foreign_launcher;
 mod host_map;
+mod joined_rank;
 mod launch_env;
 mod pmi;
 mod pmix;
 mod process;
 mod process_watch;
+mod settings;
 mod shared_segment;
 mod simulated_hosts;
 
 use std::env;
-use std::ffi::OsString;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use detect::DetectedLauncher;
 pub use foreign_launcher::{ForeignLauncher, abort};
 pub use host_map::{HostMap, RankInfo};
+pub use joined_rank::JoinedRank;
+use joined_rank::take;
 use launch_env::LaunchEnv;
 pub use pmix::LIBRARY as PMIX_LIBRARY;
-pub use simulated_hosts::{RANKS_PER_SEGMENT, ranks_per_segment, threads_apart};
+pub use settings::{CHOICE, LAUNCH_SECONDS, LAUNCHER, RANK, RANKS, SEGMENT};
+pub use settings::{RANKS_PER_SEGMENT, ranks_per_segment};
+use settings::{Timeouts, variable};
+pub use simulated_hosts::threads_apart;
 
 pub use crate::kvs::{KeyValueSpace, NAME_MAX_BYTES, VALUE_MAX_BYTES, all_gather};
-use crate::net::Network;
-use crate::{Error, Peer, Result, SharedSegment};
-
-/// The variable with the rank of the process.
-pub const RANK: &str = "MOTET_RANK";
-/// The variable with the number of ranks.
-pub const RANKS: &str = "MOTET_RANKS";
-/// The variable with the descriptor of the segment.
-pub const SEGMENT: &str = "MOTET_SEGMENT";
-/// The variable with the process that has started the ranks.
-pub const LAUNCHER: &str = "MOTET_LAUNCHER";
-/// The variable that chooses among the interfaces of other launchers: `pmi1`, `pmi2`, `pmix`, or
-/// `alone` to use none of them.
-pub const CHOICE: &str = "MOTET_BOOTSTRAP";
-/// The variable with the seconds for which a rank waits for the other ranks to start, and for an
-/// answer of the server, where the launcher of another library starts them.
-pub const LAUNCH_SECONDS: &str = "MOTET_LAUNCH_SECONDS";
-/// How long a rank waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Timeouts {
-    /// For all other ranks.
-    fence: Duration,
-    /// For any other answer of the server.
-    answer: Duration,
-}
-
-impl Timeouts {
-    /// The values without the variable. Large jobs take minutes to start, but a server answers
-    /// soon.
-    const USUAL: Timeouts =
-        Timeouts { fence: Duration::from_secs(300), answer: Duration::from_secs(30) };
-
-    fn of(variable: impl Fn(&str) -> Option<OsString>) -> Result<Timeouts> {
-        let Some(text) = variable(LAUNCH_SECONDS) else { return Ok(Timeouts::USUAL) };
-        let text = text.to_string_lossy();
-        match text.parse() {
-            Ok(seconds @ 1..=86_400) => {
-                let all = Duration::from_secs(seconds);
-                Ok(Timeouts { fence: all, answer: all })
-            }
-            _ => {
-                let problem = format!(
-                    "{LAUNCH_SECONDS} is {text:?}, not a number of seconds from 1 to 86400"
-                );
-                Err(Error::Environment(problem))
-            }
-        }
-    }
-}
+use crate::{Error, Result, SharedSegment};
 
 /// Whether this process has joined as the rank that its environment names. The environment belongs
 /// to the process, and so does this.
 static JOINED: AtomicBool = AtomicBool::new(false);
-
-/// A rank that has joined a world.
-#[derive(Debug)]
-pub struct JoinedRank {
-    /// The memory that the ranks of a host share.
-    pub segment: Arc<SharedSegment>,
-    /// The rank of this process or thread.
-    pub rank: Peer,
-    /// Its number among the [`SharedSegment::local_ranks`] that compete for the same cores.
-    pub place: usize,
-    /// Whether this process is the rank, and contains no other one.
-    pub is_process: bool,
-    /// The network to ranks on other hosts, if there are any.
-    pub wire: Option<Box<Network>>,
-    /// The launcher of another library, if one has started this process.
-    pub launched: Option<Arc<ForeignLauncher>>,
-}
 
 /// A world of one rank.
 ///
@@ -134,13 +74,6 @@ pub fn alone() -> Result<JoinedRank> {
 pub fn threads(ranks: usize) -> Result<Vec<JoinedRank>> {
     let segment = Arc::new(SharedSegment::private(ranks)?);
     Ok((0..ranks).map(|rank| take(&segment, rank)).collect())
-}
-
-fn take(segment: &Arc<SharedSegment>, rank: usize) -> JoinedRank {
-    let (rank, place) = (Peer(rank as u32), rank);
-    segment.enter(rank, std::process::id());
-    let (segment, is_process) = (Arc::clone(segment), segment.is_shared());
-    JoinedRank { segment, rank, place, is_process, wire: None, launched: None }
 }
 
 /// The rank that a launcher has prepared for this process; `None` if there was no launcher.
@@ -185,10 +118,6 @@ pub fn is_launched() -> bool {
     env::var_os(RANK).is_some() || offer()
 }
 
-fn variable(name: &str) -> Option<OsString> {
-    env::var_os(name)
-}
-
 /// Connects to the server of a launcher.
 fn connect(offer: &DetectedLauncher) -> Result<Box<dyn KeyValueSpace>> {
     let timeouts = Timeouts::of(variable)?;
@@ -213,6 +142,7 @@ fn connect(offer: &DetectedLauncher) -> Result<Box<dyn KeyValueSpace>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Peer;
 
     #[test]
     fn threads_sit_in_one_world() {
@@ -224,16 +154,5 @@ mod tests {
         assert!(ranks.iter().all(|&rank| seats[0].segment.state(Peer(rank)) == State::Present));
         assert_eq!(alone().unwrap().segment.ranks(), 1);
         assert!(matches!(threads(0), Err(Error::Ranks { asked: 0, .. })));
-    }
-
-    #[test]
-    fn patience_is_a_number_of_seconds() {
-        let of = |text: &str| Timeouts::of(|_| Some(text.into()));
-        let five = Duration::from_secs(5);
-        assert_eq!(of("5").unwrap(), Timeouts { fence: five, answer: five });
-        assert_eq!(Timeouts::of(|_| None).unwrap(), Timeouts::USUAL);
-        for wrong in ["", "0", "-1", "x", "86401"] {
-            assert!(of(wrong).unwrap_err().to_string().contains(LAUNCH_SECONDS), "{wrong}");
-        }
     }
 }

@@ -5,13 +5,13 @@
 //! rank publishes in a [`RankInfo`] what it observes: kernel boot, namespaces, user and process.
 //! Ranks with equal observations are on one host.
 
+use std::collections::HashMap;
 use std::fmt::Write;
 use std::fs;
 
 use rustix::process::{geteuid, getpid};
 
 use super::process::started;
-use super::simulated_hosts::divide;
 use crate::kvs::{KeyValueSpace, all_gather};
 use crate::{Error, Result, host};
 
@@ -137,7 +137,7 @@ impl HostMap {
     }
 
     fn new(rank: usize, cards: Vec<RankInfo>) -> HostMap {
-        let mut known = std::collections::HashMap::new();
+        let mut known = HashMap::new();
         let mut hosts = Vec::with_capacity(cards.len());
         for card in &cards {
             let next = known.len();
@@ -224,6 +224,19 @@ impl HostMap {
     }
 }
 
+/// Divides hosts among those of their ranks that may share memory.
+fn divide(hosts: &mut [usize], share: usize) {
+    let mut seen = HashMap::new();
+    let mut parts = HashMap::new();
+    for host in hosts {
+        let ranks: &mut usize = seen.entry(*host).or_default();
+        let next = parts.len();
+        let part = *parts.entry((*host, *ranks / share)).or_insert(next);
+        *ranks += 1;
+        *host = part;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -233,6 +246,15 @@ mod tests {
         let network = format!("network of {host}");
         let (cores, scheduling_group) = (cores.to_vec(), String::new());
         RankInfo { host, network, name, process, started: 5, cores, scheduling_group }
+    }
+
+    #[test]
+    fn hosts_are_divided() {
+        let mut hosts = [0, 1, 0, 0, 1, 0];
+        divide(&mut hosts, 2);
+        assert_eq!(hosts, [0, 1, 0, 2, 1, 2]);
+        divide(&mut hosts, 1);
+        assert_eq!(hosts, [0, 1, 2, 3, 4, 5]);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use rustix::fs::{SealFlags, fcntl_get_seals};
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 
-use super::simulated_hosts::{RANKS_PER_SEGMENT, ranks_per_segment};
+use super::settings::{RANKS_PER_SEGMENT, ranks_per_segment};
 use super::{CHOICE, JoinedRank, LAUNCHER, RANK, RANKS, SEGMENT, Timeouts, take, variable};
 use crate::cma::is_gone;
 use crate::segment::{Abort, State};

@@ -15,14 +15,12 @@ use super::LAUNCH_SECONDS;
 use crate::kvs::KeyValueSpace;
 use crate::{Error, Result};
 use library::Client;
+pub use library::LIBRARY;
 
 /// How long an answer may take, except that of a fence.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long an abort waits for the launcher.
 const ABORT_TIMEOUT: Duration = Duration::from_secs(2);
-
-/// The variable that names the library, if it is not in a default directory.
-pub const LIBRARY: &str = "MOTET_PMIX";
 
 type Work = Box<dyn FnOnce(&mut Client) + Send>;
 

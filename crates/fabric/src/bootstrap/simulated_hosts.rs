@@ -9,39 +9,6 @@ use crate::layout::Layout;
 use crate::net::{Network, NetworkScope};
 use crate::{Error, Peer, Result, SharedSegment};
 
-/// The variable with the number of consecutive ranks that share memory. All other ranks are reached
-/// over the network, even on the same host.
-pub const RANKS_PER_SEGMENT: &str = "MOTET_RANKS_PER_SEGMENT";
-
-/// Reads that variable; `None` if it changes nothing.
-///
-/// # Errors
-/// [`Error::Environment`] if it is no number.
-pub fn ranks_per_segment() -> Result<Option<usize>> {
-    let Some(text) = std::env::var_os(RANKS_PER_SEGMENT) else { return Ok(None) };
-    let text = text.to_string_lossy();
-    let wrong = |_| {
-        Error::Environment(format!(
-            "{RANKS_PER_SEGMENT} is {text:?}: set it to a number of ranks, or unset it"
-        ))
-    };
-    let share: usize = if text.is_empty() { 0 } else { text.parse().map_err(wrong)? };
-    Ok(Some(share).filter(|&share| share > 0))
-}
-
-/// Divides hosts among those of their ranks that may share memory.
-pub(super) fn divide(hosts: &mut [usize], share: usize) {
-    let mut seen = HashMap::new();
-    let mut parts = HashMap::new();
-    for host in hosts {
-        let ranks: &mut usize = seen.entry(*host).or_default();
-        let next = parts.len();
-        let part = *parts.entry((*host, *ranks / share)).or_insert(next);
-        *ranks += 1;
-        *host = part;
-    }
-}
-
 /// All ranks of a world whose ranks are threads of this process, but of which only a number of
 /// consecutive ranks share a segment. The others communicate over the network; `writes` is as in
 /// [`NetworkScope`].
@@ -152,15 +119,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hosts_are_divided() {
-        let mut hosts = [0, 1, 0, 0, 1, 0];
-        divide(&mut hosts, 2);
-        assert_eq!(hosts, [0, 1, 0, 2, 1, 2]);
-        divide(&mut hosts, 1);
-        assert_eq!(hosts, [0, 1, 2, 3, 4, 5]);
-    }
-
-    #[test]
     fn a_fence_holds_until_all_have_come() {
         let common = Arc::new(Common { ranks: 3, ..Common::default() });
         thread::scope(|scope| {
@@ -169,8 +127,7 @@ mod tests {
                 scope.spawn(move || {
                     for round in 0..50_u8 {
                         let name = format!("round-{round}");
-                        let told =
-                            super::super::all_gather(&mut board, &name, &[round, rank as u8]);
+                        let told = crate::kvs::all_gather(&mut board, &name, &[round, rank as u8]);
                         assert_eq!(told.unwrap()[2], [round, 2]);
                     }
                 });

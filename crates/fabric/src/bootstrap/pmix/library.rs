@@ -10,9 +10,11 @@ use std::mem::{size_of, zeroed};
 use std::path::PathBuf;
 use std::ptr::{null, null_mut};
 
-use super::LIBRARY;
 use crate::kvs::VALUE_MAX_BYTES;
 use crate::{Error, Result, trusted};
+
+/// The variable that names the library, if it is not in a default directory.
+pub const LIBRARY: &str = "MOTET_PMIX";
 
 /// Bytes of names in the library's memory, with the NUL.
 const NAMESPACE: usize = 256;
