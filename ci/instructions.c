@@ -102,6 +102,17 @@ static void init_exchange(void) {
 static void allreduce(void) {
     MPI_Allreduce(in, out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 }
+static void allreduce_of(int count) {
+    MPI_Allreduce(in, out, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+static void allreduce_16(void) { allreduce_of(16); }
+static void allreduce_1024(void) { allreduce_of(1024); }
+static void allgather(void) {
+    MPI_Allgather(in, 1, MPI_DOUBLE, out, 1, MPI_DOUBLE, MPI_COMM_WORLD);
+}
+static void alltoall(void) {
+    MPI_Alltoall(in, 1, MPI_DOUBLE, out, 1, MPI_DOUBLE, MPI_COMM_WORLD);
+}
 static void barrier(void) { MPI_Barrier(MPI_COMM_WORLD); }
 static void bcast_from_0(void) { MPI_Bcast(in, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD); }
 static void bcast_from_1(void) { MPI_Bcast(in, 1, MPI_DOUBLE, 1, MPI_COMM_WORLD); }
@@ -154,6 +165,14 @@ static const struct row ROWS[] = {
     {"C persistent exchange of 2 x 512 B, start and wait", 8, 3 * WINDOW, init_exchange, start,
      start_and_wait, NULL, NULL, wait, NULL, free_request},
     {"C allreduce of 8 B", 8, 3 * WINDOW, nothing, NULL, allreduce, NULL, NULL, allreduce, NULL,
+     nothing},
+    {"C allreduce of 128 B", 8, 3 * WINDOW, nothing, NULL, allreduce_16, NULL, NULL, allreduce_16,
+     NULL, nothing},
+    {"C allreduce of 8 KiB", 8, 3 * WINDOW, nothing, NULL, allreduce_1024, NULL, NULL,
+     allreduce_1024, NULL, nothing},
+    {"C allgather of 8 B", 8, 3 * WINDOW, nothing, NULL, allgather, NULL, NULL, allgather, NULL,
+     nothing},
+    {"C alltoall of 2 x 8 B", 8, 3 * WINDOW, nothing, NULL, alltoall, NULL, NULL, alltoall, NULL,
      nothing},
     {"C bcast of 8 B at the root", 8, 3 * WINDOW, nothing, NULL, bcast_from_0, NULL, NULL,
      bcast_from_0, NULL, nothing},
