@@ -10,7 +10,7 @@ use super::{TOO_LARGE, TypedCall};
 use crate::base::collective_kind::CollectiveKind;
 use crate::collective::{input, output};
 use crate::comm::communicator::Communicator;
-use crate::engine::CallSignature;
+use crate::engine::{CallSignature, FrontEnd, Selection};
 use crate::worlds::on_ranks;
 use crate::{Element, Info, Land, Lor, Max, NoOp, Prod, Replace, Result, Sum, World, op};
 
@@ -156,6 +156,10 @@ fn calls_that_differ_have_different_signatures() {
         let words =
             |each: &CallSignature| (each.context, each.what, each.root, each.sent, each.received);
         assert_eq!(all.iter().map(words).collect::<HashSet<_>>().len(), all.len());
+        let fronts = [FrontEnd::Untyped, FrontEnd::Typed, FrontEnd::Handles];
+        let of_front = |front| CallSignature::what(front, bcast, Selection::Tuned, 0) >> 62;
+        assert_eq!(fronts.map(of_front), [0, 1, 2]);
+        assert!(all.iter().all(|each| each.what >> 62 == of_front(FrontEnd::Typed)));
         Ok(())
     });
 }

@@ -17,7 +17,7 @@ const RANKS: usize = 3;
 /// The different calls of a mixture: some more than the replay cache holds.
 const CALLS: usize = 20;
 const ROUNDS: usize = 400;
-const SEEDS: u64 = 10;
+const SEEDS: u64 = 30;
 
 /// What is the same each time that a call is repeated.
 #[derive(Clone, Copy, Debug)]
@@ -49,6 +49,23 @@ impl Case {
             operator: random.below(3),
             gap: random.below(3),
             skipped: random.below(2),
+        }
+    }
+
+    /// The same call but for one property.
+    fn varied(self, random: &mut Random) -> Case {
+        let other = Case::random(random);
+        match random.below(10) {
+            0 => Case { collective: other.collective, ..self },
+            1 => Case { count: other.count, ..self },
+            2 => Case { root: other.root, ..self },
+            3 => Case { is_in_place: !self.is_in_place, ..self },
+            4 => Case { is_typed: !self.is_typed, ..self },
+            5 => Case { is_on_copy: !self.is_on_copy, ..self },
+            6 => Case { operator: other.operator, ..self },
+            7 => Case { gap: other.gap, ..self },
+            8 => Case { skipped: 1 - self.skipped, ..self },
+            _ => Case { element: other.element, ..self },
         }
     }
 
@@ -242,7 +259,12 @@ fn mixtures_of_repeated_calls_give_what_single_calls_give() {
         let replayed = on_ranks(RANKS, |world| {
             let copy = world.dup()?;
             let mut random = Random(seed);
-            let cases: Vec<Case> = (0..CALLS).map(|_| Case::random(&mut random)).collect();
+            let mut cases: Vec<Case> = (0..CALLS).map(|_| Case::random(&mut random)).collect();
+            for at in 1..CALLS {
+                if random.below(3) > 0 {
+                    cases[at] = cases[random.below(at)].varied(&mut random);
+                }
+            }
             for round in 0..ROUNDS {
                 // Often the same call several times.
                 let case = cases[random.below(CALLS) % (1 + round % CALLS)];
