@@ -102,6 +102,17 @@ static void init_exchange(void) {
 static void allreduce(void) {
     MPI_Allreduce(in, out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 }
+static void allreduce_of(int count) {
+    MPI_Allreduce(in, out, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+static void allreduce_16(void) { allreduce_of(16); }
+static void allreduce_1024(void) { allreduce_of(1024); }
+static void allgather(void) {
+    MPI_Allgather(in, 1, MPI_DOUBLE, out, 1, MPI_DOUBLE, MPI_COMM_WORLD);
+}
+static void alltoall(void) {
+    MPI_Alltoall(in, 1, MPI_DOUBLE, out, 1, MPI_DOUBLE, MPI_COMM_WORLD);
+}
 static void barrier(void) { MPI_Barrier(MPI_COMM_WORLD); }
 static void bcast_from_0(void) { MPI_Bcast(in, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD); }
 static void bcast_from_1(void) { MPI_Bcast(in, 1, MPI_DOUBLE, 1, MPI_COMM_WORLD); }
@@ -166,6 +177,14 @@ static const struct row ROWS[] = {
      receive_1024, NULL, nothing},
     {"C allreduce_init of a known shape", 40, 3 * WINDOW, nothing, init_allreduce, init_allreduce,
      NULL, NULL, free_request, free_request, nothing},
+    {"C allreduce of 128 B", 8, 3 * WINDOW, nothing, NULL, allreduce_16, NULL, NULL, allreduce_16,
+     NULL, nothing},
+    {"C allreduce of 8 KiB", 8, 3 * WINDOW, nothing, NULL, allreduce_1024, NULL, NULL,
+     allreduce_1024, NULL, nothing},
+    {"C allgather of 8 B", 8, 3 * WINDOW, nothing, NULL, allgather, NULL, NULL, allgather, NULL,
+     nothing},
+    {"C alltoall of 2 x 8 B", 8, 3 * WINDOW, nothing, NULL, alltoall, NULL, NULL, alltoall, NULL,
+     nothing},
     {"C 1000 pending iallreduces of 8 B, and waitall", 2, 4, nothing, begin_pending, begin_pending,
      test_last_pending, wait_pending, wait_pending, NULL, nothing},
 };

@@ -34,7 +34,8 @@ fn main() -> Result<()> {
     persistent(&world, &mut pipes)?;
     allreduces(&world, &mut pipes)?;
     messages(&world, &mut pipes, "Rust irecv, isend and wait, 8 B", 8)?;
-    messages(&world, &mut pipes, "Rust irecv, isend and wait, 1 KiB", 1024)
+    messages(&world, &mut pipes, "Rust irecv, isend and wait, 1 KiB", 1024)?;
+    others(&world, &mut pipes)
 }
 
 /// Callgrind counts from the begin of this function to its end.
@@ -72,18 +73,7 @@ fn starts<B: Buffers + 'static>(
 }
 
 fn allreduces(world: &Communicator, pipes: &mut Pipes) -> Result<()> {
-    let add = |(input, mut output): ([f64; 1], [f64; 1])| {
-        world.allreduce(&input, &mut output, Sum)?;
-        Ok((input, output))
-    };
-    let blocking = Row {
-        name: "Rust allreduce of 8 B",
-        sends: Sends::InTheCall,
-        ahead: Ok,
-        behind: add,
-        call: add,
-    };
-    blocking.count(pipes, ([1.0], [0.0]))?;
+    blocking_allreduce(world, pipes, "Rust allreduce of 8 B", 1)?;
     let nonblocking = Row {
         name: "Rust iallreduce of 8 B and wait",
         sends: Sends::Ahead,
@@ -92,6 +82,48 @@ fn allreduces(world: &Communicator, pipes: &mut Pipes) -> Result<()> {
         call: |buffer| world.iallreduce(buffer, Sum)?.wait(),
     };
     nonblocking.count(pipes, vec![1.0])
+}
+
+fn blocking_allreduce(
+    world: &Communicator,
+    pipes: &mut Pipes,
+    name: &str,
+    count: usize,
+) -> Result<()> {
+    let add = |(input, mut output): (Vec<f64>, Vec<f64>)| {
+        world.allreduce(&input, &mut output, Sum)?;
+        Ok((input, output))
+    };
+    blocking(pipes, name, add, (vec![1.0; count], vec![0.0; count]))
+}
+
+/// Blocking collectives of more data, and others of one `f64` for each rank. Rows that begin after
+/// long messages find rings in another state, so these come last.
+fn others(world: &Communicator, pipes: &mut Pipes) -> Result<()> {
+    blocking_allreduce(world, pipes, "Rust allreduce of 128 B", 16)?;
+    blocking_allreduce(world, pipes, "Rust allreduce of 8 KiB", 1024)?;
+    let from_root = |mut buffer: [f64; 1]| world.bcast(&mut buffer, 0).map(|()| buffer);
+    blocking(pipes, "Rust bcast of 8 B at the root", from_root, [1.0])?;
+    blocking(pipes, "Rust barrier", |()| world.barrier(), ())?;
+    let all = |(input, mut output): ([f64; 1], [f64; 2])| {
+        world.allgather(&input, &mut output).map(|()| (input, output))
+    };
+    blocking(pipes, "Rust allgather of 8 B", all, ([1.0], [0.0; 2]))?;
+    let each = |(input, mut output): ([f64; 2], [f64; 2])| {
+        world.alltoall(&input, &mut output).map(|()| (input, output))
+    };
+    blocking(pipes, "Rust alltoall of 2 x 8 B", each, ([1.0; 2], [0.0; 2]))
+}
+
+/// A blocking call that all ranks make alike.
+fn blocking<S>(
+    pipes: &mut Pipes,
+    name: &str,
+    call: impl Fn(S) -> motet::Result<S> + Copy,
+    state: S,
+) -> Result<()> {
+    let row = Row { name, sends: Sends::InTheCall, ahead: Ok, behind: call, call };
+    row.count(pipes, state)
 }
 
 fn messages(world: &Communicator, pipes: &mut Pipes, name: &str, bytes: usize) -> Result<()> {

@@ -25,6 +25,7 @@ mod prepared;
 mod sparse;
 mod sparse_exchange;
 mod topology;
+mod typed_call;
 pub(crate) mod untyped;
 mod w;
 mod wisdom;

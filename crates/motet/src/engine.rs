@@ -61,7 +61,7 @@ pub(crate) use p2p_inline::ExactRecv;
 pub(crate) use persistent::StartOutcome;
 pub use plan_cache::CacheCounters;
 pub(crate) use plan_cache::{CacheHit, CachedPlan, PlanCache, Rule, Selection};
-pub(crate) use replay::{CallSignature, HasLists, Lists, Replay, ReplayKey};
+pub(crate) use replay::{BlockList, CallSignature, FrontEnd, HasLists, Lists, Replay, ReplayKey};
 pub(crate) use wakers::Postponed;
 
 /// One progress call in so many also detects operations that can never complete.

@@ -7,13 +7,16 @@ use std::panic::Location;
 
 use motet_plan::Block;
 
+use super::typed_call::TypedCall;
 use super::{CollectiveArgs, PreparedCall};
 use crate::Element;
+use crate::base::collective_kind::{CollectiveKind, Form};
 use crate::base::error::{ErrorKind, Result};
 use crate::comm::communicator::Communicator;
 use crate::data::buffer::{RawSlice, SendBuffer, StableBuffer};
 use crate::data::kernel::{Kernel, kernel};
 use crate::data::op::Operator;
+use crate::engine::ReplayKey;
 
 /// Returns the address and length of a borrowed input; the caller's borrow outlives the call.
 pub(crate) fn input<T: Element>(slice: &[T]) -> Option<RawSlice> {
@@ -33,9 +36,66 @@ impl Communicator {
         shape: Result<CollectiveArgs, ErrorKind>,
         kernel: Option<Box<dyn Kernel>>,
     ) -> Result<()> {
+        self.run_first::<T>(call, shape, kernel, None)
+    }
+
+    /// Runs a blocking call that is not in the replay cache, and stores it there under a key.
+    #[track_caller]
+    #[inline(never)] // the replayed call needs none of its memory
+    fn run_first<T: Element>(
+        &self,
+        call: &'static str,
+        shape: Result<CollectiveArgs, ErrorKind>,
+        kernel: Option<Box<dyn Kernel>>,
+        key: Option<&ReplayKey<'_>>,
+    ) -> Result<()> {
         let at = Location::caller();
         let shape = shape.map_err(|kind| self.refused(self.error(call, kind), at))?;
-        self.blocking(PreparedCall::new::<T>(call, shape, kernel))
+        self.blocking_known(PreparedCall::new::<T>(call, shape, kernel), key)
+    }
+
+    /// Replays a call, or runs it with the operation that `shape` makes of its arguments.
+    #[track_caller]
+    #[inline]
+    fn run_moving<T: Element>(
+        &self,
+        call: TypedCall<'_>,
+        shape: impl FnOnce() -> Result<CollectiveArgs, ErrorKind>,
+    ) -> Result<()> {
+        self.replay_or_run::<T>(&call, || (shape(), None))
+    }
+
+    /// Does the same with a reduction; `shape` gets whether the operator commutes.
+    #[track_caller]
+    #[inline]
+    fn run_reducing<T: Element>(
+        &self,
+        call: TypedCall<'_>,
+        operator: impl Operator<T>,
+        shape: impl FnOnce(bool) -> Result<CollectiveArgs, ErrorKind>,
+    ) -> Result<()> {
+        self.replay_or_run::<T>(&call, || {
+            (shape(operator.is_commutative()), Some(kernel(operator)))
+        })
+    }
+
+    #[track_caller]
+    #[inline(always)]
+    fn replay_or_run<T: Element>(
+        &self,
+        call: &TypedCall<'_>,
+        arguments: impl FnOnce() -> (Result<CollectiveArgs, ErrorKind>, Option<Box<dyn Kernel>>),
+    ) -> Result<()> {
+        let key = call.key(self);
+        if let Some(key) = &key
+            && let Some(ended) = self.blocking_again(call.kind, key)
+        {
+            #[cfg(debug_assertions)]
+            call.assert_valid::<T>();
+            return ended;
+        }
+        let (shape, kernel) = arguments();
+        self.run_first::<T>(call.kind.call(Form::Blocking), shape, kernel, key.as_ref())
     }
 
     /// Waits until all ranks have called `barrier`. (`MPI_Barrier`)
@@ -44,7 +104,8 @@ impl Communicator {
     /// A rank has died or has left the world.
     #[track_caller]
     pub fn barrier(&self) -> Result<()> {
-        self.run_blocking::<u8>("barrier", Ok(CollectiveArgs::barrier()), None)
+        let call = TypedCall::moving::<u8>(CollectiveKind::Barrier, None, RawSlice::EMPTY);
+        self.run_moving::<u8>(call, || Ok(CollectiveArgs::barrier()))
     }
 
     /// Copies the root's buffer to the buffers of all ranks. (`MPI_Bcast`)
@@ -59,8 +120,9 @@ impl Communicator {
     /// [`ErrorKind::Truncated`]: crate::ErrorKind::Truncated
     #[track_caller]
     pub fn bcast<T: Element>(&self, buffer: &mut [T], root: usize) -> Result<()> {
-        let shape = CollectiveArgs::bcast(self, output(buffer), root);
-        self.run_blocking::<T>("bcast", shape, None)
+        let received = output(buffer);
+        let call = TypedCall::moving::<T>(CollectiveKind::Bcast, None, received).with_root(root);
+        self.run_moving::<T>(call, || CollectiveArgs::bcast(self, received, root))
     }
 
     /// Combines the inputs of all ranks, element by element, and writes the result to the root's
@@ -77,9 +139,12 @@ impl Communicator {
         operator: impl Operator<T>,
         root: usize,
     ) -> Result<()> {
-        let commutative = operator.is_commutative();
-        let shape = CollectiveArgs::reduce(self, input(send), output(receive), root, commutative);
-        self.run_blocking::<T>("reduce", shape, Some(kernel(operator)))
+        let (sent, received) = (input(send), output(receive));
+        let call =
+            TypedCall::reducing(CollectiveKind::Reduce, sent, received, &operator).with_root(root);
+        self.run_reducing(call, operator, |commutative| {
+            CollectiveArgs::reduce(self, sent, received, root, commutative)
+        })
     }
 
     /// Does the same as [`reduce`](Communicator::reduce) with one buffer: it holds the input at
@@ -94,9 +159,12 @@ impl Communicator {
         operator: impl Operator<T>,
         root: usize,
     ) -> Result<()> {
-        let commutative = operator.is_commutative();
-        let shape = CollectiveArgs::reduce(self, None, output(buffer), root, commutative);
-        self.run_blocking::<T>("reduce", shape, Some(kernel(operator)))
+        let received = output(buffer);
+        let call =
+            TypedCall::reducing(CollectiveKind::Reduce, None, received, &operator).with_root(root);
+        self.run_reducing(call, operator, |commutative| {
+            CollectiveArgs::reduce(self, None, received, root, commutative)
+        })
     }
 
     /// Combines the inputs of all ranks, element by element; all ranks get the result, equal to the
@@ -111,9 +179,11 @@ impl Communicator {
         receive: &mut [T],
         operator: impl Operator<T>,
     ) -> Result<()> {
-        let shape =
-            CollectiveArgs::allreduce(input(send), output(receive), operator.is_commutative());
-        self.run_blocking::<T>("allreduce", shape, Some(kernel(operator)))
+        let (sent, received) = (input(send), output(receive));
+        let call = TypedCall::reducing(CollectiveKind::Allreduce, sent, received, &operator);
+        self.run_reducing(call, operator, |commutative| {
+            CollectiveArgs::allreduce(sent, received, commutative)
+        })
     }
 
     /// Does the same as [`allreduce`](Communicator::allreduce), with one buffer for input and
@@ -127,8 +197,11 @@ impl Communicator {
         buffer: &mut [T],
         operator: impl Operator<T>,
     ) -> Result<()> {
-        let shape = CollectiveArgs::allreduce(None, output(buffer), operator.is_commutative());
-        self.run_blocking::<T>("allreduce", shape, Some(kernel(operator)))
+        let received = output(buffer);
+        let call = TypedCall::reducing(CollectiveKind::Allreduce, None, received, &operator);
+        self.run_reducing(call, operator, |commutative| {
+            CollectiveArgs::allreduce(None, received, commutative)
+        })
     }
 
     /// Combines one value of each rank; all ranks get the result.
@@ -150,8 +223,9 @@ impl Communicator {
     /// left.
     #[track_caller]
     pub fn allgather<T: Element>(&self, send: &[T], receive: &mut [T]) -> Result<()> {
-        let shape = CollectiveArgs::allgather(self, input(send), output(receive));
-        self.run_blocking::<T>("allgather", shape, None)
+        let (sent, received) = (input(send), output(receive));
+        let call = TypedCall::moving::<T>(CollectiveKind::Allgather, sent, received);
+        self.run_moving::<T>(call, || CollectiveArgs::allgather(self, sent, received))
     }
 
     /// Does the same as [`allgather`](Communicator::allgather) with one buffer, in which the
@@ -161,8 +235,9 @@ impl Communicator {
     /// As [`allgather`](Communicator::allgather).
     #[track_caller]
     pub fn allgather_in_place<T: Element>(&self, buffer: &mut [T]) -> Result<()> {
-        let shape = CollectiveArgs::allgather(self, None, output(buffer));
-        self.run_blocking::<T>("allgather", shape, None)
+        let received = output(buffer);
+        let call = TypedCall::moving::<T>(CollectiveKind::Allgather, None, received);
+        self.run_moving::<T>(call, || CollectiveArgs::allgather(self, None, received))
     }
 
     /// Gathers inputs of any lengths to all ranks: the input of rank `i` goes to `blocks[i]` of the
@@ -178,8 +253,10 @@ impl Communicator {
         receive: &mut [T],
         blocks: &[Block],
     ) -> Result<()> {
-        let shape = CollectiveArgs::allgatherv(self, input(send), output(receive), blocks);
-        self.run_blocking::<T>("allgatherv", shape, None)
+        let (sent, received) = (input(send), output(receive));
+        let call =
+            TypedCall::moving::<T>(CollectiveKind::Allgatherv, sent, received).receives(blocks);
+        self.run_moving::<T>(call, || CollectiveArgs::allgatherv(self, sent, received, blocks))
     }
 
     /// Does the same as [`allgatherv`](Communicator::allgatherv) with one buffer, in which the
@@ -193,7 +270,9 @@ impl Communicator {
         buffer: &mut [T],
         blocks: &[Block],
     ) -> Result<()> {
-        let shape = CollectiveArgs::allgatherv(self, None, output(buffer), blocks);
-        self.run_blocking::<T>("allgatherv", shape, None)
+        let received = output(buffer);
+        let call =
+            TypedCall::moving::<T>(CollectiveKind::Allgatherv, None, received).receives(blocks);
+        self.run_moving::<T>(call, || CollectiveArgs::allgatherv(self, None, received, blocks))
     }
 }

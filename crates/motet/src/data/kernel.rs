@@ -148,7 +148,7 @@ struct Loop<T, F, O> {
 pub(crate) fn kernel<T: Element, O: Operator<T>>(operator: O) -> Box<dyn Kernel> {
     let combine = move |left: T, right: T| operator.combine(left, right);
     let kernel = Loop { combine, element: PhantomData::<fn(O) -> T> };
-    match (O::IS_BUILT_IN, T::HAS_PADDING) {
+    match (O::BUILT_IN.is_some(), T::HAS_PADDING) {
         (true, false) => Box::new(kernel),
         (false, false) => Box::new(Foreign(kernel)),
         (_, true) => {

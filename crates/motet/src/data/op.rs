@@ -47,9 +47,10 @@ pub(crate) const PATH: &str = concat!(module_path!(), "::");
     note = "in a generic function, add a bound, as `where motet::Sum: motet::Operator<T>`"
 )]
 pub trait Operator<T: Element>: Send + Sync + 'static {
-    /// Whether it is an operator of this library, which calls no foreign code.
+    /// Which operator of this library it is, if it is one; such an operator calls no foreign code,
+    /// and does the same in every call.
     #[doc(hidden)]
-    const IS_BUILT_IN: bool = false;
+    const BUILT_IN: Option<Predefined> = None;
 
     /// `left ∘ right`.
     fn combine(&self, left: T, right: T) -> T;
@@ -130,7 +131,7 @@ built_in! {
 }
 
 impl<T: Element> Operator<T> for Replace {
-    const IS_BUILT_IN: bool = true;
+    const BUILT_IN: Option<Predefined> = Some(Predefined::Replace);
 
     #[inline]
     fn combine(&self, _left: T, right: T) -> T {
@@ -143,7 +144,7 @@ impl<T: Element> Operator<T> for Replace {
 }
 
 impl<T: Element> Operator<T> for NoOp {
-    const IS_BUILT_IN: bool = true;
+    const BUILT_IN: Option<Predefined> = Some(Predefined::NoOp);
 
     #[inline]
     fn combine(&self, left: T, _right: T) -> T {
@@ -158,7 +159,7 @@ impl<T: Element> Operator<T> for NoOp {
 macro_rules! operators {
     ($type:ty: $($op:ident = |$left:ident, $right:ident| $result:expr;)*) => {$(
         impl Operator<$type> for $op {
-            const IS_BUILT_IN: bool = true;
+            const BUILT_IN: Option<Predefined> = Some(Predefined::$op);
 
             #[inline]
             fn combine(&self, $left: $type, $right: $type) -> $type {
@@ -210,7 +211,7 @@ operators! { bool:
 
 #[cfg(feature = "complex")]
 mod complex {
-    use super::{Operator, Prod, Sum};
+    use super::{Operator, Predefined, Prod, Sum};
     use num_complex::Complex;
 
     macro_rules! complex {

@@ -13,8 +13,12 @@
 //! plan cache: the execution is that of the plan that the plan cache would have found.
 
 use std::fmt::Debug;
+use std::iter::zip;
 
-use super::{Advance, Engine, Execution, InlineRun, PlanProgram};
+use motet_plan::Block;
+
+use super::{Advance, Engine, Execution, InlineRun, PlanProgram, Selection};
+use crate::base::collective_kind::CollectiveKind;
 use crate::engine::OpKey;
 
 /// The number of calls in the cache: a power of two.
@@ -24,12 +28,31 @@ const SLOTS: usize = 16;
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 /// The greatest alignment in bytes that any buffer needs.
 const ALIGNMENT: usize = 16;
+/// The number of lowest and of highest bits of [`CallSignature::what`] that mean the same for all
+/// front ends.
+const SHARED_BITS: [u32; 2] = [16, 2];
+
+/// The front end whose arguments a signature holds.
+///
+/// Each counts in its own way (a C call in items of one block, a typed call in elements of a whole
+/// buffer) and asks the ranks for its own kind of type, so a call is never replayed by another
+/// front end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FrontEnd {
+    /// Addresses, counts and datatypes.
+    Untyped,
+    /// Slices of elements, and operators that are types.
+    Typed,
+    /// The handles and numbers of a C call.
+    Handles,
+}
 
 /// The arguments of a call in few words, without addresses and lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CallSignature {
     pub(crate) context: u64,
-    /// The collective, the selection of its plan, its operator, and the datatypes of both sides.
+    /// The collective, the selection of its plan, its operator, and the datatypes of both sides
+    /// ([`CallSignature::what`]).
     pub(crate) what: u64,
     pub(crate) root: u64,
     /// The number of items (or blocks) sent, and the number received.
@@ -38,6 +61,16 @@ pub(crate) struct CallSignature {
 }
 
 impl CallSignature {
+    /// Puts together which collective a front end calls. Its operator and its types are in `own`,
+    /// in 46 bits.
+    #[inline(always)]
+    pub(crate) fn what(by: FrontEnd, kind: CollectiveKind, selection: Selection, own: u64) -> u64 {
+        const { assert!(CollectiveKind::ALL.len() <= 1 << 8) };
+        let [low, high] = SHARED_BITS;
+        debug_assert!(own >> (u64::BITS - low - high) == 0, "{own:#x} has too many bits");
+        (by as u64) << (u64::BITS - high) | own << low | (selection as u64) << 8 | kind as u64
+    }
+
     /// The slot of the cache for this signature.
     #[inline]
     fn slot(&self) -> usize {
@@ -56,8 +89,51 @@ pub(crate) enum BufferSource {
     Nothing,
 }
 
-/// The counts and displacements of the blocks of one side, if each block has its own.
-pub(crate) type Lists<'a> = Option<(&'a [usize], &'a [isize])>;
+/// The counts and displacements of the blocks of one side.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum BlockList<'a> {
+    Split(&'a [usize], &'a [isize]),
+    Paired(&'a [Block]),
+}
+
+/// The blocks of one side, if each block has its own count and displacement.
+pub(crate) type Lists<'a> = Option<BlockList<'a>>;
+
+impl BlockList<'_> {
+    fn len(&self) -> usize {
+        match self {
+            BlockList::Split(counts, _) => counts.len(),
+            BlockList::Paired(blocks) => blocks.len(),
+        }
+    }
+
+    /// Whether the blocks have these counts and displacements.
+    fn are(&self, counts: &[usize], displacements: &[isize]) -> bool {
+        match *self {
+            BlockList::Split(wanted, places) => wanted == counts && places == displacements,
+            BlockList::Paired(blocks) => {
+                let mut kept = zip(counts, displacements);
+                blocks.len() == counts.len()
+                    && zip(blocks, &mut kept).all(|(block, (count, place))| {
+                        block.count == *count && block.start as isize == *place
+                    })
+            }
+        }
+    }
+
+    fn copy_to(&self, counts: &mut Vec<usize>, displacements: &mut Vec<isize>) {
+        match *self {
+            BlockList::Split(wanted, places) => {
+                counts.extend_from_slice(wanted);
+                displacements.extend_from_slice(places);
+            }
+            BlockList::Paired(blocks) => {
+                counts.extend(blocks.iter().map(|block| block.count));
+                displacements.extend(blocks.iter().map(|block| block.start as isize));
+            }
+        }
+    }
+}
 
 /// A call with lists of blocks.
 pub(crate) trait HasLists: Debug {
@@ -85,27 +161,39 @@ impl ReplayKey<'_> {
     }
 }
 
-/// A copy of the lists of a call.
-#[derive(Default)]
-struct VectorLists(Box<[usize]>, Box<[isize]>);
+/// A copy of the lists of a call: those of the sent blocks, then those of the received ones.
+struct VectorLists {
+    counts: Box<[usize]>,
+    displacements: Box<[isize]>,
+    /// The number of blocks sent.
+    sent: usize,
+}
 
 impl VectorLists {
-    fn of([sent, received]: [Lists<'_>; 2]) -> Option<VectorLists> {
-        let both = || sent.into_iter().chain(received);
-        let counts = both().flat_map(|(counts, _)| counts).copied().collect();
-        let displacements = both().flat_map(|(_, displacements)| displacements).copied().collect();
-        both().next().map(|_| VectorLists(counts, displacements))
+    fn of(lists: [Lists<'_>; 2]) -> Option<VectorLists> {
+        let (mut counts, mut displacements) = (Vec::new(), Vec::new());
+        let [sent, received] = lists;
+        sent.or(received)?;
+        for list in [sent, received].into_iter().flatten() {
+            list.copy_to(&mut counts, &mut displacements);
+        }
+        let sent = sent.map_or(0, |list| list.len());
+        Some(VectorLists { counts: counts.into(), displacements: displacements.into(), sent })
     }
 
-    /// Whether these lists are equal. The signatures of both calls are, so each list has its
-    /// length.
+    /// Whether these lists are equal. A side without a list equals an empty list: the signature
+    /// tells them apart.
     fn are(&self, lists: [Lists<'_>; 2]) -> bool {
-        let (mut counts, mut displacements) = (&*self.0, &*self.1);
-        lists.into_iter().flatten().all(|(wanted, places)| {
-            let Some(rest) = counts.strip_prefix(wanted) else { return false };
-            let Some(others) = displacements.strip_prefix(places) else { return false };
-            (counts, displacements) = (rest, others);
-            true
+        let VectorLists { counts, displacements, sent } = self;
+        let (Some(counts), Some(displacements)) =
+            (counts.split_at_checked(*sent), displacements.split_at_checked(*sent))
+        else {
+            return false; // Lists that this rank ignores need not be valid.
+        };
+        let kept = [(counts.0, displacements.0), (counts.1, displacements.1)];
+        zip(lists, kept).all(|(list, (counts, displacements))| match list {
+            Some(list) => list.are(counts, displacements),
+            None => counts.is_empty(),
         })
     }
 }
@@ -157,7 +245,12 @@ impl CachedCall {
 
 /// Recent calls with their executions.
 #[derive(Default)]
-pub(super) struct ReplayCache([Option<CachedCall>; SLOTS]);
+pub(super) struct ReplayCache {
+    slots: [Option<CachedCall>; SLOTS],
+    /// The number of calls that were found here.
+    #[cfg(test)]
+    found: usize,
+}
 
 /// The progress of a replayed call.
 pub(crate) enum Replay {
@@ -178,7 +271,7 @@ impl ReplayCache {
         known: &ReplayKey<'_>,
         number: impl FnOnce() -> OpKey,
     ) -> Option<&mut CachedCall> {
-        let slot = self.0.get_mut(known.signature.slot())?.as_mut()?;
+        let slot = self.slots.get_mut(known.signature.slot())?.as_mut()?;
         if slot.signature != known.signature {
             return None;
         }
@@ -187,11 +280,21 @@ impl ReplayCache {
         }
         let addresses = slot.addresses(known)?;
         slot.run.as_mut()?.bind_again(addresses, number());
+        #[cfg(test)]
+        {
+            self.found += 1;
+        }
         Some(slot)
     }
 }
 
 impl Engine {
+    /// The number of calls that have been replayed.
+    #[cfg(test)]
+    pub(crate) fn replayed(&self) -> usize {
+        self.calls.found
+    }
+
     /// Whether calls may be replayed: not in check mode, and not when the engine must first check
     /// the room for another operation, as it does for any call.
     #[inline]
@@ -303,7 +406,7 @@ impl Engine {
         };
         let slot = known.signature.slot();
         run.keep_at(slot);
-        if let Some(CachedCall { run: Some(former), .. }) = self.calls.0[slot].replace(kept) {
+        if let Some(CachedCall { run: Some(former), .. }) = self.calls.slots[slot].replace(kept) {
             self.cache.give_back(former);
         }
     }
@@ -312,7 +415,7 @@ impl Engine {
     #[inline(always)] // all operations that run once end here
     pub(super) fn release(&mut self, mut run: Box<Execution>) {
         if let Some(slot) = run.kept_at() {
-            if let Some(kept) = self.calls.0.get_mut(slot).and_then(Option::as_mut)
+            if let Some(kept) = self.calls.slots.get_mut(slot).and_then(Option::as_mut)
                 && kept.owner == std::ptr::from_ref::<Execution>(&run).addr()
             {
                 kept.run = Some(run);

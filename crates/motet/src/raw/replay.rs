@@ -13,7 +13,7 @@ use crate::collective::StartedCall;
 use crate::collective::untyped::Collective;
 use crate::comm::communicator::Communicator;
 use crate::engine::context::ContextKind;
-use crate::engine::{CallSignature, ReplayKey};
+use crate::engine::{CallSignature, FrontEnd, ReplayKey};
 use crate::raw;
 
 /// Number of bits of [`CallKey::what`].
@@ -53,8 +53,7 @@ impl CallKey {
         let [items_sent, items_received] = self.counts;
         let signature = CallSignature {
             context: communicator.context(ContextKind::Collective),
-            // The highest bit is none of a signature that the library makes by itself.
-            what: 1 << 63 | self.what << 16 | u64::from(selection as u8) << 8 | self.kind as u64,
+            what: CallSignature::what(FrontEnd::Handles, self.kind, selection, self.what),
             root: self.root.into(),
             sent: items_sent,
             received: items_received,

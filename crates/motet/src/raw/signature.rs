@@ -6,7 +6,7 @@
 
 use crate::collective::untyped::{Collective, CommRef, Reduction, Root, TypedBuffer, VectorBuffer};
 use crate::engine::context::ContextKind;
-use crate::engine::{CallSignature, HasLists, Lists, ReplayKey};
+use crate::engine::{BlockList, CallSignature, FrontEnd, HasLists, Lists, ReplayKey};
 use crate::types::datatype::Datatype;
 
 /// One side of a call: its address, its length and its datatype.
@@ -74,13 +74,11 @@ impl Collective<'_> {
         let (sent, received) = self.sides()?;
         let kind = self.kind();
         let selection = communicator.selection_again()?;
+        let types = u64::from(sent.datatype) << 16 | u64::from(received.datatype) << 32;
+        let own = u64::from(operator) | types;
         let signature = CallSignature {
             context: communicator.context(ContextKind::Collective),
-            what: u64::from(kind as u8)
-                | u64::from(selection as u8) << 8
-                | u64::from(operator) << 16
-                | u64::from(sent.datatype) << 32
-                | u64::from(received.datatype) << 48,
+            what: CallSignature::what(FrontEnd::Untyped, kind, selection, own),
             root: Root::number(self.root()),
             sent: sent.count,
             received: received.count,
@@ -142,16 +140,20 @@ impl Collective<'_> {
     }
 }
 
+/// Returns the counts and displacements of blocks.
+fn split<'a>(blocks: &VectorBuffer<'a>) -> BlockList<'a> {
+    let (counts, displacements) = blocks.lists();
+    BlockList::Split(counts, displacements)
+}
+
 impl HasLists for Collective<'_> {
     fn lists(&self) -> [Lists<'_>; 2] {
         match self {
-            Collective::Gatherv { receive, .. } => {
-                [None, receive.as_ref().map(VectorBuffer::lists)]
-            }
-            Collective::Scatterv { send, .. } => [send.as_ref().map(VectorBuffer::lists), None],
-            Collective::Allgatherv { receive, .. } => [None, Some(receive.lists())],
+            Collective::Gatherv { receive, .. } => [None, receive.as_ref().map(split)],
+            Collective::Scatterv { send, .. } => [send.as_ref().map(split), None],
+            Collective::Allgatherv { receive, .. } => [None, Some(split(receive))],
             Collective::Alltoallv { send, receive } => {
-                [send.as_ref().map(VectorBuffer::lists), Some(receive.lists())]
+                [send.as_ref().map(split), Some(split(receive))]
             }
             _ => [None, None],
         }

@@ -4,8 +4,10 @@ use motet_plan::Block;
 
 use super::{input, output};
 use crate::Element;
+use crate::base::collective_kind::CollectiveKind;
 use crate::base::error::Result;
 use crate::collective::args::CollectiveArgs;
+use crate::collective::typed_call::TypedCall;
 use crate::comm::communicator::Communicator;
 
 impl Communicator {
@@ -17,8 +19,9 @@ impl Communicator {
     /// times the input length; or a rank has died or left.
     #[track_caller]
     pub fn gather<T: Element>(&self, send: &[T], receive: &mut [T], root: usize) -> Result<()> {
-        let shape = CollectiveArgs::gather(self, input(send), output(receive), root);
-        self.run_blocking::<T>("gather", shape, None)
+        let (sent, received) = (input(send), output(receive));
+        let call = TypedCall::moving::<T>(CollectiveKind::Gather, sent, received).with_root(root);
+        self.run_moving::<T>(call, || CollectiveArgs::gather(self, sent, received, root))
     }
 
     /// Does the same as [`gather`](Communicator::gather) with one buffer: the input at each rank
@@ -28,8 +31,9 @@ impl Communicator {
     /// As [`gather`](Communicator::gather).
     #[track_caller]
     pub fn gather_in_place<T: Element>(&self, buffer: &mut [T], root: usize) -> Result<()> {
-        let shape = CollectiveArgs::gather(self, None, output(buffer), root);
-        self.run_blocking::<T>("gather", shape, None)
+        let received = output(buffer);
+        let call = TypedCall::moving::<T>(CollectiveKind::Gather, None, received).with_root(root);
+        self.run_moving::<T>(call, || CollectiveArgs::gather(self, None, received, root))
     }
 
     /// Gathers inputs of any lengths to the root: the input of rank `i` goes to `blocks[i]` of the
@@ -46,8 +50,10 @@ impl Communicator {
         blocks: &[Block],
         root: usize,
     ) -> Result<()> {
-        let shape = CollectiveArgs::gatherv(self, input(send), output(receive), blocks, root);
-        self.run_blocking::<T>("gatherv", shape, None)
+        let (sent, received) = (input(send), output(receive));
+        let call = TypedCall::moving::<T>(CollectiveKind::Gatherv, sent, received).with_root(root);
+        let call = if root == self.rank() { call.receives(blocks) } else { call };
+        self.run_moving::<T>(call, || CollectiveArgs::gatherv(self, sent, received, blocks, root))
     }
 
     /// Does the same as [`gatherv`](Communicator::gatherv) with one buffer: the input at each rank
@@ -62,8 +68,10 @@ impl Communicator {
         blocks: &[Block],
         root: usize,
     ) -> Result<()> {
-        let shape = CollectiveArgs::gatherv(self, None, output(buffer), blocks, root);
-        self.run_blocking::<T>("gatherv", shape, None)
+        let received = output(buffer);
+        let call = TypedCall::moving::<T>(CollectiveKind::Gatherv, None, received).with_root(root);
+        let call = if root == self.rank() { call.receives(blocks) } else { call };
+        self.run_moving::<T>(call, || CollectiveArgs::gatherv(self, None, received, blocks, root))
     }
 
     /// Distributes the root's input: each rank receives one block, in rank order, of the length of
@@ -74,8 +82,9 @@ impl Communicator {
     /// times the output length; or a rank has died or left.
     #[track_caller]
     pub fn scatter<T: Element>(&self, send: &[T], receive: &mut [T], root: usize) -> Result<()> {
-        let shape = CollectiveArgs::scatter(self, input(send), output(receive), root);
-        self.run_blocking::<T>("scatter", shape, None)
+        let (sent, received) = (input(send), output(receive));
+        let call = TypedCall::moving::<T>(CollectiveKind::Scatter, sent, received).with_root(root);
+        self.run_moving::<T>(call, || CollectiveArgs::scatter(self, sent, received, root))
     }
 
     /// Does the same as [`scatter`](Communicator::scatter) with one buffer: the input at the root,
@@ -85,8 +94,9 @@ impl Communicator {
     /// As [`scatter`](Communicator::scatter).
     #[track_caller]
     pub fn scatter_in_place<T: Element>(&self, buffer: &mut [T], root: usize) -> Result<()> {
-        let shape = CollectiveArgs::scatter(self, None, output(buffer), root);
-        self.run_blocking::<T>("scatter", shape, None)
+        let received = output(buffer);
+        let call = TypedCall::moving::<T>(CollectiveKind::Scatter, None, received).with_root(root);
+        self.run_moving::<T>(call, || CollectiveArgs::scatter(self, None, received, root))
     }
 
     /// Distributes the root's input: rank `i` receives `blocks[i]` of it. The other ranks' blocks
@@ -103,8 +113,10 @@ impl Communicator {
         blocks: &[Block],
         root: usize,
     ) -> Result<()> {
-        let shape = CollectiveArgs::scatterv(self, input(send), output(receive), blocks, root);
-        self.run_blocking::<T>("scatterv", shape, None)
+        let (sent, received) = (input(send), output(receive));
+        let call = TypedCall::moving::<T>(CollectiveKind::Scatterv, sent, received).with_root(root);
+        let call = if root == self.rank() { call.sends(blocks) } else { call };
+        self.run_moving::<T>(call, || CollectiveArgs::scatterv(self, sent, received, blocks, root))
     }
 
     /// Does the same as [`scatterv`](Communicator::scatterv) with one buffer: the input at the
@@ -119,8 +131,10 @@ impl Communicator {
         blocks: &[Block],
         root: usize,
     ) -> Result<()> {
-        let shape = CollectiveArgs::scatterv(self, None, output(buffer), blocks, root);
-        self.run_blocking::<T>("scatterv", shape, None)
+        let received = output(buffer);
+        let call = TypedCall::moving::<T>(CollectiveKind::Scatterv, None, received).with_root(root);
+        let call = if root == self.rank() { call.sends(blocks) } else { call };
+        self.run_moving::<T>(call, || CollectiveArgs::scatterv(self, None, received, blocks, root))
     }
 
     /// Sends block `i` of the input to rank `i`, and receives block `i` of the output from it; all
@@ -130,8 +144,9 @@ impl Communicator {
     /// The buffers do not hold one block for each rank; or a rank has died or left.
     #[track_caller]
     pub fn alltoall<T: Element>(&self, send: &[T], receive: &mut [T]) -> Result<()> {
-        let shape = CollectiveArgs::alltoall(self, input(send), output(receive));
-        self.run_blocking::<T>("alltoall", shape, None)
+        let (sent, received) = (input(send), output(receive));
+        let call = TypedCall::moving::<T>(CollectiveKind::Alltoall, sent, received);
+        self.run_moving::<T>(call, || CollectiveArgs::alltoall(self, sent, received))
     }
 
     /// Does the same as [`alltoall`](Communicator::alltoall) with one buffer; received data replace
@@ -141,8 +156,9 @@ impl Communicator {
     /// As [`alltoall`](Communicator::alltoall).
     #[track_caller]
     pub fn alltoall_in_place<T: Element>(&self, buffer: &mut [T]) -> Result<()> {
-        let shape = CollectiveArgs::alltoall(self, None, output(buffer));
-        self.run_blocking::<T>("alltoall", shape, None)
+        let received = output(buffer);
+        let call = TypedCall::moving::<T>(CollectiveKind::Alltoall, None, received);
+        self.run_moving::<T>(call, || CollectiveArgs::alltoall(self, None, received))
     }
 
     /// Sends block `to[i]` of the input to rank `i`, and receives block `from[i]` of the output
@@ -159,8 +175,11 @@ impl Communicator {
         to: &[Block],
         from: &[Block],
     ) -> Result<()> {
-        let shape = CollectiveArgs::alltoallv(self, input(send), output(receive), to, from);
-        self.run_blocking::<T>("alltoallv", shape, None)
+        let (sent, received) = (input(send), output(receive));
+        let call = TypedCall::moving::<T>(CollectiveKind::Alltoallv, sent, received)
+            .sends(to)
+            .receives(from);
+        self.run_moving::<T>(call, || CollectiveArgs::alltoallv(self, sent, received, to, from))
     }
 
     /// Does the same as [`alltoallv`](Communicator::alltoallv) with one buffer; received data
@@ -170,7 +189,11 @@ impl Communicator {
     /// As [`alltoallv`](Communicator::alltoallv).
     #[track_caller]
     pub fn alltoallv_in_place<T: Element>(&self, buffer: &mut [T], blocks: &[Block]) -> Result<()> {
-        let shape = CollectiveArgs::alltoallv(self, None, output(buffer), blocks, blocks);
-        self.run_blocking::<T>("alltoallv", shape, None)
+        let received = output(buffer);
+        let call =
+            TypedCall::moving::<T>(CollectiveKind::Alltoallv, None, received).receives(blocks);
+        self.run_moving::<T>(call, || {
+            CollectiveArgs::alltoallv(self, None, received, blocks, blocks)
+        })
     }
 }

@@ -2,8 +2,10 @@
 
 use super::{input, output};
 use crate::Element;
+use crate::base::collective_kind::CollectiveKind;
 use crate::base::error::Result;
 use crate::collective::args::{CollectiveArgs, ScanKind};
+use crate::collective::typed_call::TypedCall;
 use crate::comm::communicator::Communicator;
 use crate::data::kernel::kernel;
 use crate::data::op::Operator;
@@ -23,10 +25,12 @@ impl Communicator {
         receive: &mut [T],
         operator: impl Operator<T>,
     ) -> Result<()> {
-        let commutative = operator.is_commutative();
-        let shape =
-            CollectiveArgs::reduce_scatter_block(self, input(send), output(receive), commutative);
-        self.run_blocking::<T>("reduce_scatter_block", shape, Some(kernel(operator)))
+        let (sent, received) = (input(send), output(receive));
+        let call =
+            TypedCall::reducing(CollectiveKind::ReduceScatterBlock, sent, received, &operator);
+        self.run_reducing(call, operator, |commutative| {
+            CollectiveArgs::reduce_scatter_block(self, sent, received, commutative)
+        })
     }
 
     /// Does the same as [`reduce_scatter_block`](Communicator::reduce_scatter_block) with one
@@ -41,9 +45,12 @@ impl Communicator {
         buffer: &mut [T],
         operator: impl Operator<T>,
     ) -> Result<()> {
-        let commutative = operator.is_commutative();
-        let shape = CollectiveArgs::reduce_scatter_block(self, None, output(buffer), commutative);
-        self.run_blocking::<T>("reduce_scatter_block", shape, Some(kernel(operator)))
+        let received = output(buffer);
+        let call =
+            TypedCall::reducing(CollectiveKind::ReduceScatterBlock, None, received, &operator);
+        self.run_reducing(call, operator, |commutative| {
+            CollectiveArgs::reduce_scatter_block(self, None, received, commutative)
+        })
     }
 
     /// Combines the inputs of all ranks, element by element, and writes block `i` of the result,
@@ -96,9 +103,11 @@ impl Communicator {
         receive: &mut [T],
         operator: impl Operator<T>,
     ) -> Result<()> {
-        let commutative = operator.is_commutative();
-        let shape = CollectiveArgs::scan(input(send), output(receive), commutative, ScanKind::This);
-        self.run_blocking::<T>("scan", shape, Some(kernel(operator)))
+        let (sent, received) = (input(send), output(receive));
+        let call = TypedCall::reducing(CollectiveKind::Scan, sent, received, &operator);
+        self.run_reducing(call, operator, |commutative| {
+            CollectiveArgs::scan(sent, received, commutative, ScanKind::This)
+        })
     }
 
     /// Does the same as [`scan`](Communicator::scan), with one buffer for input and result.
@@ -111,9 +120,11 @@ impl Communicator {
         buffer: &mut [T],
         operator: impl Operator<T>,
     ) -> Result<()> {
-        let commutative = operator.is_commutative();
-        let shape = CollectiveArgs::scan(None, output(buffer), commutative, ScanKind::This);
-        self.run_blocking::<T>("scan", shape, Some(kernel(operator)))
+        let received = output(buffer);
+        let call = TypedCall::reducing(CollectiveKind::Scan, None, received, &operator);
+        self.run_reducing(call, operator, |commutative| {
+            CollectiveArgs::scan(None, received, commutative, ScanKind::This)
+        })
     }
 
     /// Combines the inputs of the ranks below the caller's rank, element by element. The output of
@@ -128,10 +139,11 @@ impl Communicator {
         receive: &mut [T],
         operator: impl Operator<T>,
     ) -> Result<()> {
-        let commutative = operator.is_commutative();
-        let shape =
-            CollectiveArgs::scan(input(send), output(receive), commutative, ScanKind::Before);
-        self.run_blocking::<T>("exscan", shape, Some(kernel(operator)))
+        let (sent, received) = (input(send), output(receive));
+        let call = TypedCall::reducing(CollectiveKind::Exscan, sent, received, &operator);
+        self.run_reducing(call, operator, |commutative| {
+            CollectiveArgs::scan(sent, received, commutative, ScanKind::Before)
+        })
     }
 
     /// Does the same as [`exscan`](Communicator::exscan), with one buffer for input and result.
@@ -144,8 +156,10 @@ impl Communicator {
         buffer: &mut [T],
         operator: impl Operator<T>,
     ) -> Result<()> {
-        let commutative = operator.is_commutative();
-        let shape = CollectiveArgs::scan(None, output(buffer), commutative, ScanKind::Before);
-        self.run_blocking::<T>("exscan", shape, Some(kernel(operator)))
+        let received = output(buffer);
+        let call = TypedCall::reducing(CollectiveKind::Exscan, None, received, &operator);
+        self.run_reducing(call, operator, |commutative| {
+            CollectiveArgs::scan(None, received, commutative, ScanKind::Before)
+        })
     }
 }
