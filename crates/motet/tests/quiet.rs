@@ -11,8 +11,8 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use motet::{Block, Info, Persistent, Result, Sum, Tag, World};
-use worlds::on_ranks;
+use motet::{Block, Info, Persistent, Result, Settings, Sum, Tag, World};
+use worlds::on_ranks_with;
 
 /// Counts what is asked of the system's allocator.
 struct Counting;
@@ -47,8 +47,17 @@ const ROUNDS: usize = 10_000;
 
 /// Allocations of the whole process while two ranks make `round` over and over.
 fn allocations(rounds: impl Fn(&World, &mut dyn FnMut() -> bool) -> Result<()> + Sync) -> u64 {
+    let settings = Settings::from_environment().expect("settings");
+    allocations_with(&settings, rounds)
+}
+
+/// As [`allocations`], with settings.
+fn allocations_with(
+    settings: &Settings,
+    rounds: impl Fn(&World, &mut dyn FnMut() -> bool) -> Result<()> + Sync,
+) -> u64 {
     let together = Barrier::new(2);
-    let asked = on_ranks(2, |world| {
+    let asked = on_ranks_with(2, settings, |world| {
         let (mut round, mut before, mut asked) = (0, 0, 0);
         let mut next = || {
             if round == WARM {
@@ -121,20 +130,24 @@ fn repeat(
 }
 
 /// The allocations of each of several blocking calls. The call itself makes none, but a rank that
-/// has lost its core within the call may still copy a message that it does not expect yet.
+/// has lost its core within the call may still copy a message that it does not expect yet. Hang
+/// reports and check mode, in which calls are made anew, are off.
 fn blocking_calls() -> [u64; 5] {
     let turn = Barrier::new(2);
+    let plain = Settings::new();
     let ends = [Block { start: 1, count: 1 }, Block { start: 0, count: 1 }];
     [
-        allocations(|world, next| repeat(next, &turn, |_, _| world.barrier())),
-        allocations(|world, next| repeat(next, &turn, |_, receive| world.bcast(receive, 1))),
-        allocations(|world, next| {
+        allocations_with(&plain, |world, next| repeat(next, &turn, |_, _| world.barrier())),
+        allocations_with(&plain, |world, next| {
+            repeat(next, &turn, |_, receive| world.bcast(receive, 1))
+        }),
+        allocations_with(&plain, |world, next| {
             repeat(next, &turn, |send, receive| world.allreduce(send, receive, Sum))
         }),
-        allocations(|world, next| {
+        allocations_with(&plain, |world, next| {
             repeat(next, &turn, |send, receive| world.allgatherv(&send[1..], receive, &ends))
         }),
-        allocations(|world, next| {
+        allocations_with(&plain, |world, next| {
             repeat(next, &turn, |send, receive| world.alltoallv(send, receive, &ends, &ends))
         }),
     ]

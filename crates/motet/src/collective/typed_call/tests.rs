@@ -11,8 +11,13 @@ use crate::base::collective_kind::CollectiveKind;
 use crate::collective::{input, output};
 use crate::comm::communicator::Communicator;
 use crate::engine::{CallSignature, FrontEnd, Selection};
-use crate::worlds::on_ranks;
-use crate::{Element, Info, Land, Lor, Max, NoOp, Prod, Replace, Result, Sum, World, op};
+use crate::worlds::on_ranks_with;
+use crate::{Element, Info, Land, Lor, Max, NoOp, Prod, Replace, Result, Settings, Sum, World, op};
+
+/// Settings without hang reports and check mode, in which no call is replayed.
+fn settings() -> Settings {
+    Settings::new()
+}
 
 /// The number of calls among these that were replayed.
 fn replayed(world: &World, calls: impl FnOnce() -> Result<()>) -> Result<usize> {
@@ -65,7 +70,9 @@ fn are_replayed(world: &World, count: usize) -> Result<()> {
 #[test]
 fn repeated_calls_are_replayed() {
     for ranks in [1, 2, 3] {
-        on_ranks(ranks, |world| [1, 16, 1024].iter().try_for_each(|&n| are_replayed(world, n)));
+        on_ranks_with(ranks, &settings(), |world| {
+            [1, 16, 1024].iter().try_for_each(|&n| are_replayed(world, n))
+        });
     }
 }
 
@@ -74,7 +81,7 @@ fn repeated_calls_are_replayed() {
 /// spec: 61
 #[test]
 fn what_a_program_has_made_is_not_replayed() {
-    let factors = on_ranks(2, |world| {
+    let factors = on_ranks_with(2, &settings(), |world| {
         let mut found = Vec::new();
         let count = replayed(world, || {
             for factor in [1, 2, 1] {
@@ -106,7 +113,7 @@ fn moving<T: Element>(world: &Communicator, kind: CollectiveKind) -> CallSignatu
 /// Calls that differ in anything but their addresses and blocks have different signatures.
 #[test]
 fn calls_that_differ_have_different_signatures() {
-    on_ranks(1, |world| {
+    on_ranks_with(1, &settings(), |world| {
         let (kind, data) = (CollectiveKind::Allreduce, [0_u8; 9]);
         let (mut more, mut less) = ([0_u8; 8], [0_u8; 7]);
         let one = |len: usize| input(&data[..len]);
@@ -169,7 +176,7 @@ fn calls_that_differ_have_different_signatures() {
 /// spec: 61
 #[test]
 fn blocks_of_a_repeated_call_are_its_own() {
-    on_ranks(2, |world| {
+    on_ranks_with(2, &settings(), |world| {
         let block = |start, count| Block { start, count };
         let me = world.rank();
         let halves = [block(0, 2), block(2, 2)];

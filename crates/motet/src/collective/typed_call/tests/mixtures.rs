@@ -7,10 +7,11 @@ use std::fmt::Debug;
 
 use motet_plan::Block;
 
+use super::settings;
 use crate::comm::communicator::Communicator;
 use crate::raw::{Collective, Reduction, Root, TypedBuffer};
 use crate::types::datatype::Typed;
-use crate::worlds::{Random, on_ranks};
+use crate::worlds::{Random, on_ranks_with};
 use crate::{Element, Max, Op, Operator, Prod, Result, Sum};
 
 const RANKS: usize = 3;
@@ -256,7 +257,7 @@ where
 fn mixtures_of_repeated_calls_give_what_single_calls_give() {
     for seed in 0..SEEDS {
         eprintln!("seed {seed}");
-        let replayed = on_ranks(RANKS, |world| {
+        let replayed = on_ranks_with(RANKS, &settings(), |world| {
             let copy = world.dup()?;
             let mut random = Random(seed);
             let mut cases: Vec<Case> = (0..CALLS).map(|_| Case::random(&mut random)).collect();
