@@ -226,6 +226,11 @@ impl RankContext {
         Ok(core)
     }
 
+    /// Whether there are ranks that share no memory with this one. Takes no lock.
+    pub(crate) fn reaches_other_hosts(&self) -> bool {
+        self.shared.is_wired
+    }
+
     /// The measured choices of this rank.
     pub(crate) fn lessons(&self) -> MutexGuard<'_, WisdomLog> {
         self.lessons.lock().unwrap_or_else(PoisonError::into_inner)

@@ -1,5 +1,5 @@
 //! Persistent operations allocate nothing between init and end, on any thread of the process, and
-//! neither do blocking calls that are repeated.
+//! blocking calls that are repeated hardly ever: only where a rank has lost its core.
 //!
 //! There is one test only: the test harness allocates when tests begin and end.
 
@@ -191,5 +191,5 @@ fn persistent_operations_and_repeated_calls_allocate_nothing() {
     let first_wait = allocations(|world, next| first_wait(world, next, &turn));
     assert_eq!([allreduce, barrier, bcast, exchange, messages, first_wait], [0; 6]);
     let repeated = blocking_calls();
-    assert!(repeated.iter().all(|&count| count < ROUNDS as u64 / 4), "{repeated:?}");
+    assert!(repeated.iter().all(|&count| count < ROUNDS as u64 / 10), "{repeated:?}");
 }

@@ -53,7 +53,7 @@ impl ProcessWatch {
         let is_over = Arc::new(AtomicBool::new(false));
         let watcher = Watcher { segment, is_over: is_over.clone() };
         let thread = thread::Builder::new()
-            .name("motet vigil".into())
+            .name("motet watch".into())
             .stack_size(64 << 10)
             .spawn(move || watcher.watch_all(me, &processes))
             .map_err(|error| Error::system("start the thread that watches other ranks", error))?;

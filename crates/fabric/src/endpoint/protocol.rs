@@ -150,11 +150,14 @@ pub struct Thresholds {
 }
 
 impl Thresholds {
-    /// Those of a segment, for ranks that say nothing about who copies large messages. All ranks
-    /// of the segment see the same.
+    /// Those of a segment if the kernel of its host copies fast. Whether it does, each host measures
+    /// for itself; but ranks that choose an algorithm by these lengths may be on several hosts, and
+    /// must choose the same.
     pub fn of_segment(segment: &SharedSegment) -> Thresholds {
+        let (local_ranks, cores) = (segment.local_ranks(), segment.cores());
         let ring = segment.layout().lane_at(0, segment.is_oversubscribed());
-        Thresholds::of(segment, &RingThresholds::of(&ring), None)
+        let host = HostTraits { local_ranks, cores, prefers_memcpy: false };
+        Thresholds::on(host, &RingThresholds::of(&ring))
     }
 
     /// Those of a host with this many ranks and cores whose kernel copies fast; for more than

@@ -148,10 +148,11 @@ impl Front<'_> {
             while let Some(signal) = self.signals.next() {
                 self.pass_on(signal);
             }
-            self.take_request();
+            // First, since a launcher that has ended cannot be continued.
             if let Some(outcome) = self.look() {
                 return Ok(outcome);
             }
+            self.take_request();
             if self.keyboard.as_mut().map(Keyboard::pump) == Some(Typing::Ended) {
                 self.keyboard = None;
             }

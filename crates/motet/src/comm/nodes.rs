@@ -39,11 +39,11 @@ impl Communicator {
         self.group().world_ranks().map(|rank| nodes.of(Peer(rank as u32))).collect()
     }
 
-    /// Returns whether the clocks of all ranks of the world are synchronized: true if they are on
-    /// one host, where they read the same clock. The clocks of several hosts are not compared.
-    /// Local. (`MPI_WTIME_IS_GLOBAL`)
+    /// Returns whether the clocks of all ranks of the world are synchronized: true if they share one
+    /// segment of memory, and so the clock of one host. The clocks of several hosts are not
+    /// compared. Local. (`MPI_WTIME_IS_GLOBAL`)
     pub fn is_time_global(&self) -> bool {
-        self.core().engine().endpoint().network().is_none()
+        !self.core().reaches_other_hosts()
     }
 
     /// Returns the number of packets that the caller has sent to ranks on other hosts since its

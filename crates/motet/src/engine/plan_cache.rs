@@ -293,7 +293,7 @@ impl PlanIndex {
 pub struct CacheCounters {
     /// Plans made, including those only made to be measured.
     pub plans_made: u64,
-    /// Calls whose plan was found in the cache.
+    /// Calls whose plan was found in the cache. A repeated call that is replayed looks for none.
     pub plans_found: u64,
     /// Choices made by measurement.
     pub choices_learned: u64,

@@ -70,7 +70,7 @@ pub fn shared(machine: CostParams, ranks: usize, cores: usize) -> CostParams {
     machine.shared(ranks, cores).with_lengths(lengths(&Thresholds::of_host(ranks, cores)))
 }
 
-/// The same for the ranks of a segment.
+/// The same for the ranks of a segment, whose messages the kernel may copy at any speed.
 pub(crate) fn of_segment(machine: CostParams, segment: &SharedSegment) -> CostParams {
     let lengths = lengths(&Thresholds::of_segment(segment));
     machine.shared(segment.local_ranks(), segment.cores()).with_lengths(lengths)
@@ -167,6 +167,8 @@ mod tests {
         for cores in [1, 8] {
             let layout = Layout::new(4).expect("a layout");
             let (segment, _) = SharedSegment::shared_by(layout, cores).expect("a segment");
+            // Another host may have measured another speed.
+            segment.set_prefers_memcpy(true);
             let machine = of_segment(CostParams::default(), &segment);
             assert_eq!(machine, shared(CostParams::default(), 4, cores));
         }

@@ -66,7 +66,6 @@ fn are_replayed(world: &World, count: usize) -> Result<()> {
     is_replayed(world, "exscan", &mut || world.exscan(&one, &mut two, Sum))
 }
 
-/// spec: 61
 #[test]
 fn repeated_calls_are_replayed() {
     for ranks in [1, 2, 3] {
@@ -77,8 +76,6 @@ fn repeated_calls_are_replayed() {
 }
 
 /// Operators of the user, and structures: two such calls may look the same and be different.
-///
-/// spec: 61
 #[test]
 fn what_a_program_has_made_is_not_replayed() {
     let factors = on_ranks_with(2, &settings(), |world| {

@@ -252,7 +252,6 @@ where
     }
 }
 
-/// spec: 61
 #[test]
 fn mixtures_of_repeated_calls_give_what_single_calls_give() {
     for seed in 0..SEEDS {
