@@ -150,9 +150,9 @@ pub struct Thresholds {
 }
 
 impl Thresholds {
-    /// Those of a segment if the kernel of its host copies fast. Whether it does, each host measures
-    /// for itself; but ranks that choose an algorithm by these lengths may be on several hosts, and
-    /// must choose the same.
+    /// Those of a segment if the kernel of its host copies fast. Whether it does, each host
+    /// measures for itself; but ranks that choose an algorithm by these lengths may be on several
+    /// hosts, and must choose the same.
     pub fn of_segment(segment: &SharedSegment) -> Thresholds {
         let (local_ranks, cores) = (segment.local_ranks(), segment.cores());
         let ring = segment.layout().lane_at(0, segment.is_oversubscribed());

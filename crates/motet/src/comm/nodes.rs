@@ -39,8 +39,8 @@ impl Communicator {
         self.group().world_ranks().map(|rank| nodes.of(Peer(rank as u32))).collect()
     }
 
-    /// Returns whether the clocks of all ranks of the world are synchronized: true if they share one
-    /// segment of memory, and so the clock of one host. The clocks of several hosts are not
+    /// Returns whether the clocks of all ranks of the world are synchronized: true if they share
+    /// one segment of memory, and so the clock of one host. The clocks of several hosts are not
     /// compared. Local. (`MPI_WTIME_IS_GLOBAL`)
     pub fn is_time_global(&self) -> bool {
         !self.core().reaches_other_hosts()
