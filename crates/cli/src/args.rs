@@ -6,7 +6,7 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::error::{Error, ErrorKind};
+use clap::error::{ContextKind, Error, ErrorKind};
 use clap::{Parser, Subcommand};
 
 use crate::output::{self, USAGE, complain};
@@ -86,7 +86,7 @@ fn answer(error: &Error) -> ExitCode {
             ExitCode::from(USAGE)
         }
         _ => {
-            complain(&first_paragraph(&page.to_string()));
+            complain(&(first_paragraph(&page.to_string()) + &advice(error)));
             ExitCode::from(USAGE)
         }
     }
@@ -98,9 +98,37 @@ fn first_paragraph(page: &str) -> String {
     text.strip_prefix("error: ").map(str::to_owned).unwrap_or(text)
 }
 
+/// Tells what to do about a word that is none of those that the command knows.
+fn advice(error: &Error) -> String {
+    let page = match error.kind() {
+        ErrorKind::InvalidSubcommand => "; see `motet --help`",
+        ErrorKind::UnknownArgument => "; see `--help` of the subcommand",
+        _ => return String::new(),
+    };
+    let similar = [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg]
+        .into_iter()
+        .find_map(|kind| error.get(kind))
+        .map(|word| format!("; did you mean `{word}`?"));
+    similar.unwrap_or_else(|| page.to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_word_that_is_not_known_comes_with_advice() {
+        let said = |words: &[&str]| {
+            let error = Args::try_parse_from(words).expect_err("there is no such word");
+            first_paragraph(&error.render().to_string()) + &advice(&error)
+        };
+        let text = said(&["motet", "xyzzy"]);
+        assert_eq!(text, "unrecognized subcommand 'xyzzy'; see `motet --help`");
+        let text = said(&["motet", "runn"]);
+        assert_eq!(text, "unrecognized subcommand 'runn'; did you mean `run`?");
+        let text = said(&["motet", "run", "--lable", "true"]);
+        assert_eq!(text, "unexpected argument '--lable' found; did you mean `--label`?");
+    }
     use clap::CommandFactory;
 
     fn words(line: &str) -> Vec<OsString> {
