@@ -51,7 +51,7 @@ pub(crate) use bsend::{Room, Rooms, Slot};
 pub(crate) use closing::Closing;
 pub(crate) use completion::End;
 pub(crate) use execution::{
-    Advance, Binding, Execution, LinkTime, OpKey, PlanProgram, TransportSummary,
+    Advance, Binding, Execution, LinkTime, OpKey, ReplayProgram, TransportSummary,
 };
 pub(crate) use inline_run::InlineRun;
 pub(crate) use nbx::{Arrivals, Dynamic};
@@ -375,7 +375,7 @@ impl Engine {
             if !operation.rare.as_mut().is_some_and(|rare| rare.outlasts_barrier()) {
                 self.finish_run(id);
             }
-        } else if run.is_stuck() && !run.polled {
+        } else if run.is_blocked() && !run.polled {
             run.polled = true;
             self.polled.push(id);
         }

@@ -12,7 +12,7 @@ impl OpHandle {
     pub(crate) fn explain(&self) -> String {
         let (call, core) = (self.origin.call, &self.origin.core);
         let mut engine = core.engine();
-        let (planned, ways) = (engine.planned(self.id), engine.ways(self.id));
+        let (planned, ways) = (engine.planned(self.id), engine.transport(self.id));
         drop(engine);
         let (Some(planned), Some((ways, reason))) = (planned, ways) else {
             return format!("{call}: no plan (it is over, or no collective)");
@@ -35,7 +35,7 @@ fn lines(planned: &CachedPlan, reason: &str, ways: TransportSummary) -> String {
     };
     line("why", reason.into());
     line("rounds", format!("{rounds} over all ranks; at most {} wait here", plan.rounds()));
-    let looked_up = if ways.by_script { ", all looked up" } else { "" };
+    let looked_up = if ways.is_compiled { ", all looked up" } else { "" };
     line("steps", format!("{}{looked_up}", plan.steps().len()));
     line("sends", sent);
     let reduced = match ways.reduced {

@@ -165,7 +165,7 @@ impl OpHandle {
         self.end = match engine.start(self.id) {
             StartOutcome::Over => End::Well,
             StartOutcome::UnderWay => End::Unknown,
-            StartOutcome::Gone => {
+            StartOutcome::Removed => {
                 let reason = engine.why_gone(self.id);
                 drop(engine); // an error handler may want it
                 return Err(self.origin.error(reason));

@@ -69,7 +69,7 @@ impl Memory {
     }
 
     #[inline]
-    fn address(&mut self, slice: Slice) -> *mut u8 {
+    fn address(&self, slice: Slice) -> *mut u8 {
         let base = match slice.buffer {
             Buffer::Input => self.input,
             Buffer::Output => self.output,
@@ -80,13 +80,13 @@ impl Memory {
 
     /// The elements of a slice, to be read.
     #[inline]
-    pub(crate) fn region(&mut self, slice: Slice) -> Region {
+    pub(crate) fn region(&self, slice: Slice) -> Region {
         Region::new(self.address(slice), self.bytes(slice.len))
     }
 
     /// The elements of a slice, to be written.
     #[inline]
-    pub(crate) fn region_mut(&mut self, slice: Slice) -> RegionMut {
+    pub(crate) fn region_mut(&self, slice: Slice) -> RegionMut {
         RegionMut::new(self.address(slice), self.bytes(slice.len))
     }
 

@@ -232,8 +232,8 @@ impl Engine {
     pub(super) fn start_broken(&mut self, id: Id) -> StartOutcome {
         // If a rank has died, the caller must get that error.
         self.failure();
-        let Some(operation) = self.operations.get_mut(id) else { return StartOutcome::Gone };
-        let Work::Run(run) = &mut operation.work else { return StartOutcome::Gone };
+        let Some(operation) = self.operations.get_mut(id) else { return StartOutcome::Removed };
+        let Work::Run(run) = &mut operation.work else { return StartOutcome::Removed };
         let error = run.disagreement().expect("that is why it is broken");
         // Other ranks may not know yet, and write into channels that this rank never reads again.
         run.cut_off(&mut self.endpoint);

@@ -3,12 +3,13 @@
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
 mod binding;
+mod channel_routes;
 mod dataflow;
 mod failing;
 mod fused;
 mod inorder;
-mod linked_program;
 mod program;
+mod ring_routes;
 mod routes;
 mod transport_summary;
 
@@ -26,11 +27,11 @@ use super::plan_cache::CachedPlan;
 use crate::base::group::Group;
 use crate::data::kernel::Kernel;
 pub(crate) use binding::Binding;
+use channel_routes::LinkedProgram;
 use failing::Fault;
 pub(in crate::engine) use failing::tells_lengths_apart;
 pub(crate) use inorder::Advance;
-use linked_program::LinkedProgram;
-pub(crate) use program::PlanProgram;
+pub(crate) use ring_routes::ReplayProgram;
 pub(crate) use routes::LinkTime;
 pub(crate) use transport_summary::TransportSummary;
 
@@ -61,16 +62,16 @@ enum StepAttempt {
     /// The transfer was posted; a completion will report its end.
     Posted,
     /// The step cannot be done yet and must be tried again.
-    Stuck,
+    Blocked,
 }
 
 /// The message routes of an execution with channels.
 struct MessageRoutes {
     /// One route for each step.
-    links: Box<[MessageRoute]>,
+    routes: Box<[MessageRoute]>,
     /// Steps that wait for a channel: receives without a message, sends without room.
-    stuck: Vec<StepId>,
-    script: LinkedProgram,
+    blocked: Vec<StepId>,
+    program: LinkedProgram,
 }
 
 /// A plan with its buffers, its message routes, and the steps done so far. A million may be
@@ -145,12 +146,12 @@ impl Execution {
     }
 
     /// The peers for whose channels a step waits.
-    pub(crate) fn stuck_with(&self) -> Vec<Peer> {
+    pub(crate) fn blocked_by(&self) -> Vec<Peer> {
         let other = |&step: &StepId| match *self.planned.plan.step(step) {
             Action::Recv { from: other, .. } | Action::Send { to: other, .. } => self.peer(other),
-            Action::Copy { .. } | Action::Reduce { .. } => unreachable!("never stuck"),
+            Action::Copy { .. } | Action::Reduce { .. } => unreachable!("never blocked"),
         };
-        self.stuck().iter().map(other).collect()
+        self.blocked().iter().map(other).collect()
     }
 
     /// The communicator context and the tag of this collective.
@@ -171,7 +172,7 @@ impl Execution {
     pub(crate) fn restart(&mut self) {
         self.exec.restart(&self.planned.plan);
         if let Some(channels) = &mut self.channels {
-            channels.stuck.clear();
+            channels.blocked.clear();
         }
         self.compile_if_linked();
     }
@@ -189,7 +190,7 @@ impl Execution {
             match self.perform(step, operation, endpoint, done) {
                 StepAttempt::Done => self.exec.complete(&self.planned.plan, step),
                 StepAttempt::Posted => {}
-                StepAttempt::Stuck => self.channels().stuck.push(step),
+                StepAttempt::Blocked => self.channels().blocked.push(step),
             }
         }
         endpoint.end_deferring(leaves_copies, done);
@@ -215,37 +216,37 @@ impl Execution {
     }
 
     /// Whether a step waits for a channel, so that the engine must poll this execution.
-    pub(crate) fn is_stuck(&self) -> bool {
-        !self.stuck().is_empty()
+    pub(crate) fn is_blocked(&self) -> bool {
+        !self.blocked().is_empty()
     }
 
     #[inline]
-    fn stuck(&self) -> &[StepId] {
-        self.channels.as_ref().map_or(&[], |channels| &channels.stuck)
+    fn blocked(&self) -> &[StepId] {
+        self.channels.as_ref().map_or(&[], |channels| &channels.blocked)
     }
 
     #[inline]
     fn channels(&mut self) -> &mut MessageRoutes {
-        self.channels.as_mut().expect("only channels get stuck")
+        self.channels.as_mut().expect("only channels are blocked")
     }
 
     /// Tries the steps that wait for channels. Returns whether any was done.
     pub(crate) fn poll(&mut self, operation: u64, endpoint: &mut Endpoint) -> bool {
-        let before = self.stuck().len();
+        let before = self.blocked().len();
         let mut next = 0;
-        while next < self.stuck().len() {
-            let step = self.stuck()[next];
+        while next < self.blocked().len() {
+            let step = self.blocked()[next];
             let attempt = self.try_channel(step, operation, endpoint);
             if attempt == StepAttempt::Done {
                 self.exec.complete(&self.planned.plan, step);
             }
-            if attempt == StepAttempt::Stuck {
+            if attempt == StepAttempt::Blocked {
                 next += 1;
             } else {
-                self.channels().stuck.swap_remove(next);
+                self.channels().blocked.swap_remove(next);
             }
         }
-        self.stuck().len() < before
+        self.blocked().len() < before
     }
 
     /// Re-examines the steps that wait for channels without success: receives as a tagged message
@@ -257,41 +258,41 @@ impl Execution {
         endpoint: &mut Endpoint,
         done: &mut Vec<Completion>,
     ) -> bool {
-        let before = self.stuck().len();
+        let before = self.blocked().len();
         let mut next = 0;
-        while next < self.stuck().len() {
-            let step = self.stuck()[next];
+        while next < self.blocked().len() {
+            let step = self.blocked()[next];
             let (other, is_receive) = match *self.planned.plan.step(step) {
                 Action::Recv { from, .. } => (self.peer(from), true),
                 Action::Send { to, .. } => (self.peer(to), false),
-                Action::Copy { .. } | Action::Reduce { .. } => unreachable!("never stuck"),
+                Action::Copy { .. } | Action::Reduce { .. } => unreachable!("never blocked"),
             };
             if is_receive && endpoint.probe(self.selector(step)).is_some() {
                 // The sender has given up the channel for good.
                 self.invalidate();
-                let link = std::mem::replace(
-                    &mut self.channels().links[step.index()],
+                let route = std::mem::replace(
+                    &mut self.channels().routes[step.index()],
                     MessageRoute::Message,
                 );
-                if let MessageRoute::In(channel) = link {
+                if let MessageRoute::In(channel) = route {
                     endpoint.close_channel(channel);
                 }
-                self.channels().stuck.swap_remove(next);
+                self.channels().blocked.swap_remove(next);
                 self.receive(step, operation, endpoint, done);
             } else if let Some(why) = endpoint.why_silent(other).filter(|_| !self.has_news(step)) {
-                self.channels().stuck.swap_remove(next);
+                self.channels().blocked.swap_remove(next);
                 self.complete(step.0, Err(why));
             } else {
                 next += 1;
             }
         }
-        self.stuck().len() < before
+        self.blocked().len() < before
     }
 
     /// Whether the channel of a step holds a message. If the peer has left, call this only after
     /// that is known: what the peer sent just before it left must not be lost.
     fn has_news(&self, step: StepId) -> bool {
-        matches!(self.link_of(step), Some(MessageRoute::In(channel)) if channel.has_news())
+        matches!(self.route_of(step), Some(MessageRoute::In(channel)) if channel.has_news())
     }
 
     fn peer(&self, rank: Rank) -> Peer {
@@ -323,7 +324,7 @@ impl Execution {
             Action::Send { .. } if self.fault.is_some() => {
                 self.send_spoiled(step, operation, endpoint)
             }
-            _ if self.is_linked(step) => self.try_channel(step, operation, endpoint),
+            _ if self.has_route(step) => self.try_channel(step, operation, endpoint),
             Action::Send { .. } => self.send(step, operation, endpoint),
             Action::Recv { .. } => {
                 self.receive(step, operation, endpoint, done);
@@ -372,13 +373,13 @@ impl Execution {
         if may_be_shorter { Fill::Part } else { Fill::Whole }
     }
 
-    fn is_linked(&self, step: StepId) -> bool {
-        !matches!(self.link_of(step), None | Some(MessageRoute::Message))
+    fn has_route(&self, step: StepId) -> bool {
+        !matches!(self.route_of(step), None | Some(MessageRoute::Message))
     }
 
     #[inline]
-    fn link_of(&self, step: StepId) -> Option<&MessageRoute> {
-        self.channels.as_ref()?.links.get(step.index())
+    fn route_of(&self, step: StepId) -> Option<&MessageRoute> {
+        self.channels.as_ref()?.routes.get(step.index())
     }
 
     /// Sends the message of a step as a tagged message.
@@ -428,7 +429,7 @@ impl Execution {
         endpoint: &mut Endpoint,
     ) -> StepAttempt {
         let channels = self.channels.as_mut().expect("only linked steps have channels");
-        match &mut channels.links[step.index()] {
+        match &mut channels.routes[step.index()] {
             MessageRoute::In(channel) => {
                 let Action::Recv { from, into, .. } = *self.planned.plan.step(step) else {
                     unreachable!("only receives have an incoming channel")
@@ -436,7 +437,7 @@ impl Execution {
                 let into = self.memory.region_mut(into);
                 // SAFETY: as in `receive`; the channel was opened for its length.
                 match unsafe { channel.try_recv(into) } {
-                    None => return StepAttempt::Stuck,
+                    None => return StepAttempt::Blocked,
                     Some(true) => endpoint.wake(self.peer(from)),
                     Some(false) => {}
                 }
@@ -450,12 +451,12 @@ impl Execution {
 
     fn send_through(&mut self, step: StepId, endpoint: &Endpoint) -> StepAttempt {
         let (to, _, data) = self.message(step);
-        let MessageRoute::Out(channel) = &mut self.channels().links[step.index()] else {
+        let MessageRoute::Out(channel) = &mut self.channels().routes[step.index()] else {
             unreachable!("only called with a channel")
         };
         // SAFETY: as in `receive`.
         if !unsafe { channel.try_send(data) } {
-            return StepAttempt::Stuck;
+            return StepAttempt::Blocked;
         }
         endpoint.wake(to);
         StepAttempt::Done

@@ -62,13 +62,13 @@ impl Engine {
     /// Polls up to `looks` times for the messages of an inline run. Returns `Complete` if it has
     /// succeeded.
     #[inline]
-    pub(crate) fn poll_inline(&mut self, sprinter: &mut InlineRun, looks: u32) -> Advance {
-        let mut pace = Advance::Behind;
+    pub(crate) fn poll_inline(&mut self, inline: &mut InlineRun, looks: u32) -> Advance {
+        let mut advance = Advance::Behind;
         for look in 1..=looks {
-            pace = sprinter.run.sprint(&mut self.endpoint);
-            match pace {
-                Advance::Complete if sprinter.run.error().is_some() => return Advance::Failed,
-                Advance::Complete | Advance::Failed => return pace,
+            advance = inline.run.run_inorder(&mut self.endpoint);
+            match advance {
+                Advance::Complete if inline.run.error().is_some() => return Advance::Failed,
+                Advance::Complete | Advance::Failed => return advance,
                 Advance::Waiting(from)
                     if self.active == 0 || !look.is_multiple_of(POLLS_PER_PROGRESS) =>
                 {
@@ -79,19 +79,19 @@ impl Engine {
                 }
             }
         }
-        pace
+        advance
     }
 
     /// Ends an inline run that has succeeded, and returns its execution for the next call.
     #[inline]
-    pub(crate) fn finish_inline(&mut self, sprinter: InlineRun) {
-        let InlineRun { run, mut staging } = sprinter;
+    pub(crate) fn finish_inline(&mut self, inline: InlineRun) {
+        let InlineRun { run, mut staging } = inline;
         self.finish_at_once(run, staging.as_deref_mut());
     }
 
     /// Turns an inline run into an operation, because it takes too long or has failed.
-    pub(crate) fn promote(&mut self, sprinter: InlineRun) -> Id {
-        self.begin_run(sprinter.run, sprinter.staging)
+    pub(crate) fn promote(&mut self, inline: InlineRun) -> Id {
+        self.begin_run(inline.run, inline.staging)
     }
 
     /// Advances other operations, if more than `own` are active, for a caller that polls only its
@@ -147,7 +147,7 @@ impl Engine {
     pub(super) fn start_active(&mut self, id: Id) {
         if self.books.is_none() && self.polled.len() < POLLED_OPS_MAX {
             let mut done = mem::take(&mut self.done);
-            self.sprint(id, &mut done);
+            self.advance_inorder(id, &mut done);
             self.settle(done);
         } else {
             self.advance(id);
@@ -155,7 +155,7 @@ impl Engine {
     }
 
     /// Advances an operation inline if it may run so, else in general. Returns whether it moved.
-    pub(super) fn sprint(&mut self, id: Id, done: &mut Vec<Completion>) -> bool {
+    pub(super) fn advance_inorder(&mut self, id: Id, done: &mut Vec<Completion>) -> bool {
         let Some(Operation { work: Work::Run(run), .. }) = self.operations.get_mut(id) else {
             return false;
         };
@@ -164,7 +164,7 @@ impl Engine {
             return true;
         }
         let before = run.steps_left();
-        match run.sprint(&mut self.endpoint) {
+        match run.run_inorder(&mut self.endpoint) {
             Advance::Complete => {
                 self.finish_run(id);
                 return true;
@@ -184,11 +184,11 @@ impl Engine {
     /// Polls up to `looks` times for the messages of an operation, and advances other operations,
     /// whose peers may wait for this rank.
     pub(crate) fn poll(&mut self, id: Id, looks: u32) {
-        match self.hurry_play(id, looks) {
+        match self.poll_linked(id, looks) {
             Polled::Over => return self.progress_others(0),
             Polled::Moved | Polled::Waits => return self.progress_others(1),
-            Polled::Unscripted if self.is_polled(id) => self.poll_run(id, looks),
-            Polled::Unscripted | Polled::Message => self.poll_posted(id, looks),
+            Polled::NotCompiled if self.is_polled(id) => self.poll_run(id, looks),
+            Polled::NotCompiled | Polled::Message => self.poll_posted(id, looks),
         }
         self.progress_except(id);
     }

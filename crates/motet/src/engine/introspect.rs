@@ -34,10 +34,10 @@ impl Engine {
 
     /// The routes of a collective's messages, and why it has its algorithm, if its plan does not
     /// know.
-    pub(crate) fn ways(&mut self, id: Id) -> Option<(TransportSummary, Option<Arc<str>>)> {
+    pub(crate) fn transport(&mut self, id: Id) -> Option<(TransportSummary, Option<Arc<str>>)> {
         match self.operations.get_mut(id) {
             Some(Operation { work: Work::Run(run), rare, .. }) => {
-                Some((run.ways(), rare.as_ref().and_then(|rare| rare.reason.clone())))
+                Some((run.transport(), rare.as_ref().and_then(|rare| rare.reason.clone())))
             }
             _ => None,
         }

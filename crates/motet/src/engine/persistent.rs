@@ -15,7 +15,7 @@ pub(crate) enum StartOutcome {
     Over,
     UnderWay,
     /// It has been removed, because of a death in the world for instance.
-    Gone,
+    Removed,
 }
 
 /// The result of advancing an operation.
@@ -26,20 +26,20 @@ pub(super) enum Polled {
     Moved,
     Waits,
     /// A collective without a linked program.
-    Unscripted,
+    NotCompiled,
     /// Not a collective.
     Message,
 }
 
 /// Advances the linked program of the operation with this id.
-pub(super) fn play_run(
+pub(super) fn run_linked(
     run: &mut Execution,
     id: Id,
     endpoint: &Endpoint,
     polled: &mut Vec<Id>,
 ) -> Polled {
     let before = run.steps_left();
-    if run.run_inorder(endpoint) {
+    if run.run_linked(endpoint) {
         return Polled::Over;
     }
     if !mem::replace(&mut run.polled, true) {
@@ -52,7 +52,7 @@ impl Engine {
     /// Starts an inactive persistent operation. One that ends during the start is inactive again: a
     /// rank that only sends waits for nothing, and need not poll.
     pub(crate) fn start(&mut self, id: Id) -> StartOutcome {
-        let Some(operation) = self.operations.get_mut(id) else { return StartOutcome::Gone };
+        let Some(operation) = self.operations.get_mut(id) else { return StartOutcome::Removed };
         debug_assert_eq!(operation.state, State::Inactive);
         if let Work::Run(run) = &mut operation.work {
             if let Some(staging) = staging_of(&mut operation.rare) {
@@ -66,15 +66,15 @@ impl Engine {
             }
             run.restart();
             if run.is_compiled() {
-                let played = play_run(run, id, &self.endpoint, &mut self.polled);
-                if played == Polled::Over && operation.rare.is_none() {
+                let polled = run_linked(run, id, &self.endpoint, &mut self.polled);
+                if polled == Polled::Over && operation.rare.is_none() {
                     self.has_ended(0);
                     self.progress_others(0);
                     return StartOutcome::Over;
                 }
                 operation.state = State::Active;
                 self.active += 1;
-                if played == Polled::Over {
+                if polled == Polled::Over {
                     self.finish_run(id);
                 }
                 return StartOutcome::UnderWay;
@@ -82,12 +82,12 @@ impl Engine {
         }
         operation.state = State::Active;
         self.active += 1;
-        self.go_first(id);
+        self.advance_first(id);
         StartOutcome::UnderWay
     }
 
     /// Advances a started operation without a linked program.
-    fn go_first(&mut self, id: Id) {
+    fn advance_first(&mut self, id: Id) {
         let operation = self.operations.get_mut(id).expect("it has just been started");
         match &operation.work {
             Work::Stored(stored) if stored.posting == Posting::WhenReady => {}
@@ -101,17 +101,17 @@ impl Engine {
     }
 
     /// Advances an operation, if it has a linked program.
-    pub(super) fn play(&mut self, id: Id) -> Polled {
+    pub(super) fn advance_linked(&mut self, id: Id) -> Polled {
         let Some(operation) = self.operations.get_mut(id) else { return Polled::Over };
         let Work::Run(run) = &mut operation.work else { return Polled::Message };
         if !run.is_compiled() {
-            return Polled::Unscripted;
+            return Polled::NotCompiled;
         }
         if operation.state != State::Active {
             return Polled::Over;
         }
-        let played = play_run(run, id, &self.endpoint, &mut self.polled);
-        if played == Polled::Over {
+        let polled = run_linked(run, id, &self.endpoint, &mut self.polled);
+        if polled == Polled::Over {
             if operation.rare.is_some() {
                 self.finish_run(id);
             } else {
@@ -119,16 +119,16 @@ impl Engine {
                 self.has_ended(1);
             }
         }
-        played
+        polled
     }
 
     /// Polls up to `looks` times for the messages of an operation, if it has a linked program.
-    pub(super) fn hurry_play(&mut self, id: Id, looks: u32) -> Polled {
-        let mut played = Polled::Waits;
+    pub(super) fn poll_linked(&mut self, id: Id, looks: u32) -> Polled {
+        let mut polled = Polled::Waits;
         for look in 1..=looks {
-            played = self.play(id);
-            match played {
-                Polled::Over | Polled::Unscripted | Polled::Message => break,
+            polled = self.advance_linked(id);
+            match polled {
+                Polled::Over | Polled::NotCompiled | Polled::Message => break,
                 // The awaited message may depend on another operation of this rank.
                 Polled::Waits
                     if self.active > 1 && look.is_multiple_of(inline_run::POLLS_PER_PROGRESS) =>
@@ -138,6 +138,6 @@ impl Engine {
                 Polled::Waits | Polled::Moved => {}
             }
         }
-        played
+        polled
     }
 }

@@ -19,15 +19,15 @@ impl Engine {
             let id = self.polled[next];
             moved |= self.poll_one(id, done);
             let operation = self.operations.get_mut(id);
-            let stuck = operation.is_some_and(|operation| match &mut operation.work {
+            let is_polled = operation.is_some_and(|operation| match &mut operation.work {
                 Work::Run(run) => {
-                    let waits = run.is_stuck() || run.may_run_inorder();
+                    let waits = run.is_blocked() || run.may_run_inorder();
                     run.polled = operation.state == State::Active && waits;
                     run.polled
                 }
                 _ => false,
             });
-            if stuck {
+            if is_polled {
                 next += 1;
             } else {
                 self.polled.swap_remove(next);
@@ -43,10 +43,10 @@ impl Engine {
             return false;
         }
         if run.is_compiled() {
-            return self.play(id) != Polled::Waits;
+            return self.advance_linked(id) != Polled::Waits;
         }
         if run.may_run_inorder() {
-            return self.sprint(id, done);
+            return self.advance_inorder(id, done);
         }
         if !run.poll(id.0, &mut self.endpoint) {
             return false;

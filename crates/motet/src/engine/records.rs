@@ -211,11 +211,11 @@ impl Engine {
         let mut awaited = Vec::with_capacity(ids.len());
         for &id in ids {
             let Some(operation) = self.operations.get_mut(id) else { continue };
-            let (number, stuck_with) = match &operation.work {
-                Work::Run(run) => (Some(run.number()), run.stuck_with()),
+            let (number, blocked_by) = match &operation.work {
+                Work::Run(run) => (Some(run.number()), run.blocked_by()),
                 _ => (None, Vec::new()),
             };
-            awaited.push(Awaited { id, number, stuck_with });
+            awaited.push(Awaited { id, number, blocked_by });
         }
         if let Some(books) = &self.books {
             report(books, &self.endpoint, waited, &awaited);

@@ -17,7 +17,7 @@ use std::iter::zip;
 
 use motet_plan::Block;
 
-use super::{Advance, Engine, Execution, InlineRun, PlanProgram, Selection};
+use super::{Advance, Engine, Execution, InlineRun, ReplayProgram, Selection};
 use crate::base::collective_kind::CollectiveKind;
 use crate::engine::OpKey;
 
@@ -211,7 +211,7 @@ pub(super) struct CachedCall {
     /// The address of the execution, which tells it from executions stored here before.
     owner: usize,
     /// The plan program; `None` if the call is not short.
-    course: Option<PlanProgram>,
+    program: Option<ReplayProgram>,
     /// The execution; `None` while it is running.
     run: Option<Box<Execution>>,
 }
@@ -323,7 +323,7 @@ impl Engine {
         number: impl FnOnce() -> OpKey,
         looks: u32,
     ) -> Option<Replay> {
-        self.dash_along(known, number, looks, |_| true)
+        self.replay_with(known, number, looks, |_| true)
     }
 
     /// Like [`Engine::replay`] with one poll, for a caller that does not wait, and only if this
@@ -335,41 +335,41 @@ impl Engine {
         known: &ReplayKey<'_>,
         number: impl FnOnce() -> OpKey,
     ) -> Option<Replay> {
-        self.dash_along(known, number, 1, |course| course.is_one_way)
+        self.replay_with(known, number, 1, |program| program.is_one_way)
     }
 
     #[inline(always)] // it is two functions
-    fn dash_along(
+    fn replay_with(
         &mut self,
         known: &ReplayKey<'_>,
         number: impl FnOnce() -> OpKey,
         looks: u32,
-        suits: impl FnOnce(&PlanProgram) -> bool,
+        suits: impl FnOnce(&ReplayProgram) -> bool,
     ) -> Option<Replay> {
         if !self.may_repeat() {
             return None;
         }
-        let CachedCall { course, run: kept, .. } = self.calls.bind(known, number)?;
-        let course = course.as_ref().filter(|course| suits(course));
-        let (Some(course), Some(run)) = (course, &mut *kept) else {
+        let CachedCall { program, run: kept, .. } = self.calls.bind(known, number)?;
+        let program = program.as_ref().filter(|program| suits(program));
+        let (Some(program), Some(run)) = (program, &mut *kept) else {
             return kept.take().map(Replay::Long);
         };
-        let (mut place, mut pace, mut left) = (0, Advance::Behind, looks);
+        let (mut place, mut advance, mut left) = (0, Advance::Behind, looks);
         while left > 0 {
             left -= 1;
-            pace = run.follow(course, &mut place, &mut self.endpoint);
-            match pace {
+            advance = run.run_program(program, &mut place, &mut self.endpoint);
+            match advance {
                 Advance::Waiting(from) if self.active == 0 => self.endpoint.fetch_from(from),
                 _ => break,
             }
         }
-        if pace == Advance::Complete {
+        if advance == Advance::Complete {
             self.ended += 1;
             self.progress_others(0);
             return Some(Replay::Over);
         }
         run.begin_at(place);
-        kept.take().map(|run| Replay::Short(InlineRun::of(run), pace, left))
+        kept.take().map(|run| Replay::Short(InlineRun::of(run), advance, left))
     }
 
     /// Stores the execution of a call that has ended, with its input and output buffers and their
@@ -401,7 +401,7 @@ impl Engine {
             lists: VectorLists::of(known.lists()),
             misaligned: (1 << low.trailing_zeros()) - 1,
             owner: std::ptr::from_ref::<Execution>(run).addr(),
-            course: PlanProgram::of(run),
+            program: run.compile_for_replay(),
             run: None,
         };
         let slot = known.signature.slot();

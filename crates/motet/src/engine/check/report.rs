@@ -22,7 +22,7 @@ pub(crate) struct Awaited {
     /// The number of a collective.
     pub(crate) number: Option<OpKey>,
     /// The ranks for whose channels a collective waits.
-    pub(crate) stuck_with: Vec<Peer>,
+    pub(crate) blocked_by: Vec<Peer>,
 }
 
 /// A report, line by line: a name or source line inside a line cannot start another line.
@@ -58,7 +58,7 @@ pub(crate) fn report(
         for transit in &transits {
             text.line(format_args!("motet:   {}", in_words(transit, live.is_none(), &rank)));
         }
-        for &peer in &each.stuck_with {
+        for &peer in &each.blocked_by {
             text.line(format_args!("motet:   it waits for {}", rank(peer)));
         }
         if let Some(ledger) = ledger {

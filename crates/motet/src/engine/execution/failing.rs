@@ -115,13 +115,13 @@ impl Execution {
         operation: u64,
         endpoint: &mut Endpoint,
     ) -> StepAttempt {
-        if let Some(MessageRoute::Unknown) = self.link_of(step) {
+        if let Some(MessageRoute::Unknown) = self.route_of(step) {
             let (to, label, _) = self.message(step);
             endpoint.forget_channel(to, label);
         }
         self.invalidate();
         if let Some(channels) = &mut self.channels {
-            channels.links[step.index()] = MessageRoute::Message;
+            channels.routes[step.index()] = MessageRoute::Message;
         }
         let (to, label, _) = self.message(step);
         let token = Token { operation, step: step.0 };

@@ -8,11 +8,10 @@
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
-use motet_fabric::{Endpoint, InlineRecv, Label, Peer, Region, Token, TransferError};
+use motet_fabric::{Endpoint, Region, Token, TransferError};
 use motet_plan::{Action, Slice, StepId};
 
 use super::Execution;
-use crate::data::kernel::Kernel;
 
 /// The reduction that is fused with a receive.
 #[derive(Clone, Copy, Debug)]
@@ -41,24 +40,13 @@ pub(super) enum OperandSide {
 }
 
 impl OperandSide {
-    /// Reduces `count` elements of the received operand and the other one.
-    ///
-    /// # Safety
-    /// As [`Kernel::reduce`].
+    /// The left and the right operand.
     #[inline]
-    pub(super) unsafe fn reduce(
-        self,
-        kernel: &dyn Kernel,
-        [received, other]: [*const u8; 2],
-        into: *mut u8,
-        count: usize,
-    ) {
-        let [left, right] = match self {
+    pub(super) fn in_order<T>(self, [received, other]: [T; 2]) -> [T; 2] {
+        match self {
             OperandSide::Left => [received, other],
             OperandSide::Right => [other, received],
-        };
-        // SAFETY: passed on.
-        unsafe { kernel.reduce(left, right, into, count) };
+        }
     }
 }
 
@@ -81,22 +69,6 @@ impl Execution {
         Some(Reduction { step, alignment })
     }
 
-    /// Receives and reduces the next message, if it has arrived.
-    #[inline]
-    pub(super) fn receive_and_reduce(
-        &mut self,
-        receive: StepId,
-        reduction: Reduction,
-        endpoint: &mut Endpoint,
-    ) -> InlineRecv {
-        let (from, label, place) = self.awaited(receive);
-        let (element, into) = (self.element, self.memory.region_mut(place));
-        let read = |received| self.reduce_received(place, received, reduction.step);
-        // SAFETY: slices of our own plan; the buffers are bound while the run is active, and the
-        // plan keeps other steps off them.
-        unsafe { endpoint.read_inline((from, label), element, into, reduction.alignment, read) }
-    }
-
     /// Like [`Execution::complete`], for a transfer whose message may still be in shared memory.
     pub(crate) fn complete_transfer(
         &mut self,
@@ -113,13 +85,15 @@ impl Execution {
     fn take_lying(&mut self, receive: StepId, token: Token, endpoint: &mut Endpoint) {
         let Some(reduction) = self.planned.plan.reduction(receive) else { return };
         let read = endpoint.consume_in_place(token, |received| {
-            let (_, _, place) = self.awaited(receive);
+            let Action::Recv { into: place, .. } = *self.planned.plan.step(receive) else {
+                unreachable!("not a receive")
+            };
             if self.exec.take_last(&self.planned.plan, reduction) {
                 self.reduce_received(place, received, reduction);
                 self.exec.complete(&self.planned.plan, reduction);
             } else {
                 let into = self.memory.region_mut(place).start();
-                // SAFETY: as in `receive_and_reduce`; the message is as long as its place.
+                // SAFETY: as in `reduce_received`; the message is as long as its place.
                 unsafe { into.copy_from_nonoverlapping(received.start(), received.bytes()) };
             }
         });
@@ -141,13 +115,5 @@ impl Execution {
         let reduced =
             unsafe { self.memory.reduce_received(kernel, (place, received), [left, right], into) };
         self.check_operator(reduced);
-    }
-
-    /// The source, the label and the destination of a receiving step.
-    fn awaited(&self, receive: StepId) -> (Peer, Label, Slice) {
-        let Action::Recv { from, ordinal, into } = *self.planned.plan.step(receive) else {
-            unreachable!("not a receive")
-        };
-        (self.peer(from), self.label(ordinal), into)
     }
 }

@@ -1,17 +1,21 @@
-//! In-order execution: runs the steps of a plan with short messages one after the other.
+//! In-order execution: runs the instructions of a [program](super::program) one after the other.
 //!
-//! No receive is posted: each step is tried until it can be done. At any point the execution can
-//! switch to dataflow execution.
+//! No receive is posted: each instruction is tried until it can be done, so at any point at most
+//! one waits. At any point the execution can switch to dataflow execution.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
-use motet_fabric::{Endpoint, InlineRecv, Peer};
-use motet_plan::{Action, StepId};
+use std::borrow::Borrow;
+
+use motet_fabric::{Fill, Peer, Region, RegionMut, TransferError};
+use motet_plan::StepId;
 
 use super::Execution;
-use super::fused::Reduction;
+use super::program::{Bases, Instr, Span};
+use crate::ExceptionId;
+use crate::data::kernel::Kernel;
 
-/// The result of an in-order execution, or of one step of it.
+/// The result of an in-order execution, or of one instruction of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Advance {
     Complete,
@@ -28,6 +32,166 @@ impl Advance {
     #[inline]
     pub(crate) fn is_under_way(self) -> bool {
         matches!(self, Advance::Waiting(_) | Advance::Behind)
+    }
+}
+
+/// The result of an attempt to run an instruction.
+pub(super) type Attempt = Result<Advance, TransferError>;
+
+/// How the messages of a program travel.
+pub(super) trait Routes {
+    /// The name by which these routes know the message of a step, which has this ordinal.
+    fn message(step: StepId, ordinal: u32) -> u32;
+
+    /// Whether a message of so many bytes can be reduced where it is, by a kernel that needs this
+    /// alignment.
+    fn fuses(alignment: usize, bytes: usize) -> bool;
+
+    /// Sends a message, if there is room.
+    ///
+    /// # Safety
+    /// The data is readable now. The message is one that was compiled for these routes.
+    unsafe fn send(&mut self, to: Peer, message: u32, from: Region) -> Attempt;
+
+    /// Receives a message, if it is there.
+    ///
+    /// # Safety
+    /// `into` is writable now, and nobody else uses it. The message is one that was compiled for
+    /// these routes.
+    unsafe fn receive(&mut self, from: Peer, message: u32, into: RegionMut, fill: Fill) -> Attempt;
+
+    /// Reads a message where it is, if it is there and has this alignment, else at `place`.
+    ///
+    /// # Safety
+    /// As [`Routes::receive`].
+    unsafe fn read(
+        &mut self,
+        from: Peer,
+        message: u32,
+        place: (RegionMut, usize),
+        read: impl FnOnce(Region),
+    ) -> Attempt;
+}
+
+/// Runs the instructions of one execution. `MAY_THROW` says whether its operator may.
+pub(super) struct Executor<'a, R, const MAY_THROW: bool> {
+    pub(super) routes: R,
+    pub(super) bases: Bases,
+    pub(super) kernel: Option<&'a dyn Kernel>,
+}
+
+impl<R: Routes, const MAY_THROW: bool> Executor<'_, R, MAY_THROW> {
+    /// Runs instructions from `place` until one must wait, and advances `place`.
+    ///
+    /// # Safety
+    /// As [`Executor::run`], for each instruction.
+    #[inline(always)]
+    pub(super) unsafe fn run_all<S: Span, I: Borrow<Instr<S>>>(
+        &mut self,
+        place: &mut usize,
+        instruction_at: impl Fn(usize) -> Option<I>,
+    ) -> Attempt {
+        while let Some(instruction) = instruction_at(*place) {
+            // SAFETY: passed on.
+            let (attempt, steps) = unsafe { self.run(instruction.borrow()) };
+            *place += steps;
+            match attempt {
+                Ok(Advance::Complete) => {}
+                attempt => return attempt,
+            }
+        }
+        Ok(Advance::Complete)
+    }
+
+    /// Runs an instruction if that is possible now. Returns the number of steps done, too.
+    ///
+    /// # Safety
+    /// What it reads is readable, and what it writes is writable and used by nobody else. It was
+    /// compiled for these routes, and the kernel is that of its run.
+    #[inline(always)]
+    unsafe fn run<S: Span>(&mut self, instruction: &Instr<S>) -> (Attempt, usize) {
+        let bases = &self.bases;
+        match *instruction {
+            Instr::Send { to, message, from } => {
+                // SAFETY: passed on.
+                counted(unsafe { self.routes.send(to, message, from.region(bases)) }, 1)
+            }
+            Instr::Receive { from, message, into, fill } => {
+                let into = into.region_mut(bases);
+                // SAFETY: passed on.
+                counted(unsafe { self.routes.receive(from, message, into, fill) }, 1)
+            }
+            Instr::ReceiveAndReduce {
+                from,
+                message,
+                place,
+                alignment,
+                other,
+                side,
+                into,
+                count,
+            } => {
+                let (kernel, mut reduced) = (self.kernel, Ok(()));
+                let read = |received: Region| {
+                    let operands = [received.start(), other.start(bases).cast_const()];
+                    let [left, right] = side.in_order(operands);
+                    // SAFETY: passed on, as for `Reduce`; what is received is as long as its place,
+                    // and aligned well enough for this kernel.
+                    reduced = unsafe {
+                        reduce::<MAY_THROW>(kernel, [left, right], into.start(bases), count)
+                    };
+                };
+                let place = (place.region_mut(bases), alignment);
+                // SAFETY: passed on.
+                let read = unsafe { self.routes.read(from, message, place, read) };
+                counted(reduced.and(read), 2)
+            }
+            Instr::Copy { from, into } => {
+                let (from, into) = (from.region(bases), into.start(bases));
+                // SAFETY: passed on; a plan copies between slices that do not overlap.
+                unsafe { into.copy_from_nonoverlapping(from.start(), from.bytes()) };
+                (Ok(Advance::Complete), 1)
+            }
+            Instr::Reduce { left, right, into, count } => {
+                let operands = [left, right].map(|operand| operand.start(bases).cast_const());
+                // SAFETY: passed on; slices overlap only as plans allow, which is what kernels
+                // allow.
+                let reduced =
+                    unsafe { reduce::<MAY_THROW>(self.kernel, operands, into.start(bases), count) };
+                (reduced.map(|()| Advance::Complete), 1)
+            }
+        }
+    }
+}
+
+/// `into = left ∘ right`.
+///
+/// # Safety
+/// As [`Kernel::reduce`].
+#[inline(always)]
+unsafe fn reduce<const MAY_THROW: bool>(
+    kernel: Option<&dyn Kernel>,
+    [left, right]: [*const u8; 2],
+    into: *mut u8,
+    count: usize,
+) -> Result<(), TransferError> {
+    let kernel = kernel.expect("a plan that reduces has a kernel");
+    if MAY_THROW {
+        // SAFETY: passed on.
+        let reduced = unsafe { kernel.try_reduce(left, right, into, count) };
+        return reduced.map_err(|ExceptionId(id)| TransferError::Thrown(id));
+    }
+    // SAFETY: passed on.
+    unsafe { kernel.reduce(left, right, into, count) };
+    Ok(())
+}
+
+/// The number of steps that an instruction of so many has done. After an error they are done, too.
+#[inline(always)]
+fn counted(attempt: Attempt, steps: usize) -> (Attempt, usize) {
+    match attempt {
+        Ok(Advance::Complete) | Err(_) => (attempt, steps),
+        Ok(_) => (attempt, 0),
     }
 }
 
@@ -48,87 +212,9 @@ impl Execution {
             && !self.exec.is_at_step()
     }
 
-    /// Does the steps in order until one cannot be done yet.
-    pub(crate) fn sprint(&mut self, endpoint: &mut Endpoint) -> Advance {
-        debug_assert!(self.may_run_inorder());
-        while let Some(step) = self.exec.next_ready(&self.planned.plan) {
-            let reduction = self.reduction(step);
-            let pace = self.try_step(step, reduction, endpoint);
-            if pace != Advance::Complete {
-                self.exec.unclaim();
-                return pace;
-            }
-            self.exec.complete(&self.planned.plan, step);
-            self.skip_fused(reduction);
-            if self.fault.is_some() && !self.exec.is_done() {
-                return Advance::Failed;
-            }
-        }
-        Advance::Complete
-    }
-
-    /// Skips a reduction that was fused with the receive before it.
-    #[inline]
-    fn skip_fused(&mut self, reduction: Option<Reduction>) {
-        if let Some(Reduction { step, .. }) = reduction
-            && self.exec.take_last(&self.planned.plan, step)
-        {
-            self.exec.complete(&self.planned.plan, step);
-        }
-    }
-
-    /// Does a step, with the reduction fused with it if any, if that is possible now.
-    #[inline]
-    fn try_step(
-        &mut self,
-        step: StepId,
-        reduction: Option<Reduction>,
-        endpoint: &mut Endpoint,
-    ) -> Advance {
-        match *self.planned.plan.step(step) {
-            Action::Copy { from, into } => {
-                // SAFETY: slices of our own plan; the buffers are bound while the run is active.
-                unsafe { self.memory.copy(from, into) };
-            }
-            Action::Reduce { left, right, into } => {
-                let kernel = self.kernel.as_deref().expect("a plan that reduces has a kernel");
-                // SAFETY: as above; the kernel was made for this type together with the buffers.
-                let reduced = unsafe { self.memory.reduce(kernel, left, right, into) };
-                self.check_operator(reduced);
-            }
-            Action::Send { to, ordinal, from } => {
-                let (to, label) = (self.peer(to), self.label(ordinal));
-                let (data, element) = (self.memory.region(from), self.element);
-                let reply = self.planned.hint();
-                // SAFETY: as above.
-                if !unsafe { endpoint.send_inline(to, label, element, data, reply) } {
-                    return Advance::Behind;
-                }
-            }
-            Action::Recv { from, ordinal, into } => {
-                let short = match reduction {
-                    Some(reduction) => self.receive_and_reduce(step, reduction, endpoint),
-                    None => {
-                        let (from, label) = (self.peer(from), self.label(ordinal));
-                        let (fill, into) = (self.fill(into), self.memory.region_mut(into));
-                        // SAFETY: as above; the plan keeps other steps off the slice.
-                        unsafe { endpoint.recv_inline(from, label, self.element, into, fill) }
-                    }
-                };
-                match short {
-                    InlineRecv::Done(Ok(_)) => {}
-                    InlineRecv::Done(Err(error)) => self.fail(error),
-                    InlineRecv::Empty => return Advance::Waiting(self.peer(from)),
-                    InlineRecv::Blocked => return Advance::Behind,
-                }
-            }
-        }
-        Advance::Complete
-    }
-
     /// Whether it waits for exactly one channel.
     #[inline]
     pub(crate) fn waits_for_channel(&self) -> bool {
-        self.is_in_order() && self.is_stuck()
+        self.is_in_order() && self.is_blocked()
     }
 }

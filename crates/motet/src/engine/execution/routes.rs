@@ -7,7 +7,7 @@ use motet_fabric::{Attached, Endpoint, Failure};
 use motet_plan::{Action, Rank, StepId};
 
 use super::super::mourning::first_in;
-use super::linked_program::LinkedProgram;
+use super::channel_routes::LinkedProgram;
 use super::{Execution, MessageRoute, MessageRoutes, StepAttempt};
 
 /// When the channels of a persistent operation are opened.
@@ -44,7 +44,7 @@ impl Execution {
             _ => None,
         });
         let mut cells = cells(&received.collect::<Vec<_>>(), ranks, is_crowded).into_iter();
-        let link = |step: StepId| match *self.planned.plan.step(step) {
+        let route = |step: StepId| match *self.planned.plan.step(step) {
             Action::Recv { from, ordinal, into } if is_too_long(from, into.len) => {
                 let bytes = self.memory.bytes(into.len);
                 let (from, label) = (self.peer(from), self.label(ordinal));
@@ -67,14 +67,14 @@ impl Execution {
             Action::Send { .. } => MessageRoute::Unknown,
             Action::Copy { .. } | Action::Reduce { .. } => MessageRoute::Message,
         };
-        let links: Box<[MessageRoute]> = self.planned.plan.ids().map(link).collect();
+        let routes: Box<[MessageRoute]> = self.planned.plan.ids().map(route).collect();
         // With messages but no channel, as between hosts, it runs like a nonpersistent collective.
-        let has_channels = links.iter().any(|link| !matches!(link, MessageRoute::Message));
-        if has_channels || !self.has_messages_beside(&links) {
+        let has_channels = routes.iter().any(|route| !matches!(route, MessageRoute::Message));
+        if has_channels || !self.has_messages_beside(&routes) {
             // Room for every step, so that no start allocates.
-            let stuck = Vec::with_capacity(links.len());
-            let script = LinkedProgram::of(self, &links);
-            self.channels = Some(Box::new(MessageRoutes { links, stuck, script }));
+            let blocked = Vec::with_capacity(routes.len());
+            let program = LinkedProgram::of(self, &routes);
+            self.channels = Some(Box::new(MessageRoutes { routes, blocked, program }));
         }
         // The previous operation may have ended while it was polled.
         (self.polled, self.to_be_linked) = (false, false);
@@ -130,8 +130,8 @@ impl Execution {
             self.link(endpoint);
         }
         let Some(channels) = self.channels.take() else { return };
-        for (step, link) in self.planned.plan.ids().zip(channels.links) {
-            match (link, *self.planned.plan.step(step)) {
+        for (step, route) in self.planned.plan.ids().zip(channels.routes) {
+            match (route, *self.planned.plan.step(step)) {
                 (MessageRoute::In(channel), _) => endpoint.close_channel(channel),
                 (MessageRoute::Unknown, Action::Send { to, ordinal, .. }) => {
                     endpoint.forget_channel(self.peer(to), self.label(ordinal));
@@ -148,10 +148,10 @@ impl Execution {
         if self.to_be_linked {
             self.link(endpoint);
         }
-        let links = self.channels.iter_mut().flat_map(|channels| &mut channels.links);
-        links.for_each(|link| {
-            if let MessageRoute::In(_) = link {
-                *link = MessageRoute::Message;
+        let routes = self.channels.iter_mut().flat_map(|channels| &mut channels.routes);
+        routes.for_each(|route| {
+            if let MessageRoute::In(_) = route {
+                *route = MessageRoute::Message;
             }
         });
         self.unlink(endpoint);
@@ -171,15 +171,15 @@ impl Execution {
         endpoint: &mut Endpoint,
     ) -> StepAttempt {
         let (to, label, data) = self.message(step);
-        let link = match endpoint.attach_channel(to, label, self.element, data.bytes()) {
-            Attached::Unknown => return StepAttempt::Stuck,
+        let route = match endpoint.attach_channel(to, label, self.element, data.bytes()) {
+            Attached::Unknown => return StepAttempt::Blocked,
             Attached::Channel(channel) => MessageRoute::Out(channel),
             Attached::Refused => MessageRoute::Message,
             // The ranks disagree on the operation. The receiver must find out as it would without
             // channels: by a message that does not fit.
             Attached::Mismatch(_) => MessageRoute::Message,
         };
-        self.channels().links[step.index()] = link;
+        self.channels().routes[step.index()] = route;
         self.try_channel(step, operation, endpoint)
     }
 }

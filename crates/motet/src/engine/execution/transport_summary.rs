@@ -19,28 +19,28 @@ pub(crate) struct TransportSummary {
     /// Received messages that are reduced in shared memory, if they arrive in a way that allows it.
     pub(crate) reduced: usize,
     /// Whether a linked program runs the steps.
-    pub(crate) by_script: bool,
+    pub(crate) is_compiled: bool,
 }
 
 impl Execution {
     /// Counts the routes of its messages, as far as they are known.
-    pub(crate) fn ways(&self) -> TransportSummary {
-        let mut ways =
-            TransportSummary { by_script: self.is_compiled(), ..TransportSummary::default() };
+    pub(crate) fn transport(&self) -> TransportSummary {
+        let mut routes =
+            TransportSummary { is_compiled: self.is_compiled(), ..TransportSummary::default() };
         for step in self.planned.plan.ids() {
-            ways.reduced += usize::from(self.reduction(step).is_some());
-            match (self.planned.plan.step(step), self.link_of(step)) {
+            routes.reduced += usize::from(self.reduction(step).is_some());
+            match (self.planned.plan.step(step), self.route_of(step)) {
                 (Action::Copy { .. } | Action::Reduce { .. }, _) => {}
-                _ if self.to_be_linked => ways.open += 1,
-                (_, Some(MessageRoute::In(_))) => ways.channels_in += 1,
-                (_, Some(MessageRoute::Unknown)) => ways.channels_out += 1,
+                _ if self.to_be_linked => routes.open += 1,
+                (_, Some(MessageRoute::In(_))) => routes.channels_in += 1,
+                (_, Some(MessageRoute::Unknown)) => routes.channels_out += 1,
                 (_, Some(MessageRoute::Out(_))) => {
-                    ways.channels_out += 1;
-                    ways.known_out += 1;
+                    routes.channels_out += 1;
+                    routes.known_out += 1;
                 }
-                (_, None | Some(MessageRoute::Message)) => ways.tagged += 1,
+                (_, None | Some(MessageRoute::Message)) => routes.tagged += 1,
             }
         }
-        ways
+        routes
     }
 }

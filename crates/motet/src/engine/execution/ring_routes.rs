@@ -1,0 +1,158 @@
+//! In-order execution with messages in the eager rings: a replayed call, which has a program, and
+//! any other call, whose instructions are compiled one by one when they are reached.
+//!
+//! A program pays if it runs more than once. To compile it takes longer than to run it, and it
+//! cannot be kept with the plan: one plan serves communicators of different ranks and operators of
+//! different alignments.
+
+#![allow(unsafe_code)] // listed in docs/unsafe.md
+
+use motet_fabric::{
+    Endpoint, Fill, InlineRecv, Label, Peer, Region, RegionMut, TrafficHint, TypeCode,
+};
+use motet_plan::StepId;
+
+use super::inorder::{Attempt, Executor, Routes};
+use super::program::{BufferSpan, PlanProgram};
+use super::{Advance, Execution, OpKey};
+
+/// The program of a call in the replay cache: only base addresses are supplied per call.
+pub(crate) type ReplayProgram = PlanProgram<BufferSpan>;
+
+/// Each message is the next one in the eager ring from its sender.
+struct RingRoutes<'a> {
+    endpoint: &'a mut Endpoint,
+    number: OpKey,
+    element: TypeCode,
+    hint: TrafficHint,
+}
+
+impl RingRoutes<'_> {
+    #[inline]
+    fn label(&self, ordinal: u32) -> Label {
+        Label { context: self.number.context, tag: self.number.tag, ordinal }
+    }
+}
+
+impl Routes for RingRoutes<'_> {
+    #[inline]
+    fn message(_: StepId, ordinal: u32) -> u32 {
+        ordinal
+    }
+
+    #[inline]
+    fn fuses(_: usize, _: usize) -> bool {
+        true
+    }
+
+    #[inline]
+    unsafe fn send(&mut self, to: Peer, ordinal: u32, from: Region) -> Attempt {
+        let label = self.label(ordinal);
+        // SAFETY: passed on.
+        let sent = unsafe { self.endpoint.send_inline(to, label, self.element, from, self.hint) };
+        Ok(if sent { Advance::Complete } else { Advance::Behind })
+    }
+
+    #[inline]
+    unsafe fn receive(&mut self, from: Peer, ordinal: u32, into: RegionMut, fill: Fill) -> Attempt {
+        let label = self.label(ordinal);
+        // SAFETY: passed on.
+        attempt(unsafe { self.endpoint.recv_inline(from, label, self.element, into, fill) }, from)
+    }
+
+    #[inline]
+    unsafe fn read(
+        &mut self,
+        from: Peer,
+        ordinal: u32,
+        (place, alignment): (RegionMut, usize),
+        read: impl FnOnce(Region),
+    ) -> Attempt {
+        let message = (from, self.label(ordinal));
+        // SAFETY: passed on.
+        let received =
+            unsafe { self.endpoint.read_inline(message, self.element, place, alignment, read) };
+        attempt(received, from)
+    }
+}
+
+/// The result of an inline receive.
+#[inline]
+fn attempt(received: InlineRecv, from: Peer) -> Attempt {
+    match received {
+        InlineRecv::Done(Ok(_)) => Ok(Advance::Complete),
+        InlineRecv::Done(Err(error)) => Err(error),
+        InlineRecv::Empty => Ok(Advance::Waiting(from)),
+        InlineRecv::Blocked => Ok(Advance::Behind),
+    }
+}
+
+impl Execution {
+    /// Compiles a bound execution for the replay cache; `None` if it may not run in order.
+    pub(crate) fn compile_for_replay(&self) -> Option<ReplayProgram> {
+        if !self.may_run_inorder() {
+            return None;
+        }
+        let mut program = ReplayProgram::with_capacity(self.planned.plan.order().len());
+        program.compile::<RingRoutes<'_>>(self);
+        Some(program)
+    }
+
+    /// Runs a program from `place` until an instruction must wait, and advances `place`. The
+    /// execution need not have begun.
+    #[inline]
+    pub(crate) fn run_program(
+        &mut self,
+        program: &ReplayProgram,
+        place: &mut usize,
+        endpoint: &mut Endpoint,
+    ) -> Advance {
+        let (number, element, hint) = (self.number, self.element, program.hint);
+        let (bases, kernel) = (self.memory.bases(), self.kernel.as_deref());
+        let routes = RingRoutes { endpoint, number, element, hint };
+        // Predefined operators do not throw, and the replay cache keeps no others.
+        let mut executor = Executor::<_, false> { routes, bases, kernel };
+        let instructions = &program.instructions;
+        // SAFETY: the places are those of our own plan, in buffers that are bound; the plan keeps
+        // other steps off them.
+        match unsafe { executor.run_all(place, |place| instructions.get(place)) } {
+            Ok(advance) => advance,
+            Err(error) => {
+                self.fail(error);
+                Advance::Failed
+            }
+        }
+    }
+
+    /// Starts an execution whose program has run to this place, so that it can continue in general.
+    pub(crate) fn begin_at(&mut self, place: usize) {
+        self.begin();
+        self.exec.resume_at(place);
+    }
+
+    /// Does the steps in order until one cannot be done yet.
+    pub(crate) fn run_inorder(&mut self, endpoint: &mut Endpoint) -> Advance {
+        debug_assert!(self.may_run_inorder());
+        let (number, element, hint) = (self.number, self.element, self.planned.hint());
+        let routes = RingRoutes { endpoint, number, element, hint };
+        let (bases, kernel) = (self.memory.bases(), self.kernel.as_deref());
+        let mut executor = Executor::<_, true> { routes, bases, kernel };
+        let mut place = self.exec.place();
+        let order = self.planned.plan.order();
+        let instruction = |place: usize| {
+            let step = *order.get(place)?;
+            Some(self.instruction::<RegionMut, RingRoutes<'_>>(step))
+        };
+        // SAFETY: slices of our own plan; the buffers are bound while the run is active, and the
+        // plan keeps other steps off them. The kernel was made for this type together with them.
+        let attempt = unsafe { executor.run_all::<RegionMut, _>(&mut place, instruction) };
+        self.exec.resume_at(place);
+        match attempt {
+            Ok(advance) => advance,
+            Err(error) => {
+                self.fail(error);
+                Advance::Failed
+            }
+        }
+    }
+}
