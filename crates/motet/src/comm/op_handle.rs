@@ -166,7 +166,7 @@ impl OpHandle {
             StartOutcome::Over => End::Well,
             StartOutcome::UnderWay => End::Unknown,
             StartOutcome::Removed => {
-                let reason = engine.why_gone(self.id);
+                let reason = engine.why_removed(self.id);
                 drop(engine); // an error handler may want it
                 return Err(self.origin.error(reason));
             }

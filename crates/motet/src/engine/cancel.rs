@@ -93,7 +93,7 @@ impl Engine {
 
     fn close_one(&mut self, id: Id, state: State) {
         let Some(operation) = self.operations.get_mut(id) else { return };
-        let gone = Err(TransferError::Left(self.endpoint.me()));
+        let left = Err(TransferError::Left(self.endpoint.me()));
         let is_persistent = match &operation.work {
             Work::Run(run) => split_context(run.number().context).1 == ContextKind::Persistent,
             Work::Stored(_) => true,
@@ -105,12 +105,12 @@ impl Engine {
                 if let Work::Run(run) = &mut operation.work {
                     run.cut_off(&mut self.endpoint);
                 }
-                self.finish(id, gone);
+                self.finish(id, left);
             }
             // Otherwise it would become inactive when its outcome is taken, and could be started
             // again.
             State::Succeeded | State::Complete(_) if is_persistent => {
-                operation.state = State::Complete(gone);
+                operation.state = State::Complete(left);
             }
             State::Succeeded | State::Complete(_) => {}
         }

@@ -426,7 +426,7 @@ impl Engine {
         });
         let receives: HashSet<u64> = receives.map(|(id, _)| id.0).collect();
         self.endpoint.cancel(|token| receives.contains(&token.operation));
-        let gone = self.has_left_itself();
-        receives.into_iter().for_each(|id| self.finish(Id(id), Err(gone)));
+        let left = self.has_left_itself();
+        receives.into_iter().for_each(|id| self.finish(Id(id), Err(left)));
     }
 }

@@ -222,9 +222,9 @@ impl Engine {
         }
     }
 
-    /// Why a persistent operation is gone.
+    /// Why a persistent operation has been removed.
     #[cold]
-    pub(crate) fn why_gone(&mut self, id: Id) -> TransferError {
+    pub(crate) fn why_removed(&mut self, id: Id) -> TransferError {
         if self.has_left {
             return self.has_left_itself();
         }

@@ -14,10 +14,10 @@
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
-use motet_fabric::{Endpoint, Fill, InChannel, Peer, Region, RegionMut, channel};
+use motet_fabric::{Endpoint, Fill, InChannel, Peer, Region, RegionMut, TransferError, channel};
 use motet_plan::{Action, StepId};
 
-use super::inorder::{Attempt, Executor, Routes};
+use super::inorder::{Executor, Routes};
 use super::program::PlanProgram;
 use super::{Advance, Execution, MessageRoute, MessageRoutes};
 
@@ -66,7 +66,7 @@ struct ChannelRoutes<'a> {
 }
 
 impl ChannelRoutes<'_> {
-    #[inline]
+    #[inline(always)]
     fn incoming(&mut self, step: u32) -> &mut InChannel {
         let MessageRoute::In(channel) = &mut self.routes[step as usize] else {
             unreachable!("compiled for a channel to receive through")
@@ -76,14 +76,14 @@ impl ChannelRoutes<'_> {
 
     /// The result of a receive, which says whether the sender waits for the room that it has given
     /// back.
-    #[inline]
-    fn received(&self, wakes: Option<bool>, from: Peer) -> Attempt {
+    #[inline(always)]
+    fn received(&self, wakes: Option<bool>, from: Peer) -> Advance {
         match wakes {
-            None => return Ok(Advance::Waiting(from)),
+            None => return Advance::Waiting(from),
             Some(true) => self.endpoint.wake(from),
             Some(false) => {}
         }
-        Ok(Advance::Complete)
+        Advance::Complete
     }
 }
 
@@ -99,33 +99,38 @@ impl Routes for ChannelRoutes<'_> {
     }
 
     #[inline]
-    unsafe fn send(&mut self, to: Peer, step: u32, from: Region) -> Attempt {
+    fn error(&self) -> Option<TransferError> {
+        None
+    }
+
+    #[inline(always)]
+    unsafe fn send(&mut self, to: Peer, step: u32, from: Region) -> Advance {
         let MessageRoute::Out(channel) = &mut self.routes[step as usize] else {
             unreachable!("compiled for a channel to send through")
         };
         // SAFETY: passed on.
         if !unsafe { channel.try_send(from) } {
-            return Ok(Advance::Behind);
+            return Advance::Behind;
         }
         self.endpoint.wake(to);
-        Ok(Advance::Complete)
+        Advance::Complete
     }
 
-    #[inline]
-    unsafe fn receive(&mut self, from: Peer, step: u32, into: RegionMut, _: Fill) -> Attempt {
+    #[inline(always)]
+    unsafe fn receive(&mut self, from: Peer, step: u32, into: RegionMut, _: Fill) -> Advance {
         // SAFETY: passed on; the channel was opened for its length.
         let wakes = unsafe { self.incoming(step).try_recv(into) };
         self.received(wakes, from)
     }
 
-    #[inline]
+    #[inline(always)]
     unsafe fn read(
         &mut self,
         from: Peer,
         step: u32,
         _: (RegionMut, usize),
         read: impl FnOnce(Region),
-    ) -> Attempt {
+    ) -> Advance {
         // What is received is as long as what the channel was opened for.
         let wakes = self.incoming(step).try_read(read);
         self.received(wakes, from)
@@ -185,13 +190,13 @@ impl Execution {
         let routes = ChannelRoutes { routes, endpoint };
         // The spans are addresses, and no operator that may throw has a linked program.
         let (bases, kernel) = ([std::ptr::null_mut(); 3], self.kernel.as_deref());
-        let mut executor = Executor::<_, false> { routes, bases, kernel };
+        let mut executor = Executor::<_, false> { routes, bases, kernel, thrown: None };
         let instructions = &program.program.instructions;
         // SAFETY: the addresses are those of the slices of our own plan, in buffers that are
         // bound while the run is active and stay where they are as long as it is linked; the
         // plan keeps other steps off them.
-        let attempt = unsafe { executor.run_all(&mut place, |place| instructions.get(place)) };
-        let is_waiting = !matches!(attempt, Ok(Advance::Complete));
+        let advance = unsafe { executor.run_all(&mut place, |place| instructions.get(place)) };
+        let is_waiting = advance != Advance::Complete;
         self.exec.move_to(place);
         blocked.clear();
         if is_waiting {

@@ -6,7 +6,8 @@
 use motet_fabric::{Endpoint, Fill, Peer, Posted, Region, Token, TransferError, TypeCode};
 use motet_plan::{Action, StepId};
 
-use super::{Execution, MessageRoute, StepAttempt};
+use super::dataflow::StepAttempt;
+use super::{Execution, MessageRoute};
 use crate::ExceptionId;
 use crate::engine::context::{ContextKind, is_of};
 

@@ -77,12 +77,12 @@ impl Execution {
         endpoint: &mut Endpoint,
     ) {
         self.complete(token.step, outcome);
-        self.take_lying(StepId(token.step), token, endpoint);
+        self.consume_in_place(StepId(token.step), token, endpoint);
     }
 
     /// Consumes a message that was received in place: reduces it there or copies it out. The
     /// receiving step is complete.
-    fn take_lying(&mut self, receive: StepId, token: Token, endpoint: &mut Endpoint) {
+    fn consume_in_place(&mut self, receive: StepId, token: Token, endpoint: &mut Endpoint) {
         let Some(reduction) = self.planned.plan.reduction(receive) else { return };
         let read = endpoint.consume_in_place(token, |received| {
             let Action::Recv { into: place, .. } = *self.planned.plan.step(receive) else {

@@ -35,9 +35,6 @@ impl Advance {
     }
 }
 
-/// The result of an attempt to run an instruction.
-pub(super) type Attempt = Result<Advance, TransferError>;
-
 /// How the messages of a program travel.
 pub(super) trait Routes {
     /// The name by which these routes know the message of a step, which has this ordinal.
@@ -47,18 +44,21 @@ pub(super) trait Routes {
     /// alignment.
     fn fuses(alignment: usize, bytes: usize) -> bool;
 
+    /// The error of a message that has failed.
+    fn error(&self) -> Option<TransferError>;
+
     /// Sends a message, if there is room.
     ///
     /// # Safety
     /// The data is readable now. The message is one that was compiled for these routes.
-    unsafe fn send(&mut self, to: Peer, message: u32, from: Region) -> Attempt;
+    unsafe fn send(&mut self, to: Peer, message: u32, from: Region) -> Advance;
 
     /// Receives a message, if it is there.
     ///
     /// # Safety
     /// `into` is writable now, and nobody else uses it. The message is one that was compiled for
     /// these routes.
-    unsafe fn receive(&mut self, from: Peer, message: u32, into: RegionMut, fill: Fill) -> Attempt;
+    unsafe fn receive(&mut self, from: Peer, message: u32, into: RegionMut, fill: Fill) -> Advance;
 
     /// Reads a message where it is, if it is there and has this alignment, else at `place`.
     ///
@@ -70,7 +70,7 @@ pub(super) trait Routes {
         message: u32,
         place: (RegionMut, usize),
         read: impl FnOnce(Region),
-    ) -> Attempt;
+    ) -> Advance;
 }
 
 /// Runs the instructions of one execution. `MAY_THROW` says whether its operator may.
@@ -78,6 +78,8 @@ pub(super) struct Executor<'a, R, const MAY_THROW: bool> {
     pub(super) routes: R,
     pub(super) bases: Bases,
     pub(super) kernel: Option<&'a dyn Kernel>,
+    /// The exception that the operator has thrown.
+    pub(super) thrown: Option<ExceptionId>,
 }
 
 impl<R: Routes, const MAY_THROW: bool> Executor<'_, R, MAY_THROW> {
@@ -90,17 +92,16 @@ impl<R: Routes, const MAY_THROW: bool> Executor<'_, R, MAY_THROW> {
         &mut self,
         place: &mut usize,
         instruction_at: impl Fn(usize) -> Option<I>,
-    ) -> Attempt {
+    ) -> Advance {
         while let Some(instruction) = instruction_at(*place) {
             // SAFETY: passed on.
-            let (attempt, steps) = unsafe { self.run(instruction.borrow()) };
+            let (advance, steps) = unsafe { self.run(instruction.borrow()) };
             *place += steps;
-            match attempt {
-                Ok(Advance::Complete) => {}
-                attempt => return attempt,
+            if advance != Advance::Complete {
+                return advance;
             }
         }
-        Ok(Advance::Complete)
+        Advance::Complete
     }
 
     /// Runs an instruction if that is possible now. Returns the number of steps done, too.
@@ -109,7 +110,7 @@ impl<R: Routes, const MAY_THROW: bool> Executor<'_, R, MAY_THROW> {
     /// What it reads is readable, and what it writes is writable and used by nobody else. It was
     /// compiled for these routes, and the kernel is that of its run.
     #[inline(always)]
-    unsafe fn run<S: Span>(&mut self, instruction: &Instr<S>) -> (Attempt, usize) {
+    unsafe fn run<S: Span>(&mut self, instruction: &Instr<S>) -> (Advance, usize) {
         let bases = &self.bases;
         match *instruction {
             Instr::Send { to, message, from } => {
@@ -131,36 +132,51 @@ impl<R: Routes, const MAY_THROW: bool> Executor<'_, R, MAY_THROW> {
                 into,
                 count,
             } => {
-                let (kernel, mut reduced) = (self.kernel, Ok(()));
+                let (kernel, mut thrown) = (self.kernel, None);
                 let read = |received: Region| {
                     let operands = [received.start(), other.start(bases).cast_const()];
                     let [left, right] = side.in_order(operands);
                     // SAFETY: passed on, as for `Reduce`; what is received is as long as its place,
                     // and aligned well enough for this kernel.
-                    reduced = unsafe {
+                    thrown = unsafe {
                         reduce::<MAY_THROW>(kernel, [left, right], into.start(bases), count)
                     };
                 };
                 let place = (place.region_mut(bases), alignment);
                 // SAFETY: passed on.
                 let read = unsafe { self.routes.read(from, message, place, read) };
-                counted(reduced.and(read), 2)
+                if MAY_THROW && thrown.is_some() {
+                    self.thrown = thrown;
+                    return (Advance::Failed, 2);
+                }
+                counted(read, 2)
             }
             Instr::Copy { from, into } => {
                 let (from, into) = (from.region(bases), into.start(bases));
                 // SAFETY: passed on; a plan copies between slices that do not overlap.
                 unsafe { into.copy_from_nonoverlapping(from.start(), from.bytes()) };
-                (Ok(Advance::Complete), 1)
+                (Advance::Complete, 1)
             }
             Instr::Reduce { left, right, into, count } => {
                 let operands = [left, right].map(|operand| operand.start(bases).cast_const());
                 // SAFETY: passed on; slices overlap only as plans allow, which is what kernels
                 // allow.
-                let reduced =
+                let thrown =
                     unsafe { reduce::<MAY_THROW>(self.kernel, operands, into.start(bases), count) };
-                (reduced.map(|()| Advance::Complete), 1)
+                if MAY_THROW && thrown.is_some() {
+                    self.thrown = thrown;
+                    return (Advance::Failed, 1);
+                }
+                (Advance::Complete, 1)
             }
         }
+    }
+
+    /// The error after [`Advance::Failed`].
+    #[cold]
+    pub(super) fn error(&self) -> TransferError {
+        let thrown = self.thrown.map(|ExceptionId(id)| TransferError::Thrown(id));
+        thrown.or_else(|| self.routes.error()).expect("a message or an operator has failed")
     }
 }
 
@@ -174,25 +190,21 @@ unsafe fn reduce<const MAY_THROW: bool>(
     [left, right]: [*const u8; 2],
     into: *mut u8,
     count: usize,
-) -> Result<(), TransferError> {
+) -> Option<ExceptionId> {
     let kernel = kernel.expect("a plan that reduces has a kernel");
     if MAY_THROW {
         // SAFETY: passed on.
-        let reduced = unsafe { kernel.try_reduce(left, right, into, count) };
-        return reduced.map_err(|ExceptionId(id)| TransferError::Thrown(id));
+        return unsafe { kernel.try_reduce(left, right, into, count) }.err();
     }
     // SAFETY: passed on.
     unsafe { kernel.reduce(left, right, into, count) };
-    Ok(())
+    None
 }
 
 /// The number of steps that an instruction of so many has done. After an error they are done, too.
 #[inline(always)]
-fn counted(attempt: Attempt, steps: usize) -> (Attempt, usize) {
-    match attempt {
-        Ok(Advance::Complete) | Err(_) => (attempt, steps),
-        Ok(_) => (attempt, 0),
-    }
+fn counted(advance: Advance, steps: usize) -> (Advance, usize) {
+    if advance.is_under_way() { (advance, 0) } else { (advance, steps) }
 }
 
 impl Execution {

@@ -8,11 +8,12 @@
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use motet_fabric::{
-    Endpoint, Fill, InlineRecv, Label, Peer, Region, RegionMut, TrafficHint, TypeCode,
+    Endpoint, Fill, InlineRecv, Label, Peer, Region, RegionMut, TrafficHint, TransferError,
+    TypeCode,
 };
 use motet_plan::StepId;
 
-use super::inorder::{Attempt, Executor, Routes};
+use super::inorder::{Executor, Routes};
 use super::program::{BufferSpan, PlanProgram};
 use super::{Advance, Execution, OpKey};
 
@@ -25,12 +26,27 @@ struct RingRoutes<'a> {
     number: OpKey,
     element: TypeCode,
     hint: TrafficHint,
+    error: Option<TransferError>,
 }
 
 impl RingRoutes<'_> {
     #[inline]
     fn label(&self, ordinal: u32) -> Label {
         Label { context: self.number.context, tag: self.number.tag, ordinal }
+    }
+
+    /// The result of an inline receive.
+    #[inline(always)]
+    fn received(&mut self, received: InlineRecv, from: Peer) -> Advance {
+        match received {
+            InlineRecv::Done(Ok(_)) => Advance::Complete,
+            InlineRecv::Done(Err(error)) => {
+                self.error = Some(error);
+                Advance::Failed
+            }
+            InlineRecv::Empty => Advance::Waiting(from),
+            InlineRecv::Blocked => Advance::Behind,
+        }
     }
 }
 
@@ -46,44 +62,39 @@ impl Routes for RingRoutes<'_> {
     }
 
     #[inline]
-    unsafe fn send(&mut self, to: Peer, ordinal: u32, from: Region) -> Attempt {
+    fn error(&self) -> Option<TransferError> {
+        self.error
+    }
+
+    #[inline(always)]
+    unsafe fn send(&mut self, to: Peer, ordinal: u32, from: Region) -> Advance {
         let label = self.label(ordinal);
         // SAFETY: passed on.
         let sent = unsafe { self.endpoint.send_inline(to, label, self.element, from, self.hint) };
-        Ok(if sent { Advance::Complete } else { Advance::Behind })
+        if sent { Advance::Complete } else { Advance::Behind }
     }
 
-    #[inline]
-    unsafe fn receive(&mut self, from: Peer, ordinal: u32, into: RegionMut, fill: Fill) -> Attempt {
+    #[inline(always)]
+    unsafe fn receive(&mut self, from: Peer, ordinal: u32, into: RegionMut, fill: Fill) -> Advance {
         let label = self.label(ordinal);
         // SAFETY: passed on.
-        attempt(unsafe { self.endpoint.recv_inline(from, label, self.element, into, fill) }, from)
+        let received = unsafe { self.endpoint.recv_inline(from, label, self.element, into, fill) };
+        self.received(received, from)
     }
 
-    #[inline]
+    #[inline(always)]
     unsafe fn read(
         &mut self,
         from: Peer,
         ordinal: u32,
         (place, alignment): (RegionMut, usize),
         read: impl FnOnce(Region),
-    ) -> Attempt {
+    ) -> Advance {
         let message = (from, self.label(ordinal));
         // SAFETY: passed on.
         let received =
             unsafe { self.endpoint.read_inline(message, self.element, place, alignment, read) };
-        attempt(received, from)
-    }
-}
-
-/// The result of an inline receive.
-#[inline]
-fn attempt(received: InlineRecv, from: Peer) -> Attempt {
-    match received {
-        InlineRecv::Done(Ok(_)) => Ok(Advance::Complete),
-        InlineRecv::Done(Err(error)) => Err(error),
-        InlineRecv::Empty => Ok(Advance::Waiting(from)),
-        InlineRecv::Blocked => Ok(Advance::Behind),
+        self.received(received, from)
     }
 }
 
@@ -109,19 +120,18 @@ impl Execution {
     ) -> Advance {
         let (number, element, hint) = (self.number, self.element, program.hint);
         let (bases, kernel) = (self.memory.bases(), self.kernel.as_deref());
-        let routes = RingRoutes { endpoint, number, element, hint };
+        let routes = RingRoutes { endpoint, number, element, hint, error: None };
         // Predefined operators do not throw, and the replay cache keeps no others.
-        let mut executor = Executor::<_, false> { routes, bases, kernel };
+        let mut executor = Executor::<_, false> { routes, bases, kernel, thrown: None };
         let instructions = &program.instructions;
         // SAFETY: the places are those of our own plan, in buffers that are bound; the plan keeps
         // other steps off them.
-        match unsafe { executor.run_all(place, |place| instructions.get(place)) } {
-            Ok(advance) => advance,
-            Err(error) => {
-                self.fail(error);
-                Advance::Failed
-            }
+        let advance = unsafe { executor.run_all(place, |place| instructions.get(place)) };
+        if advance == Advance::Failed {
+            let error = executor.error();
+            self.fail(error);
         }
+        advance
     }
 
     /// Starts an execution whose program has run to this place, so that it can continue in general.
@@ -134,9 +144,9 @@ impl Execution {
     pub(crate) fn run_inorder(&mut self, endpoint: &mut Endpoint) -> Advance {
         debug_assert!(self.may_run_inorder());
         let (number, element, hint) = (self.number, self.element, self.planned.hint());
-        let routes = RingRoutes { endpoint, number, element, hint };
+        let routes = RingRoutes { endpoint, number, element, hint, error: None };
         let (bases, kernel) = (self.memory.bases(), self.kernel.as_deref());
-        let mut executor = Executor::<_, true> { routes, bases, kernel };
+        let mut executor = Executor::<_, true> { routes, bases, kernel, thrown: None };
         let mut place = self.exec.place();
         let order = self.planned.plan.order();
         let instruction = |place: usize| {
@@ -145,14 +155,12 @@ impl Execution {
         };
         // SAFETY: slices of our own plan; the buffers are bound while the run is active, and the
         // plan keeps other steps off them. The kernel was made for this type together with them.
-        let attempt = unsafe { executor.run_all::<RegionMut, _>(&mut place, instruction) };
+        let advance = unsafe { executor.run_all::<RegionMut, _>(&mut place, instruction) };
+        let error = (advance == Advance::Failed).then(|| executor.error());
         self.exec.resume_at(place);
-        match attempt {
-            Ok(advance) => advance,
-            Err(error) => {
-                self.fail(error);
-                Advance::Failed
-            }
+        if let Some(error) = error {
+            self.fail(error);
         }
+        advance
     }
 }

@@ -8,7 +8,8 @@ use motet_plan::{Action, Rank, StepId};
 
 use super::super::mourning::first_in;
 use super::channel_routes::LinkedProgram;
-use super::{Execution, MessageRoute, MessageRoutes, StepAttempt};
+use super::dataflow::StepAttempt;
+use super::{Execution, MessageRoute, MessageRoutes};
 
 /// When the channels of a persistent operation are opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
