@@ -96,6 +96,12 @@ fn what_is_said_stays_in_its_line() {
 }
 
 #[test]
+fn steps_have_one_interpreter() {
+    let sources = workspace::sources();
+    none(code::without_tests(&sources).into_iter().flat_map(code::interpreters));
+}
+
+#[test]
 fn modules_are_named_after_their_subject() {
     none(workspace::sources().iter().flat_map(code::empty_names));
 }

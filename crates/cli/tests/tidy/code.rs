@@ -187,6 +187,43 @@ pub(crate) fn stray_complaints(source: &Source) -> Vec<Finding> {
     source.words().filter(is_stray).map(finding).collect()
 }
 
+/// The file that compiles instructions, and the one executor that runs them.
+const INSTRUCTIONS: [&str; 2] = [
+    "crates/motet/src/engine/execution/program.rs",
+    "crates/motet/src/engine/execution/inorder.rs",
+];
+/// The folder that executes the steps of plans, its parent, and the file that derives from a plan
+/// how its messages travel.
+const STEPS: [&str; 3] = [
+    "crates/motet/src/engine/execution/",
+    "crates/motet/src/engine/execution.rs",
+    "crates/motet/src/engine/plan_cache.rs",
+];
+
+/// No other file looks at an instruction of a program or at a step of a plan: there is one
+/// interpreter for each.
+pub(crate) fn interpreters(source: &Source) -> Vec<Finding> {
+    let is_within = |paths: &[&str]| paths.iter().any(|path| source.path.starts_with(path));
+    if !source.path.starts_with("crates/motet/src/") {
+        return Vec::new();
+    }
+    let tests = source.test_spans();
+    let is_stray = |word: &Word<'_>| {
+        let is_allowed = match word.text {
+            "Instr" => is_within(&INSTRUCTIONS),
+            "Action" => is_within(&STEPS),
+            _ => return false,
+        };
+        !is_allowed && !tests.iter().any(|span| span.contains(&word.start))
+    };
+    let finding = |word: Word<'_>| {
+        let what = format!("`{}` outside the executors", word.text);
+        let remedy = "Let `engine/execution` run it, or ask the plan";
+        Finding::new(&source.path, source.line_of(word.start), what, remedy)
+    };
+    source.words().filter(is_stray).map(finding).collect()
+}
+
 /// No module whose name says nothing of its subject.
 pub(crate) fn empty_names(source: &Source) -> Vec<Finding> {
     const NAMES: [&str; 6] = ["util", "utils", "common", "helper", "helpers", "misc"];

@@ -234,6 +234,20 @@ mod the_code {
     }
 
     #[test]
+    fn another_interpreter_is_found() {
+        let text =
+            "match step {\nAction::Copy { .. } => {}\n}\nmatch *next {\nInstr::Send => {}\n}";
+        let found = |path: &str| {
+            let path = format!("crates/motet/src/engine/{path}");
+            lines(code::interpreters(&Source::new(&path, text)))
+        };
+        assert_eq!(found("replay.rs"), [2, 5]);
+        assert_eq!(found("execution/dataflow.rs"), [5]);
+        assert_eq!(found("execution/inorder.rs"), NOWHERE);
+        assert_eq!(lines(code::interpreters(&rust(text))), NOWHERE, "not in this crate");
+    }
+
+    #[test]
     fn an_empty_name_is_found() {
         assert_eq!(lines(code::empty_names(&rust("mod a;\npub mod utils;"))), [2]);
         assert_eq!(lines(code::empty_names(&rust("// mod utils\nmod common_ring;"))), NOWHERE);

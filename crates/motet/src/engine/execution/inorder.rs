@@ -139,10 +139,15 @@ impl<R: Routes, const MAY_THROW: bool> Executor<'_, R, MAY_THROW> {
                     // SAFETY: passed on, as for `Reduce`; what is received is as long as its place,
                     // and aligned well enough for this kernel.
                     thrown = unsafe {
-                        reduce::<MAY_THROW>(kernel, [left, right], into.start(bases), count)
+                        reduce::<MAY_THROW>(
+                            kernel,
+                            [left, right],
+                            into.start(bases),
+                            count as usize,
+                        )
                     };
                 };
-                let place = (place.region_mut(bases), alignment);
+                let place = (place.region_mut(bases), usize::from(alignment));
                 // SAFETY: passed on.
                 let read = unsafe { self.routes.read(from, message, place, read) };
                 if MAY_THROW && thrown.is_some() {

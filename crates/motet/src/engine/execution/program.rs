@@ -96,12 +96,14 @@ pub(super) enum Instr<S> {
         message: u32,
         /// Where the operand is copied if it cannot be reduced in shared memory.
         place: S,
-        alignment: usize,
+        /// In bytes: at most a cache line.
+        alignment: u8,
         /// The operand in local memory.
         other: S,
         side: OperandSide,
         into: S,
-        count: usize,
+        /// The number of elements of a short message.
+        count: u32,
     },
     Copy {
         from: S,
@@ -178,11 +180,11 @@ impl Execution {
                     from,
                     message,
                     place: span(place),
-                    alignment: reduction.alignment,
+                    alignment: reduction.alignment as u8,
                     other: span(other),
                     side,
                     into: span(into),
-                    count: into.len,
+                    count: into.len as u32,
                 }
             }
             Action::Copy { from, into } => Instr::Copy { from: span(from), into: span(into) },
@@ -193,5 +195,16 @@ impl Execution {
                 count: into.len,
             },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bytes for each step of a persistent operation, and of a call in the replay cache.
+    #[test]
+    fn instructions_are_small() {
+        assert_eq!((size_of::<Instr<RegionMut>>(), size_of::<Instr<BufferSpan>>()), (64, 88));
     }
 }

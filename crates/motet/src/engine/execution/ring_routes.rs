@@ -1,9 +1,8 @@
 //! In-order execution with messages in the eager rings: a replayed call, which has a program, and
 //! any other call, whose instructions are compiled one by one when they are reached.
 //!
-//! A program pays if it runs more than once. To compile it takes longer than to run it, and it
-//! cannot be kept with the plan: one plan serves communicators of different ranks and operators of
-//! different alignments.
+//! A program is kept only with a bound execution, not with a plan: one plan serves communicators of
+//! different ranks and operators of different alignments.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
