@@ -131,7 +131,7 @@ fn init_with(settings: impl FnOnce() -> Result<Settings>) -> Result<World> {
 ///
 /// # Errors
 /// As [`init`]; the processes cannot be started; or the cost figures of the machine
-/// ([`MACHINE`](crate::MACHINE)) cannot be read.
+/// ([`MACHINE`](crate::env::MACHINE)) cannot be read.
 pub fn launch(ranks: usize) -> Result<World> {
     if let Some(seat) = bootstrap::from_environment().map_err(ErrorKind::from)? {
         return take_seat(seat, &Settings::from_environment()?);

@@ -17,7 +17,7 @@ impl Communicator {
     ///
     /// ```
     /// motet::threads(2, |world| {
-    ///     let info = motet::Info::new().with(motet::ENFORCE, "true");
+    ///     let info = motet::Info::new().with(motet::hint::ENFORCE, "true");
     ///     let sum = world.allreduce_init(vec![1u64], motet::Sum, &info)?;
     ///     let expected = format!("allreduce ranks=2..2 bytes=8..8 -> {} #", sum.algorithm());
     ///     assert!(world.wisdom().starts_with(&expected));

@@ -133,8 +133,9 @@ impl Collective<'_> {
         Ok(())
     }
 
-    /// Makes the persistent form. For a reduction, the hint [`DETERMINISTIC`](crate::DETERMINISTIC)
-    /// has an effect; all ranks must give the same value.
+    /// Makes the persistent form. For a reduction, the hint
+    /// [`DETERMINISTIC`](crate::hint::DETERMINISTIC) has an effect; all ranks must give the same
+    /// value.
     ///
     /// # Safety
     /// As [`Collective::run`], in each run from its start until it is complete. Between the runs,
