@@ -32,7 +32,7 @@
 
 #include <stdint.h>
 
-enum { N_VALUES = 100, RANDOM_BLOCK = 16, MAX_WINDOWS = 1 << 18, MIN_TURNS = 8, PLANTED_TURN = 20 };
+enum { N_VALUES = 100, RANDOM_BLOCK = 16, MAX_WINDOWS = 1 << 18, MIN_TURNS = 8, PLANTED_TURN = 5 };
 static const double MIN_WINDOW_SECONDS = 20e-6;
 
 enum body { STEP, OVERLAP, N_STEPS, COLLECTIVE = N_STEPS };
