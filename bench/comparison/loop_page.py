@@ -27,7 +27,7 @@ The *mean* is the time of all turns over their number, and counts long stalls; *
 the median of the percentiles. Each library has two figures: with its default, and in brackets with
 its best setting, where that is another one. *Ratio* is best peer at its best setting / Motet: of
 Motet's default, and of its best setting. A ratio above 1 means that Motet is faster. Every result
-was checked in the measured run; a run with wrong data has no figures. The size is 8 B, the quota
+was checked in the measured run; a form with wrong data has no figures. The size is 8 B, the quota
 none, the nice value 0 and the launcher of Motet its own where a row does not name them.
 
 *State* is the time of a hop of a cache line between two processors, before and after each run, in

@@ -16,6 +16,7 @@ from .points import FORMS
 SAME_HOP = 2.0
 # Shares of the time of the processors above this make a state of their own.
 STOLEN = 0.1
+WRONG = "wrong data"
 FIELDS = ("median", "p10", "p90", "mean", "least", "most", "turns", "windows", "turns_per_window",
           "checked")
 MOVED = "moved"
@@ -31,6 +32,16 @@ def read_forms(output):
             forms[form] = {name: int(number) if name in FIELDS[6:] else number
                            for name, number in numbers.items()}
     return forms
+
+
+def judged(output, errors, why, forms):
+    """The figures that count, and why a form has none. A form prints its figures after the last
+    check of its data, so wrong data of a later form takes none of them."""
+    found = read_forms(output)
+    if WRONG in errors:
+        form = next((form for form in forms if form not in found), "")
+        why = f"{WRONG} ({form})" if form else WRONG
+    return found, why
 
 
 def asked(run):

@@ -9,7 +9,7 @@ from dataclasses import replace
 from .disturbances import Disturber, why_skipped
 from .host import Stolen
 from .libraries import LIBRARIES, run
-from .loop_results import SAME_HOP, read_forms
+from .loop_results import SAME_HOP, judged
 from .loops import rows
 from .ratios import OURS
 
@@ -18,7 +18,6 @@ ATTEMPTS = 2
 TOOL_SECONDS = 20
 START_SECONDS = 0.8  # of a process group, by rough experience
 TURNS_AT_MOST = 100  # of a form whose turns take longer than the measurement
-WRONG = "wrong data"
 HYDRA = "mpich"  # the library whose launcher is hydra
 
 
@@ -154,9 +153,7 @@ class LoopRunner:
         output, errors, why = self.disturber.run(row, command, environment, self.limit(row))
         seconds = time.monotonic() - begun
         self.spent[row].append(seconds)
-        found = read_forms(output)
-        if WRONG in errors:
-            found, why = {}, WRONG
+        found, why = judged(output, errors, why, forms)
         missing = [form for form in forms if form not in found]
         if why or missing:
             self.failed += 1

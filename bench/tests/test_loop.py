@@ -20,7 +20,7 @@ sys.path.insert(0, str(BENCH))
 sys.dont_write_bytecode = True
 
 from comparison import loops  # noqa: E402
-from comparison.loop_results import FIELDS, LoopResults, RowFigures  # noqa: E402
+from comparison.loop_results import FIELDS, LoopResults, RowFigures, judged  # noqa: E402
 from comparison.disturbances import ControlGroup, group_of  # noqa: E402
 from comparison.loop_page import by_axis, ratios, table, worst_points  # noqa: E402
 from comparison.loop_reasons import POLLING, UNKNOWN, reason  # noqa: E402
@@ -151,6 +151,12 @@ class Aggregation(unittest.TestCase):
                      (row, "median", "ompi", 1.5),
                      (loops.Row("step", 4, "session", "none"), "median", "impi", 1.5)):
             self.assertEqual(reason(*case), UNKNOWN)
+
+    def test_wrong_data_takes_the_figures_of_its_form(self):
+        output = "blocking" + "\t1" * len(FIELDS) + "\n"
+        found, why = judged(output, "wrong data: rank 1: scatter", "exit code 1", self.FORMS)
+        self.assertEqual((list(found), why), (["blocking"], "wrong data (nonblocking)"))
+        self.assertEqual(judged("", "", "exit code 1", self.FORMS), ({}, "exit code 1"))
 
     def test_a_form_that_was_not_measured_is_missing(self):
         row, known = loops.Row("step", 2, "none", "none"), [("motet", "default")]
