@@ -22,7 +22,6 @@ mod introductions;
 mod introspect;
 mod mprobe;
 mod nt_copy;
-pub(crate) mod packet;
 mod pipeline;
 pub(crate) mod protocol;
 mod reassembly;

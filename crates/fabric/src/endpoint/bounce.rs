@@ -11,13 +11,13 @@ use std::sync::atomic::Ordering;
 use super::bounce_pool::{BounceBuffer, BouncePool, Readers};
 use super::in_place::InPlaceReceive;
 use super::nt_copy::CopyStrategy;
-use super::packet::Packet;
 use super::protocol::{EXCHANGE_MIN_BYTES, Outbound, is_multicast};
 use super::recv::Message;
 use super::recycle::{RecycledBuffers, give_back};
 use super::send::Outgoing;
 use super::{Completion, Endpoint, PostedRecv};
 use crate::copy_bandwidth::CopyBandwidth;
+use crate::packet::Packet;
 use crate::{Label, Peer, Region, SharedSegment, TrafficHint, TransferError, TypeCode, memcheck};
 
 /// Looks at the sender's progress between two times that the core is given away.
@@ -361,7 +361,6 @@ mod tests {
     use super::*;
     use crate::Fill;
     use crate::endpoint::bounce_pool::BUFFERS_IN_USE_MAX;
-    use crate::endpoint::packet::Header;
     use crate::endpoint::protocol::{
         BOUNCE_MAX_BYTES, BOUNCE_MIN_BYTES, EXCHANGE_MAX_BYTES, EXCHANGE_MIN_BYTES, ONE_WAY_BYTES,
         OVERSUBSCRIBED_EXCHANGE_MIN_BYTES, READ_WHILE_WRITTEN_BYTES, SizeRange,
@@ -369,6 +368,7 @@ mod tests {
     };
     use crate::endpoint::{InlineRecv, Options, Posted};
     use crate::layout::Layout;
+    use crate::packet::Header;
     use crate::{Failure, How, RegionMut, Selector, Token};
 
     /// So long that a belt takes [`UNLIMITED_MIN_BYTES`] of them.

@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 use std::ops::{Range, RangeInclusive};
 use std::sync::atomic::Ordering;
 
-use super::packet::Words;
 use crate::channel::Arena;
 use crate::layout::{LINE, PAGE};
+use crate::packet::Words;
 use crate::{Peer, Region, SharedSegment, host};
 
 /// Bounce buffers that may be unread at a time.

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use super::Endpoint;
-use super::packet::Packet;
+use crate::packet::Packet;
 use crate::segment::State;
 use crate::{Failure, Peer, TransferError};
 

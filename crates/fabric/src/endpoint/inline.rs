@@ -10,11 +10,11 @@
 
 use super::bounce_pool::BounceBuffer;
 use super::in_place::is_read_at_once;
-use super::packet::{Header, Packet};
 use super::protocol::is_bounced;
 use super::recv::Message;
 use super::{Endpoint, Fill, MatchedMessage, PostedRecv, UnexpectedBody};
 use crate::layout::LINE;
+use crate::packet::{Header, Packet};
 use crate::{
     Label, Peer, Region, RegionMut, Selector, Token, TrafficHint, TransferError, TypeCode,
 };

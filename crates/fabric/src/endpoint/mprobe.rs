@@ -5,9 +5,9 @@
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
-use super::packet::Packet;
 use super::{Completion, Endpoint, PostedRecv, UnexpectedBody, UnexpectedMsg};
 use crate::matching::Ticket;
+use crate::packet::Packet;
 use crate::{Label, Peer, Received, RegionMut, Selector, Token, TypeCode};
 
 /// A message that has been taken out of matching.

@@ -7,11 +7,11 @@
 use std::ops::RangeInclusive;
 
 use super::bounce_pool::{BounceBuffer, BouncePool, Readers};
-use super::packet::Packet;
 use super::protocol::Thresholds;
 use super::send::{Attempt, Fragments, Outgoing};
 use super::{Completion, Endpoint, Posted, RndvOffer, RndvRecv};
 use crate::cma::SingleCopy;
+use crate::packet::Packet;
 use crate::slab::Id;
 use crate::{Peer, Received, lease};
 

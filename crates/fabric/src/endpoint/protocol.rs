@@ -10,9 +10,9 @@
 #[cfg(test)]
 mod golden;
 
-use super::packet::Header;
 use crate::copy_bandwidth::CopyBandwidth;
 use crate::layout::{Layout, MAX_RANKS};
+use crate::packet::Header;
 use crate::spsc::Ring;
 use crate::{SharedSegment, TrafficHint};
 

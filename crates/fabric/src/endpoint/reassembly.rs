@@ -8,9 +8,9 @@
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
-use super::packet::{Header, Packet};
 use super::recv::Message;
 use super::{Completion, Endpoint, PostedRecv, RndvRecv, UnexpectedBody};
+use crate::packet::{Header, Packet};
 use crate::slab::Id;
 use crate::{Label, Peer, RegionMut};
 

@@ -3,7 +3,6 @@
 use super::bounce_pool::BounceBuffer;
 use super::introductions::Introductions;
 use super::mprobe::MatchedMessage;
-use super::packet::{Header, Packet, WORDS_BYTES, Words};
 use super::protocol::{RndvProtocol, choose_rndv};
 use super::send::{Fragments, Outgoing};
 use super::shared_heap::is_in_heap;
@@ -15,6 +14,7 @@ use crate::error::Sender;
 use crate::lease::ReadLease;
 use crate::matching::Ticket;
 use crate::net::TransferIds;
+use crate::packet::{Header, Packet, WORDS_BYTES, Words};
 use crate::slab::Id;
 use crate::spsc::Ring;
 use crate::{Label, Peer, Received, RegionMut, Selector, Token, TransferError, TypeCode};
@@ -239,7 +239,7 @@ impl Endpoint {
             Packet::Leaving | Packet::Left | Packet::Seen => self.note_disconnect(source, packet),
             Packet::Open { label, element } => {
                 let [offset, shape, bytes] = self.words(source);
-                let ring = (offset != 0).then(|| super::packet::ring(offset as usize, shape));
+                let ring = (offset != 0).then(|| crate::packet::ring(offset as usize, shape));
                 self.note_opened(source, label, ring, element, bytes as usize);
             }
         }

@@ -3,10 +3,10 @@
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
-use super::packet::Packet;
 use super::recv::Message;
 use super::{Completion, Endpoint, PostedRecv, RndvSend, UnexpectedBody};
 use crate::net::REMOTE_BOUNCE_BYTES;
+use crate::packet::Packet;
 use crate::{Label, Peer, Region, Token, TransferError, TypeCode};
 
 impl Endpoint {

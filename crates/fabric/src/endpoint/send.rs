@@ -4,11 +4,11 @@
 use std::sync::Arc;
 
 use super::introductions::Introduction;
-use super::packet::{Header, Packet, Words};
 use super::protocol::{Protocol, RingThresholds, choose, choose_without_bounce};
 use super::{Completion, Endpoint, Posted, RndvSend};
 use crate::chunked::ChunkedQueue;
 use crate::lease::ReadLease;
+use crate::packet::{Header, Packet, Words};
 use crate::slab::Id;
 use crate::spsc::{Ring, RingWriter};
 use crate::{Label, Peer, Received, Region, SharedSegment, Token, TrafficHint, TypeCode};

@@ -6,13 +6,13 @@
 
 use std::ops::Range;
 
-use super::packet::Packet;
 use super::recv::Message;
 use super::shared_heap::is_in_heap;
 use super::{Completion, Endpoint, PostedRecv, RndvOffer, RndvSend};
 use crate::cma::{self, SingleCopy};
 use crate::cooperative_copy::{self, Copied};
 use crate::lease::{self, ReadLease};
+use crate::packet::Packet;
 use crate::slab::Id;
 use crate::{Peer, RegionMut, TransferError, memcheck};
 

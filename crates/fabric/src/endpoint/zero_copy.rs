@@ -5,11 +5,11 @@
 
 use std::time::Instant;
 
-use super::packet::Packet;
 use super::recv::Message;
 use super::send::Outgoing;
 use super::{Completion, Endpoint, PostedRecv, RndvOffer, RndvRecv};
 use crate::net::{How, News, TransferIds};
+use crate::packet::Packet;
 use crate::slab::Id;
 use crate::{Peer, Received, TransferError};
 

@@ -15,8 +15,8 @@ use super::fi_endpoint::{
 };
 use super::wire_ids::{self, CELL, ImmData, ROOM, whole, word};
 use super::zero_copy::ZeroCopyTransfers;
-use crate::endpoint::packet::Header;
 use crate::layout::LANE_HEAD;
+use crate::packet::Header;
 use crate::spsc::{MappedRing, Ring, STAMP_BYTES};
 use crate::{Peer, Region, Result, SharedSegment};
 

@@ -16,11 +16,11 @@ use super::{
     is_multicast,
 };
 use crate::endpoint::bounce_pool::BounceBuffer;
-use crate::endpoint::packet::{Header, Packet};
 use crate::endpoint::pipeline::next_fragment_bytes;
 use crate::endpoint::shared_heap::is_in_heap;
 use crate::endpoint::{Endpoint, Options};
 use crate::layout::Layout;
+use crate::packet::{Header, Packet};
 use crate::{
     Completion, Label, Peer, Region, RegionMut, Selector, SharedSegment, Token, TrafficHint,
     TypeCode, cma,

@@ -39,40 +39,40 @@ impl Header {
 
     /// Whether the header belongs to a message in several cells.
     #[inline]
-    pub(super) fn is_first(&self) -> bool {
+    pub(crate) fn is_first(&self) -> bool {
         self.kind == FIRST
     }
 
     /// The header of a message that fits its cell.
     #[inline]
-    pub(super) fn eager(label: Label, element: TypeCode, bytes: usize) -> Header {
+    pub(crate) fn eager(label: Label, element: TypeCode, bytes: usize) -> Header {
         let (Label { context, tag, ordinal }, TypeCode(element)) = (label, element);
         Header { context, tag, bytes: bytes as u64, ordinal, kind: EAGER, element, unused: 0 }
     }
 
     /// The type of the elements of a message, and its length in bytes.
     #[inline]
-    pub(super) fn contents(&self) -> (TypeCode, usize) {
+    pub(crate) fn contents(&self) -> (TypeCode, usize) {
         (TypeCode(self.element), self.bytes as usize)
     }
 
     /// Whether the header belongs to a message with this label that fits its cell.
     #[inline]
-    pub(super) fn is_eager(&self, label: Label) -> bool {
+    pub(crate) fn is_eager(&self, label: Label) -> bool {
         self.kind == EAGER
             && (self.context, self.tag, self.ordinal) == (label.context, label.tag, label.ordinal)
     }
 }
 
 /// Words behind the header of a packet, where they are no payload.
-pub(super) type Words = [u64; 3];
+pub(crate) type Words = [u64; 3];
 
 /// Bytes of [`Words`].
-pub(super) const WORDS_BYTES: usize = size_of::<Words>();
+pub(crate) const WORDS_BYTES: usize = size_of::<Words>();
 
 /// A decoded packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Packet {
+pub(crate) enum Packet {
     /// A whole message; its payload is in the cell.
     Eager { label: Label, element: TypeCode, bytes: usize },
     /// The start of a message; its payload is in the cell and in those that follow.
@@ -122,12 +122,12 @@ pub(super) enum Packet {
 }
 
 /// The form of a ring in one word: the number of its cells, then the bytes of each.
-pub(super) fn shape(ring: Ring) -> u64 {
+pub(crate) fn shape(ring: Ring) -> u64 {
     (ring.cells as u64) << 32 | ring.cell_bytes as u64
 }
 
 /// The ring with this shape at this offset.
-pub(super) fn ring(offset: usize, shape: u64) -> Ring {
+pub(crate) fn ring(offset: usize, shape: u64) -> Ring {
     Ring::of_cells(offset, (shape >> 32) as usize, shape as u32 as usize)
 }
 
@@ -153,7 +153,7 @@ const STREAMED: u8 = 19;
 const INTRODUCTION: u8 = 20;
 
 impl Packet {
-    pub(super) fn header(self) -> Header {
+    pub(crate) fn header(self) -> Header {
         let none = Label { context: 0, tag: 0, ordinal: 0 };
         let (kind, label, element, bytes) = match self {
             Packet::Eager { label, element, bytes } => return Header::eager(label, element, bytes),
@@ -210,7 +210,7 @@ impl Packet {
 
     /// # Panics
     /// If [`Packet::header`] has not made this header: then memory is damaged.
-    pub(super) fn read(header: Header) -> Packet {
+    pub(crate) fn read(header: Header) -> Packet {
         let Header { context, tag, ordinal, .. } = header;
         let label = Label { context, tag, ordinal };
         let (element, bytes) = header.contents();
