@@ -147,7 +147,7 @@ enum UnexpectedBody {
     /// The message itself.
     Whole(Box<[u8]>),
     /// The address to copy it from.
-    Exposed(RndvOffer),
+    Offered(RndvOffer),
     /// It lies in this remote bounce buffer.
     Berthed(u64),
     /// It lies in this bounce buffer.
@@ -165,7 +165,7 @@ impl Default for UnexpectedBody {
 struct RndvOffer {
     address: u64,
     /// The read lease; without one the message goes in pieces.
-    claim: Option<ReadLease>,
+    lease: Option<ReadLease>,
     send: u64,
 }
 
@@ -175,7 +175,7 @@ struct RndvSend {
     to: Peer,
     label: Label,
     data: Region,
-    claim: Option<ReadLease>,
+    lease: Option<ReadLease>,
     token: Token,
     /// The transfer by which it goes straight, once its receiver is ready.
     straight: Option<u64>,
@@ -192,7 +192,7 @@ struct RndvRecv {
     /// The transfer by which it comes, if that goes straight.
     straight: Option<u64>,
     /// Where the rest of it can be copied from, if nothing more comes.
-    exposure: Option<RndvOffer>,
+    offer: Option<RndvOffer>,
 }
 
 /// A channel that a receiver has opened and this rank has not attached.

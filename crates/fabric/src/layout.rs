@@ -27,11 +27,11 @@ pub const PAGE: usize = 4096;
 /// Most ranks on one machine: the address space of the rings is sized for this number.
 pub const MAX_RANKS: usize = 1024;
 /// Leases per rank: how many large messages a rank may expose at once.
-pub const CLAIMS: usize = 1024;
+pub const LEASES_PER_RANK: usize = 1024;
 
 /// Bytes of the block of a rank: one line for the doorbell, one for its state, then one for each
 /// lease.
-const RANK_BLOCK: usize = page_up(2 * LINE + CLAIMS * LINE);
+const RANK_BLOCK: usize = page_up(2 * LINE + LEASES_PER_RANK * LINE);
 /// Annexes of a ring between ranks that share cores. All annexes together should fit a cache; a
 /// sender that finds no free annex puts its message into a block.
 const MOST_ANNEXES: usize = 16;

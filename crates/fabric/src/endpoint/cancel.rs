@@ -50,9 +50,9 @@ impl Endpoint {
         if large.straight.is_some() || large.to == self.me {
             return None;
         }
-        if let Some(claim) = large.claim.take() {
+        if let Some(lease) = large.lease.take() {
             // A reader reads all of it before this returns.
-            self.leases.revoke(claim);
+            self.leases.revoke(lease);
         }
         let (bytes, to) = (large.data.bytes(), large.to);
         // SAFETY: memory of a posted send: readable, by the promise of its poster.

@@ -31,7 +31,7 @@ pub(super) struct InPlaceReceive {
 #[derive(Debug)]
 enum InPlaceSource {
     Block(BounceBuffer),
-    /// In a heap; it is claimed.
+    /// In a heap; its lease is taken.
     Heap(RndvOffer, ReadLease),
 }
 
@@ -76,9 +76,9 @@ impl Endpoint {
                 self.keep_block(message.source, block, message.bytes);
                 Ok(())
             }
-            InPlaceSource::Heap(exposure, claim) => {
-                read(self.in_heap(exposure.address, message.bytes));
-                let copied = self.settle((message.source, claim), &exposure, Copied::All);
+            InPlaceSource::Heap(offer, lease) => {
+                read(self.in_heap(offer.address, message.bytes));
+                let copied = self.settle((message.source, lease), &offer, Copied::All);
                 copied.expect("there was nothing that the system could refuse")
             }
         }
@@ -117,17 +117,17 @@ impl Endpoint {
     pub(super) fn try_in_place_offer(
         &mut self,
         message: &Message,
-        exposure: &RndvOffer,
+        offer: &RndvOffer,
         receive: &PostedRecv,
     ) -> bool {
         let may_lie = receive.may_lie && is_read_at_once(message, receive, &self.introductions);
-        let Some(claim) = exposure.claim.filter(|_| may_lie) else { return false };
-        let is_there = is_in_heap(exposure.address)
-            && exposure.address.is_multiple_of(LINE as u64)
+        let Some(lease) = offer.lease.filter(|_| may_lie) else { return false };
+        let is_there = is_in_heap(offer.address)
+            && offer.address.is_multiple_of(LINE as u64)
             && message.bytes > 0;
-        let lies = is_there && lease::take(&self.segment, message.source, claim);
+        let lies = is_there && lease::take(&self.segment, message.source, lease);
         if lies {
-            let place = InPlaceSource::Heap(*exposure, claim);
+            let place = InPlaceSource::Heap(*offer, lease);
             self.bounce.in_place.push(InPlaceReceive {
                 token: receive.token(),
                 message: *message,

@@ -285,7 +285,7 @@ impl Endpoint {
             (&UnexpectedBody::Shared(block), Ok(())) => {
                 fits = self.copy_block(&message, block, receive)
             }
-            (UnexpectedBody::Exposed(_) | UnexpectedBody::Berthed(_), Ok(())) => {
+            (UnexpectedBody::Offered(_) | UnexpectedBody::Berthed(_), Ok(())) => {
                 // Nobody exposes what is short: the other side runs another operation.
                 fits = Err(message.truncated(self.inline_max_bytes()));
             }

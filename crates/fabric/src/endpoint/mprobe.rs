@@ -53,8 +53,8 @@ impl Endpoint {
     /// Discards a message that a probe has taken: for its sender it has been received.
     pub fn discard(&mut self, taken: MatchedMessage) {
         match taken.early.body {
-            UnexpectedBody::Exposed(exposure) => {
-                self.send_control(taken.source, Packet::Finished { send: exposure.send });
+            UnexpectedBody::Offered(offer) => {
+                self.send_control(taken.source, Packet::Finished { send: offer.send });
             }
             UnexpectedBody::Berthed(berth) => {
                 self.release_remote_bounce(taken.source, berth);

@@ -147,16 +147,16 @@ impl Endpoint {
     fn pull_one(&mut self, id: Id, done: &mut Vec<Completion>) -> bool {
         let Some(landing) = self.rndv_recvs.get_mut(id) else { return false };
         let RndvRecv { receive, source, tag, bytes, missing, .. } = *landing;
-        let Some(RndvOffer { address, claim: Some(claim), send }) = landing.exposure.take() else {
+        let Some(RndvOffer { address, lease: Some(lease), send }) = landing.offer.take() else {
             return false;
         };
-        if self.single_copy == SingleCopy::Off || !lease::take(&self.segment, source, claim) {
+        if self.single_copy == SingleCopy::Off || !lease::take(&self.segment, source, lease) {
             return false; // The rest comes, or word that it does not.
         }
         let offset = bytes - missing;
-        let exposure = RndvOffer { address: address + offset as u64, claim: Some(claim), send };
+        let offer = RndvOffer { address: address + offset as u64, lease: Some(lease), send };
         let into = receive.into.part(offset, missing);
-        let Some(outcome) = self.copy_taken((source, claim), &exposure, into) else {
+        let Some(outcome) = self.copy_taken((source, lease), &offer, into) else {
             return false;
         };
         self.rndv_recvs.remove(id);

@@ -91,7 +91,7 @@ impl Endpoint {
             bytes,
             missing: bytes,
             straight: None,
-            exposure: None,
+            offer: None,
         });
         self.handle_fragment(source, id, 0, first, done);
         State::Landing(id, first)

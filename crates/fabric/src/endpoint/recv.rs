@@ -193,12 +193,12 @@ impl Endpoint {
             }
             Packet::Large { label, element, bytes } => {
                 self.request_remote_bounce(source, bytes);
-                let [address, claim, send] = self.words(source);
-                let exposure = RndvOffer { address, claim: ReadLease::from_word(claim), send };
+                let [address, lease, send] = self.words(source);
+                let offer = RndvOffer { address, lease: ReadLease::from_word(lease), send };
                 let message = Message { source, label, element, bytes };
                 match self.matching.take_posted(source, label) {
-                    Some(receive) => self.start_rndv(message, exposure, receive, done),
-                    None => self.enqueue_unexpected(message, UnexpectedBody::Exposed(exposure)),
+                    Some(receive) => self.start_rndv(message, offer, receive, done),
+                    None => self.enqueue_unexpected(message, UnexpectedBody::Offered(offer)),
                 }
             }
             Packet::Pieces { send, landing } => match self.rndv_sends.get_mut(Id(send)) {
@@ -322,7 +322,7 @@ impl Endpoint {
     ) {
         let message = Message { source, label, element: early.element, bytes: early.bytes };
         match early.body {
-            UnexpectedBody::Exposed(exposure) => self.start_rndv(message, exposure, receive, done),
+            UnexpectedBody::Offered(offer) => self.start_rndv(message, offer, receive, done),
             UnexpectedBody::Berthed(berth) => {
                 self.receive_remote_bounced(message, berth, receive, done)
             }
@@ -337,48 +337,46 @@ impl Endpoint {
     fn start_rndv(
         &mut self,
         message: Message,
-        exposure: RndvOffer,
+        offer: RndvOffer,
         receive: PostedRecv,
         done: &mut Vec<Completion>,
     ) {
         if let Err(error) = message.fits(&receive, &self.introductions) {
-            self.send_control(message.source, Packet::Finished { send: exposure.send });
+            self.send_control(message.source, Packet::Finished { send: offer.send });
             done.push(message.completion(receive.token(), Err(error)));
             return;
         }
-        let lies_in_heap = is_in_heap(exposure.address);
+        let lies_in_heap = is_in_heap(offer.address);
         let way = choose_rndv(&self.thresholds, message.bytes, lies_in_heap, receive.may_lie);
         // A message of this rank to itself, or from another host, never comes in bounce buffers.
         let is_of_a_neighbour = message.source != self.me && !self.reaches(message.source);
         if way == RndvProtocol::Pipelined && is_of_a_neighbour {
-            return self.request_fragments(message, exposure, receive);
+            return self.request_fragments(message, offer, receive);
         }
-        if way == RndvProtocol::HeapInPlace
-            && self.try_in_place_offer(&message, &exposure, &receive)
-        {
+        if way == RndvProtocol::HeapInPlace && self.try_in_place_offer(&message, &offer, &receive) {
             return done.push(message.completion(receive.token(), Ok(())));
         }
         // What cannot be read in place is copied. Whether both ends copy depends on what they have
         // to do (`is_shared`); a copy that is not possible becomes pieces.
-        if self.try_defer(&message, &exposure, &receive) {
+        if self.try_defer(&message, &offer, &receive) {
             return;
         }
-        match self.copy_once(&message, &exposure, &receive) {
+        match self.copy_once(&message, &offer, &receive) {
             Some(outcome) => done.push(message.completion(receive.token(), outcome)),
-            None if self.land_straight(&message, &exposure, &receive, done) => {}
-            None => self.request_fragments(message, exposure, receive),
+            None if self.land_straight(&message, &offer, &receive, done) => {}
+            None => self.request_fragments(message, offer, receive),
         }
     }
 
     pub(super) fn request_fragments(
         &mut self,
         message: Message,
-        exposure: RndvOffer,
+        offer: RndvOffer,
         receive: PostedRecv,
     ) {
         let Message { source, label: Label { tag, .. }, bytes, .. } = message;
-        let (send, missing, straight, exposure) = (exposure.send, bytes, None, Some(exposure));
-        let landing = RndvRecv { receive, source, tag, bytes, missing, straight, exposure };
+        let (send, missing, straight, offer) = (offer.send, bytes, None, Some(offer));
+        let landing = RndvRecv { receive, source, tag, bytes, missing, straight, offer };
         let landing = self.rndv_recvs.insert(landing);
         self.note_pipeline(landing, bytes);
         self.send_control(source, Packet::Pieces { send, landing: landing.0 });

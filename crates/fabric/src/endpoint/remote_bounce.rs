@@ -26,7 +26,7 @@ impl Endpoint {
         }
         let straight = None;
         let send =
-            self.rndv_sends.insert(RndvSend { to, label, data, claim: None, token, straight });
+            self.rndv_sends.insert(RndvSend { to, label, data, lease: None, token, straight });
         // SAFETY: memory of a posted send. Whoever takes the send back waits until the transfer
         // has ended (`await_withdrawn`).
         let Some((name, berth)) = (unsafe { wire.send_remote_bounce(to, send, data) }) else {

@@ -318,8 +318,8 @@ impl Endpoint {
 
     /// Announces a large message. `false` if there is no room for that now.
     ///
-    /// One for which no claim is left goes in pieces. To wait for a claim would be wrong: the
-    /// claims in use may belong to messages that their receivers want only after this one.
+    /// One for which no lease is left goes in pieces. To wait for a lease would be wrong: the
+    /// leases in use may belong to messages that their receivers want only after this one.
     fn send_rts(
         &mut self,
         to: Peer,
@@ -329,12 +329,12 @@ impl Endpoint {
         token: Token,
     ) -> bool {
         // Nobody elsewhere can copy from here.
-        let claim = if self.reaches(to) { None } else { self.leases.grant() };
+        let lease = if self.reaches(to) { None } else { self.leases.grant() };
         let straight = None;
-        let send = self.rndv_sends.insert(RndvSend { to, label, data, claim, token, straight });
+        let send = self.rndv_sends.insert(RndvSend { to, label, data, lease, token, straight });
         let address = self.heap_address(data);
         let packet = Packet::Large { label, element, bytes: data.bytes() };
-        let words = [address, ReadLease::to_word(claim), send.0];
+        let words = [address, ReadLease::to_word(lease), send.0];
         if self.peer_tx[to.index()].push_words(packet, &words) {
             return true;
         }
@@ -383,8 +383,8 @@ impl Endpoint {
     /// [`Endpoint::await_withdrawn`] has returned.
     fn remove_rndv_send(&mut self, send: Id) -> Option<RndvSend> {
         let large = self.rndv_sends.remove(send)?;
-        if let Some(claim) = large.claim {
-            self.leases.revoke(claim);
+        if let Some(lease) = large.lease {
+            self.leases.revoke(lease);
         }
         if let Some(name) = large.straight {
             self.stop_straight(large.to, name);

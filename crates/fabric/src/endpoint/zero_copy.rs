@@ -77,7 +77,7 @@ impl Endpoint {
     pub(super) fn land_straight(
         &mut self,
         message: &Message,
-        exposure: &RndvOffer,
+        offer: &RndvOffer,
         receive: &PostedRecv,
         done: &mut Vec<Completion>,
     ) -> bool {
@@ -86,21 +86,14 @@ impl Endpoint {
             return false;
         }
         let (receive, tag) = (*receive, message.label.tag);
-        let landing = RndvRecv {
-            receive,
-            source,
-            tag,
-            bytes,
-            missing: bytes,
-            straight: None,
-            exposure: None,
-        };
+        let landing =
+            RndvRecv { receive, source, tag, bytes, missing: bytes, straight: None, offer: None };
         let id = self.rndv_recvs.insert(landing);
         let into = receive.into.part(0, bytes);
         let Some(wire) = &mut self.network else { return false };
         // SAFETY: memory of a posted receive. Whoever takes the receive back waits until the
         // transfer has ended (`await_withdrawn`).
-        let Some(name) = (unsafe { wire.land((source, exposure.send, id), into) }) else {
+        let Some(name) = (unsafe { wire.land((source, offer.send, id), into) }) else {
             self.rndv_recvs.remove(id);
             return false;
         };
