@@ -25,8 +25,9 @@ pub const CHANNEL_MAX_BYTES: usize = 8192;
 /// The same of a message to a rank that sends none in turn. So few longer ones may be ahead of
 /// their receiver in a ring that they do better in the lane of all messages.
 const ONE_WAY_MAX_BYTES: usize = 1024;
-/// The same of a swap where each rank has a core. Longer ones do better in a block, which the
-/// answer takes back while it is in the caches of who answers; of several only one is taken back.
+/// The same of a swap where each rank has a core. Longer ones do better in a bounce buffer, which
+/// the answer takes back while it is in the caches of who answers; of several only one is taken
+/// back.
 const SWAP_MAX_BYTES: usize = 512;
 
 /// What the addresses of messages in channels are a multiple of.

@@ -32,8 +32,8 @@ impl CopyBandwidth {
     /// Bytes that are copied.
     pub const BYTES: usize = 64 << 10;
 
-    /// Bytes of the longest message that goes in one block where cores are faster: of longer ones
-    /// not all would stay in a cache until it is read, so they go in pieces.
+    /// Bytes of the longest message that goes in one bounce buffer where cores are faster: of
+    /// longer ones not all would stay in a cache until it is read, so they go in pieces.
     pub const LONGEST: usize = 512 << 10;
 
     /// Measures both, in about 0.1 ms.

@@ -114,13 +114,13 @@ struct PostedRecv {
     step: u32,
     element: TypeCode,
     /// Whether the message may stay in shared memory (in-place receive).
-    may_lie: bool,
+    may_stay_in_place: bool,
     fill: Fill,
 }
 
 impl PostedRecv {
     fn new(into: RegionMut, element: TypeCode, Token { operation, step }: Token) -> PostedRecv {
-        PostedRecv { into, operation, step, element, may_lie: false, fill: Fill::Part }
+        PostedRecv { into, operation, step, element, may_stay_in_place: false, fill: Fill::Part }
     }
 
     fn token(&self) -> Token {

@@ -140,7 +140,7 @@ impl Endpoint {
             return InlineRecv::Empty;
         };
         if !header.is_eager(label) {
-            return self.recv_next_block(
+            return self.recv_next_bounced(
                 (from, label),
                 header,
                 &receive,
@@ -216,9 +216,10 @@ impl Endpoint {
         Some((from, label.tag, short))
     }
 
-    /// Receives the message that is next in the lane, if it is this one and lies in a block.
+    /// Receives the message that is next in the lane, if it is this one and lies in a bounce
+    /// buffer.
     #[cold]
-    fn recv_next_block(
+    fn recv_next_bounced(
         &mut self,
         (from, label): (Peer, Label),
         header: Header,
@@ -226,23 +227,23 @@ impl Endpoint {
         read: Option<impl FnOnce(Region)>,
     ) -> InlineRecv {
         let message = match Packet::read(header) {
-            Packet::Block { label: its, element, bytes } if its == label => {
+            Packet::Bounced { label: its, element, bytes } if its == label => {
                 Message { source: from, label, element, bytes }
             }
             _ => return InlineRecv::Blocked,
         };
         self.note_message(from, message.bytes);
-        let block = BounceBuffer::from_words(self.words(from));
+        let buffer = BounceBuffer::from_words(self.words(from));
         let fits = match read {
             Some(read)
-                if block.is_full() && is_read_at_once(&message, receive, &self.introductions) =>
+                if buffer.is_full() && is_read_at_once(&message, receive, &self.introductions) =>
             {
-                read(self.bytes_of(&message, block));
-                self.keep_block(from, block, message.bytes);
+                read(self.bytes_of(&message, buffer));
+                self.recycle_buffer(from, buffer, message.bytes);
                 Ok(())
             }
             read => {
-                let fits = self.take_from_block(&message, block, receive);
+                let fits = self.take_from_buffer(&message, buffer, receive);
                 read_copy(read, receive, fits)
             }
         };
@@ -282,8 +283,8 @@ impl Endpoint {
                 // SAFETY: writable by the promise of `recv_inline`; long enough, as just checked.
                 unsafe { into.copy_from_nonoverlapping(whole.as_ptr(), whole.len()) };
             }
-            (&UnexpectedBody::Shared(block), Ok(())) => {
-                fits = self.copy_block(&message, block, receive)
+            (&UnexpectedBody::Shared(buffer), Ok(())) => {
+                fits = self.copy_bounced(&message, buffer, receive)
             }
             (UnexpectedBody::Offered(_) | UnexpectedBody::Berthed(_), Ok(())) => {
                 // Nobody exposes what is short: the other side runs another operation.
@@ -369,7 +370,7 @@ mod tests {
         // One message is kept, for which a receive is not posted.
         assert!(!post(&mut receiver, 2, &mut into));
         // SAFETY: the memory outlives the call.
-        let kept = unsafe {
+        let recycled = unsafe {
             receiver.recv_inline(
                 Peer(0),
                 label(2),
@@ -378,7 +379,7 @@ mod tests {
                 Fill::Part,
             )
         };
-        assert_eq!((kept, into), (InlineRecv::Done(Ok(3)), [9; 3]));
+        assert_eq!((recycled, into), (InlineRecv::Done(Ok(3)), [9; 3]));
     }
 
     #[test]

@@ -59,7 +59,7 @@ impl Endpoint {
             UnexpectedBody::Berthed(berth) => {
                 self.release_remote_bounce(taken.source, berth);
             }
-            UnexpectedBody::Shared(block) => self.leave_block(block),
+            UnexpectedBody::Shared(buffer) => self.release_buffer(buffer),
             UnexpectedBody::Whole(_) => {}
         }
     }

@@ -107,7 +107,7 @@ pub(super) enum Packet {
     /// The words say how many remote bounce buffers this rank has granted.
     Berths,
     /// A message is in a bounce buffer. The words are the offsets of its counts and of its bytes.
-    Block { label: Label, element: TypeCode, bytes: usize },
+    Bounced { label: Label, element: TypeCode, bytes: usize },
     /// A part of the signature of a structure, which has `total` bytes.
     Introduction { element: TypeCode, total: usize, bytes: usize },
     /// The sender starts no new operation.
@@ -148,7 +148,7 @@ const READY: u8 = 14;
 const STOPPED: u8 = 15;
 const BERTHED: u8 = 16;
 const BERTHS: u8 = 17;
-const BLOCK: u8 = 18;
+const BOUNCED: u8 = 18;
 const STREAMED: u8 = 19;
 const INTRODUCTION: u8 = 20;
 
@@ -189,7 +189,7 @@ impl Packet {
             }
             Packet::Berthed { label, element, bytes } => (BERTHED, label, element, bytes),
             Packet::Berths => (BERTHS, none, TypeCode::BYTES, 0),
-            Packet::Block { label, element, bytes } => (BLOCK, label, element, bytes),
+            Packet::Bounced { label, element, bytes } => (BOUNCED, label, element, bytes),
             Packet::Introduction { element, total, bytes } => {
                 (INTRODUCTION, Label { context: total as u64, ..none }, element, bytes)
             }
@@ -230,7 +230,7 @@ impl Packet {
             STOPPED => Packet::Stopped { landing: tag },
             BERTHED => Packet::Berthed { label, element, bytes },
             BERTHS => Packet::Berths,
-            BLOCK => Packet::Block { label, element, bytes },
+            BOUNCED => Packet::Bounced { label, element, bytes },
             INTRODUCTION => Packet::Introduction { element, total: context as usize, bytes },
             LEAVING => Packet::Leaving,
             LEFT => Packet::Left,
@@ -290,7 +290,7 @@ mod tests {
             Packet::Stopped { landing: 13 },
             Packet::Berthed { label, element, bytes: usize::MAX },
             Packet::Berths,
-            Packet::Block { label, element, bytes: usize::MAX },
+            Packet::Bounced { label, element, bytes: usize::MAX },
             Packet::Introduction { element, total: 900, bytes: 17 },
             Packet::Leaving,
             Packet::Left,

@@ -188,8 +188,8 @@ impl Endpoint {
                 self.note_remote_bounced(Message { source, label, element, bytes }, done);
             }
             Packet::Berths => self.note_credits(source),
-            Packet::Block { label, element, bytes } => {
-                self.handle_block(Message { source, label, element, bytes }, done);
+            Packet::Bounced { label, element, bytes } => {
+                self.handle_bounced(Message { source, label, element, bytes }, done);
             }
             Packet::Large { label, element, bytes } => {
                 self.request_remote_bounce(source, bytes);
@@ -212,8 +212,8 @@ impl Endpoint {
                 self.handle_fragment(source, Id(landing), offset, bytes, done);
             }
             Packet::Pipelined { landing, offset, bytes } => {
-                let block = BounceBuffer::from_words(self.words(source));
-                self.handle_pipelined_fragment(source, (Id(landing), offset, bytes), block, done);
+                let buffer = BounceBuffer::from_words(self.words(source));
+                self.handle_pipelined_fragment(source, (Id(landing), offset, bytes), buffer, done);
             }
             Packet::Ready { send, landing } => {
                 let [first, upto, _] = self.words(source);
@@ -260,12 +260,12 @@ impl Endpoint {
         words
     }
 
-    fn handle_block(&mut self, message: Message, done: &mut Vec<Completion>) {
+    fn handle_bounced(&mut self, message: Message, done: &mut Vec<Completion>) {
         self.note_message(message.source, message.bytes);
-        let block = BounceBuffer::from_words(self.words(message.source));
+        let buffer = BounceBuffer::from_words(self.words(message.source));
         match self.matching.take_posted(message.source, message.label) {
-            Some(receive) => self.receive_block(message, block, &receive, done),
-            None => self.enqueue_unexpected(message, UnexpectedBody::Shared(block)),
+            Some(receive) => self.receive_bounced(message, buffer, &receive, done),
+            None => self.enqueue_unexpected(message, UnexpectedBody::Shared(buffer)),
         }
     }
 
@@ -326,7 +326,7 @@ impl Endpoint {
             UnexpectedBody::Berthed(berth) => {
                 self.receive_remote_bounced(message, berth, receive, done)
             }
-            UnexpectedBody::Shared(block) => self.receive_block(message, block, &receive, done),
+            UnexpectedBody::Shared(buffer) => self.receive_bounced(message, buffer, &receive, done),
             UnexpectedBody::Whole(whole) => {
                 message.deliver(&whole, receive, &self.introductions, done)
             }
@@ -347,7 +347,8 @@ impl Endpoint {
             return;
         }
         let lies_in_heap = is_in_heap(offer.address);
-        let way = choose_rndv(&self.thresholds, message.bytes, lies_in_heap, receive.may_lie);
+        let way =
+            choose_rndv(&self.thresholds, message.bytes, lies_in_heap, receive.may_stay_in_place);
         // A message of this rank to itself, or from another host, never comes in bounce buffers.
         let is_of_a_neighbour = message.source != self.me && !self.reaches(message.source);
         if way == RndvProtocol::Pipelined && is_of_a_neighbour {

@@ -167,10 +167,11 @@ impl Endpoint {
     }
 
     /// Sends a message like [`Endpoint::send`], for a sender who may know whether it gets a reply:
-    /// in a block, if the message has a length for that and there is room, or else as it can be.
+    /// in a bounce buffer, if the message has a length for that and there is room, or else as it
+    /// can be.
     ///
     /// If both ends are to share a core, who gets no reply does well to go on with something else:
-    /// somewhat longer messages go in blocks then.
+    /// somewhat longer messages go in bounce buffers then.
     ///
     /// # Safety
     /// As [`Endpoint::send`].
@@ -221,8 +222,8 @@ impl Endpoint {
         self.submit(to, Outgoing::Large { label, element, data, token, is_synchronous })
     }
 
-    /// Sends now if there is room and nothing waits before it, else puts the message into a block,
-    /// or queues it.
+    /// Sends now if there is room and nothing waits before it, else puts the message into a bounce
+    /// buffer, or queues it.
     pub(super) fn submit(&mut self, to: Peer, outgoing: Outgoing) -> Posted {
         if self.peer_tx[to.index()].is_flushed() {
             match self.attempt(to, &outgoing, &mut Vec::new()) {

@@ -183,15 +183,15 @@ impl Endpoint {
     fn is_shared(&self, message: &Message, receive: &PostedRecv) -> bool {
         let &Message { source, bytes, .. } = message;
         let has_a_helper = source != self.me && self.rndv_sends.is_empty();
-        self.thresholds.is_cooperative(bytes, receive.may_lie) && has_a_helper
+        self.thresholds.is_cooperative(bytes, receive.may_stay_in_place) && has_a_helper
     }
 
     /// Where ranks share cores: whether a message is one of several, and its sender has another
     /// core, which has nothing to do but to wait for this rank, or to copy as well. All that is not
-    /// in a block there is long enough.
+    /// in a bounce buffer there is long enough.
     fn is_for_another_core(&self, message: &Message, receive: &PostedRecv) -> bool {
         let &Message { source, bytes, .. } = message;
-        let is_copied_alone = self.thresholds.is_copied_alone(bytes, receive.may_lie);
+        let is_copied_alone = self.thresholds.is_copied_alone(bytes, receive.may_stay_in_place);
         if !self.thresholds.is_oversubscribed || is_copied_alone || !self.rndv_sends.is_empty() {
             return false;
         }
