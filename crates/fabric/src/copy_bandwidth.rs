@@ -39,17 +39,18 @@ impl CopyBandwidth {
     /// Measures both, in about 0.1 ms.
     pub fn measure() -> CopyBandwidth {
         let (from, mut into) = (vec![1; CopyBandwidth::BYTES], vec![0; CopyBandwidth::BYTES]);
-        let mut pace = CopyBandwidth { kernel: Some(Duration::MAX), core: Duration::MAX };
+        let mut bandwidth = CopyBandwidth { kernel: Some(Duration::MAX), core: Duration::MAX };
         for _ in 0..MEASUREMENTS {
             let begun = Instant::now();
             black_box(&mut into[..]).copy_from_slice(black_box(&from));
-            pace.core = pace.core.min(begun.elapsed());
+            bandwidth.core = bandwidth.core.min(begun.elapsed());
             let begun = Instant::now();
             let copied = cma::copy_within(&from, black_box(&mut into));
             let kernel = copied.is_ok().then(|| begun.elapsed());
-            pace.kernel = pace.kernel.zip(kernel).map(|(fastest, this)| fastest.min(this));
+            bandwidth.kernel =
+                bandwidth.kernel.zip(kernel).map(|(fastest, this)| fastest.min(this));
         }
-        pace
+        bandwidth
     }
 
     /// Whether two copies by cores are faster than one by the kernel.
