@@ -178,7 +178,7 @@ struct RndvSend {
     lease: Option<ReadLease>,
     token: Token,
     /// The transfer by which it goes straight, once its receiver is ready.
-    straight: Option<u64>,
+    transfer: Option<u64>,
 }
 
 /// A rendezvous receive in pieces or by a zero-copy transfer.
@@ -190,7 +190,7 @@ struct RndvRecv {
     bytes: usize,
     missing: usize,
     /// The transfer by which it comes, if that goes straight.
-    straight: Option<u64>,
+    transfer: Option<u64>,
     /// Where the rest of it can be copied from, if nothing more comes.
     offer: Option<RndvOffer>,
 }
@@ -462,9 +462,9 @@ impl Endpoint {
             is_left.then(|| ended.push((token, to)));
             is_left
         });
-        self.drop_rndv_recvs(|landing| {
-            let is_left = left[landing.source.index()];
-            is_left.then(|| ended.push((landing.receive.token(), landing.source)));
+        self.drop_rndv_recvs(|recv| {
+            let is_left = left[recv.source.index()];
+            is_left.then(|| ended.push((recv.receive.token(), recv.source)));
             is_left
         });
         self.await_withdrawn();
@@ -486,7 +486,7 @@ impl Endpoint {
     pub fn cancel(&mut self, gone: impl Fn(Token) -> bool) {
         self.matching.withdraw(|_, receive| gone(receive.token()));
         self.drop_sends(|_, token| gone(token));
-        self.drop_rndv_recvs(|landing| gone(landing.receive.token()));
+        self.drop_rndv_recvs(|recv| gone(recv.receive.token()));
         self.await_withdrawn();
         self.late.retain(|completion| !gone(completion.token));
     }

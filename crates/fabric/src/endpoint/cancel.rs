@@ -47,7 +47,7 @@ impl Endpoint {
         let is_it = |(id, large): (Id, &super::RndvSend)| (large.token == token).then_some(id);
         let send = self.rndv_sends.iter().find_map(is_it)?;
         let large = self.rndv_sends.get_mut(send)?;
-        if large.straight.is_some() || large.to == self.me {
+        if large.transfer.is_some() || large.to == self.me {
             return None;
         }
         if let Some(lease) = large.lease.take() {

@@ -58,11 +58,11 @@ pub(super) fn next_fragment_bytes(bytes: usize, sent: usize) -> usize {
 
 impl Endpoint {
     /// Remembers a landing, in case that the rest of its message must be got without its sender.
-    pub(super) fn note_pipeline(&mut self, landing: Id, bytes: usize) {
+    pub(super) fn note_pipeline(&mut self, recv: Id, bytes: usize) {
         let Some(streams) = &mut self.pipelines else { return };
         streams.receives.retain(|&id| self.rndv_recvs.get_mut(id).is_some());
         let others = if streams.receives.is_empty() { 0 } else { streams.patience };
-        streams.receives.push(landing);
+        streams.receives.push(recv);
         streams.patience = others.max((bytes / BYTES_PER_LOOK) as u32);
     }
 
@@ -80,7 +80,7 @@ impl Endpoint {
         if !self.peer_tx[to.index()].has_room() {
             return Some(Attempt::NoRoom);
         }
-        let Fragments { send, landing, data, sent: offset } = pieces;
+        let Fragments { send, recv, data, sent: offset } = pieces;
         let piece = data.part(offset, next_fragment_bytes(data.bytes(), offset));
         let allocated =
             streams.pool.allocate(&mut self.arena, &self.segment, (piece, Readers::One(to)));
@@ -90,7 +90,7 @@ impl Endpoint {
         // SAFETY: memory of a posted send: readable, by the promise of its poster.
         unsafe { self.fill(buffer, piece, 0) };
         let (bytes, sent) = (piece.bytes(), offset + piece.bytes());
-        let packet = Packet::Pipelined { landing, offset, bytes };
+        let packet = Packet::Pipelined { recv, offset, bytes };
         let pushed = self.peer_tx[to.index()].push_words(packet, &buffer.words());
         assert!(pushed, "there was room for it");
         if sent < data.bytes() {
@@ -109,9 +109,9 @@ impl Endpoint {
         done: &mut Vec<Completion>,
     ) {
         // Pieces of a receive that is over are dropped.
-        if let Some(landing) = self.rndv_recvs.get_mut(id) {
+        if let Some(recv) = self.rndv_recvs.get_mut(id) {
             assert!(bytes <= *FRAGMENT_BYTES.end(), "the shared segment is damaged");
-            let into = landing.receive.into.part(offset, bytes);
+            let into = recv.receive.into.part(offset, bytes);
             let from = self.segment.at(buffer.data);
             let _last = self.segment.at(buffer.data + bytes - 1);
             // SAFETY: the landing belongs to a posted receive that is not complete: writable, and
@@ -146,9 +146,9 @@ impl Endpoint {
     }
 
     fn pull_one(&mut self, id: Id, done: &mut Vec<Completion>) -> bool {
-        let Some(landing) = self.rndv_recvs.get_mut(id) else { return false };
-        let RndvRecv { receive, source, tag, bytes, missing, .. } = *landing;
-        let Some(RndvOffer { address, lease: Some(lease), send }) = landing.offer.take() else {
+        let Some(recv) = self.rndv_recvs.get_mut(id) else { return false };
+        let RndvRecv { receive, source, tag, bytes, missing, .. } = *recv;
+        let Some(RndvOffer { address, lease: Some(lease), send }) = recv.offer.take() else {
             return false;
         };
         if self.single_copy == SingleCopy::Off || !lease::take(&self.segment, source, lease) {

@@ -33,7 +33,7 @@ enum State {
     #[default]
     Nothing,
     /// Its receive was there; so many bytes have come.
-    Landing(Id, usize),
+    Posted(Id, usize),
     /// It came before its receive; so many bytes have come.
     Early(Message, Box<[u8]>, usize),
 }
@@ -52,7 +52,7 @@ impl Endpoint {
         };
         let message = Message { source, label, element, bytes };
         let state = match self.matching.take_posted(source, label) {
-            Some(receive) => self.begin_landing(message, receive, done),
+            Some(receive) => self.begin_recv(message, receive, done),
             None => {
                 let assembly = &mut self.reassemblies[source.index()];
                 assembly.looks += 1;
@@ -72,7 +72,7 @@ impl Endpoint {
     }
 
     /// The first cell of a message meets its receive.
-    fn begin_landing(
+    fn begin_recv(
         &mut self,
         message: Message,
         receive: PostedRecv,
@@ -90,11 +90,11 @@ impl Endpoint {
             tag,
             bytes,
             missing: bytes,
-            straight: None,
+            transfer: None,
             offer: None,
         });
         self.handle_fragment(source, id, 0, first, done);
-        State::Landing(id, first)
+        State::Posted(id, first)
     }
 
     /// Another cell of the message that has begun to come.
@@ -106,9 +106,9 @@ impl Endpoint {
     ) {
         let state = std::mem::take(&mut self.reassemblies[source.index()].state);
         self.reassemblies[source.index()].state = match state {
-            State::Landing(id, offset) => {
+            State::Posted(id, offset) => {
                 self.handle_fragment(source, id, offset, bytes, done);
-                State::Landing(id, offset + bytes)
+                State::Posted(id, offset + bytes)
             }
             State::Early(message, mut whole, offset) => {
                 let into = RegionMut::of(&mut whole[offset..offset + bytes]);

@@ -201,36 +201,36 @@ impl Endpoint {
                     None => self.enqueue_unexpected(message, UnexpectedBody::Offered(offer)),
                 }
             }
-            Packet::Pieces { send, landing } => match self.rndv_sends.get_mut(Id(send)) {
+            Packet::Pieces { send, recv } => match self.rndv_sends.get_mut(Id(send)) {
                 Some(&mut RndvSend { data, .. }) => {
-                    let pieces = Fragments { send: Id(send), landing, data, sent: 0 };
+                    let pieces = Fragments { send: Id(send), recv, data, sent: 0 };
                     self.queue_behind(source, Outgoing::Fragments(pieces));
                 }
-                None => self.send_control(source, Packet::Revoked { landing }),
+                None => self.send_control(source, Packet::Revoked { recv }),
             },
-            Packet::Piece { landing, offset, bytes } => {
-                self.handle_fragment(source, Id(landing), offset, bytes, done);
+            Packet::Piece { recv, offset, bytes } => {
+                self.handle_fragment(source, Id(recv), offset, bytes, done);
             }
-            Packet::Pipelined { landing, offset, bytes } => {
+            Packet::Pipelined { recv, offset, bytes } => {
                 let buffer = BounceBuffer::from_words(self.words(source));
-                self.handle_pipelined_fragment(source, (Id(landing), offset, bytes), buffer, done);
+                self.handle_pipelined_fragment(source, (Id(recv), offset, bytes), buffer, done);
             }
-            Packet::Ready { send, landing } => {
+            Packet::Ready { send, recv } => {
                 let [first, upto, _] = self.words(source);
-                let course = TransferIds { send, landing, first: first as u32 };
-                self.send_straight(source, course, upto as u32);
+                let ids = TransferIds { send, recv, first: first as u32 };
+                self.send_zero_copy(source, ids, upto as u32);
             }
-            Packet::Stopped { landing } => {
+            Packet::Stopped { recv } => {
                 let [sent, ..] = self.words(source);
-                self.stop_landing(landing, sent as u32, done);
+                self.stop_recv(recv, sent as u32, done);
             }
             Packet::Share { send, address } => self.help_or_defer(Id(send), address),
             Packet::Finished { send } => self.finish_or_cut_short(Id(send), done),
-            Packet::Revoked { landing } => {
+            Packet::Revoked { recv } => {
                 // Unless the receive, too, was cancelled meanwhile.
-                if let Some(landing) = self.rndv_recvs.remove(Id(landing)) {
+                if let Some(recv) = self.rndv_recvs.remove(Id(recv)) {
                     let outcome = Err(TransferError::Revoked(source));
-                    done.push(Completion { token: landing.receive.token(), outcome });
+                    done.push(Completion { token: recv.receive.token(), outcome });
                 }
             }
             Packet::Introduction { element, total, bytes } => {
@@ -364,7 +364,7 @@ impl Endpoint {
         }
         match self.copy_once(&message, &offer, &receive) {
             Some(outcome) => done.push(message.completion(receive.token(), outcome)),
-            None if self.land_straight(&message, &offer, &receive, done) => {}
+            None if self.recv_zero_copy(&message, &offer, &receive, done) => {}
             None => self.request_fragments(message, offer, receive),
         }
     }
@@ -376,11 +376,11 @@ impl Endpoint {
         receive: PostedRecv,
     ) {
         let Message { source, label: Label { tag, .. }, bytes, .. } = message;
-        let (send, missing, straight, offer) = (offer.send, bytes, None, Some(offer));
-        let landing = RndvRecv { receive, source, tag, bytes, missing, straight, offer };
-        let landing = self.rndv_recvs.insert(landing);
-        self.note_pipeline(landing, bytes);
-        self.send_control(source, Packet::Pieces { send, landing: landing.0 });
+        let (send, missing, transfer, offer) = (offer.send, bytes, None, Some(offer));
+        let recv = RndvRecv { receive, source, tag, bytes, missing, transfer, offer };
+        let recv = self.rndv_recvs.insert(recv);
+        self.note_pipeline(recv, bytes);
+        self.send_control(source, Packet::Pieces { send, recv: recv.0 });
     }
 
     /// Sends a packet that says everything in its header and completes nobody's transfer.
@@ -402,8 +402,8 @@ impl Endpoint {
         done: &mut Vec<Completion>,
     ) {
         // Pieces of a receive that was cancelled meanwhile are dropped.
-        let Some(landing) = self.rndv_recvs.get_mut(id) else { return };
-        let into = landing.receive.into.part(offset, bytes);
+        let Some(recv) = self.rndv_recvs.get_mut(id) else { return };
+        let into = recv.receive.into.part(offset, bytes);
         // SAFETY: the landing belongs to a posted receive that is not complete.
         unsafe { self.readers[source.index()].copy_payload::<Header>(into) };
         self.note_fragment(id, bytes, done);
@@ -411,10 +411,10 @@ impl Endpoint {
 
     /// So many bytes of a landing are in place.
     pub(super) fn note_fragment(&mut self, id: Id, bytes: usize, done: &mut Vec<Completion>) {
-        let Some(landing) = self.rndv_recvs.get_mut(id) else { return };
-        landing.missing -= bytes;
-        if landing.missing == 0 {
-            let RndvRecv { receive, source, tag, bytes, .. } = *landing;
+        let Some(recv) = self.rndv_recvs.get_mut(id) else { return };
+        recv.missing -= bytes;
+        if recv.missing == 0 {
+            let RndvRecv { receive, source, tag, bytes, .. } = *recv;
             self.rndv_recvs.remove(id);
             let outcome = Ok(Received { source, tag, bytes });
             done.push(Completion { token: receive.token(), outcome });
@@ -423,12 +423,11 @@ impl Endpoint {
 
     /// Takes back the receives that await pieces and that the predicate names.
     pub(super) fn drop_rndv_recvs(&mut self, mut gone: impl FnMut(&RndvRecv) -> bool) {
-        let landings = self.rndv_recvs.iter();
-        let ids: Vec<_> =
-            landings.filter_map(|(id, landing)| gone(landing).then_some(id)).collect();
+        let recvs = self.rndv_recvs.iter();
+        let ids: Vec<_> = recvs.filter_map(|(id, recv)| gone(recv).then_some(id)).collect();
         for id in ids {
-            let straight = self.rndv_recvs.remove(id).and_then(|landing| landing.straight);
-            self.take_back_straight(straight);
+            let transfer = self.rndv_recvs.remove(id).and_then(|recv| recv.transfer);
+            self.withdraw_zero_copy(transfer);
         }
     }
 

@@ -67,7 +67,7 @@ impl Endpoint {
             Some(source) => wire.await_peer(source),
             None => anybody = true,
         });
-        self.rndv_recvs.iter().for_each(|(_, landing)| wire.await_peer(landing.source));
+        self.rndv_recvs.iter().for_each(|(_, recv)| wire.await_peer(recv.source));
         self.rndv_sends.iter().for_each(|(_, send)| wire.await_peer(send.to));
         for (peer, standing) in (0..).map(Peer).zip(&self.peer_tx) {
             let is_unseen = self.departure.has_left && !self.has_seen[peer.index()];

@@ -24,9 +24,9 @@ impl Endpoint {
         if bytes > REMOTE_BOUNCE_BYTES || !self.peer_tx[to.index()].has_room() {
             return false;
         }
-        let straight = None;
+        let transfer = None;
         let send =
-            self.rndv_sends.insert(RndvSend { to, label, data, lease: None, token, straight });
+            self.rndv_sends.insert(RndvSend { to, label, data, lease: None, token, transfer });
         // SAFETY: memory of a posted send. Whoever takes the send back waits until the transfer
         // has ended (`await_withdrawn`).
         let Some((name, berth)) = (unsafe { wire.send_remote_bounce(to, send, data) }) else {
@@ -35,7 +35,7 @@ impl Endpoint {
         };
         let words = [berth, wire.advertise_credits(to), 0];
         if let Some(large) = self.rndv_sends.get_mut(send) {
-            large.straight = Some(name);
+            large.transfer = Some(name);
         }
         let packet = Packet::Berthed { label, element, bytes };
         let pushed = self.peer_tx[to.index()].push_words(packet, &words);

@@ -135,7 +135,7 @@ pub(super) enum Outgoing {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fragments {
     pub(super) send: Id,
-    pub(super) landing: u64,
+    pub(super) recv: u64,
     pub(super) data: Region,
     pub(super) sent: usize,
 }
@@ -331,8 +331,8 @@ impl Endpoint {
     ) -> bool {
         // Nobody elsewhere can copy from here.
         let lease = if self.reaches(to) { None } else { self.leases.grant() };
-        let straight = None;
-        let send = self.rndv_sends.insert(RndvSend { to, label, data, lease, token, straight });
+        let transfer = None;
+        let send = self.rndv_sends.insert(RndvSend { to, label, data, lease, token, transfer });
         let address = self.heap_address(data);
         let packet = Packet::Large { label, element, bytes: data.bytes() };
         let words = [address, ReadLease::to_word(lease), send.0];
@@ -350,7 +350,7 @@ impl Endpoint {
         pieces: Fragments,
         done: &mut Vec<Completion>,
     ) -> Attempt {
-        let Fragments { send, landing, data, sent: before } = pieces;
+        let Fragments { send, recv, data, sent: before } = pieces;
         if self.rndv_sends.get_mut(send).is_none() {
             return Attempt::Gone(Posted::Done); // Its receiver has got the rest by itself.
         }
@@ -361,7 +361,7 @@ impl Endpoint {
         let mut sent = before;
         while sent < data.bytes() {
             let bytes = standing.payload().min(data.bytes() - sent);
-            let packet = Packet::Piece { landing, offset: sent, bytes };
+            let packet = Packet::Piece { recv, offset: sent, bytes };
             if !standing.push(packet, data.part(sent, bytes)) {
                 let rest = Outgoing::Fragments(Fragments { sent, ..pieces });
                 return if sent > before { Attempt::Partly(rest) } else { Attempt::NoRoom };
@@ -387,8 +387,8 @@ impl Endpoint {
         if let Some(lease) = large.lease {
             self.leases.revoke(lease);
         }
-        if let Some(name) = large.straight {
-            self.stop_straight(large.to, name);
+        if let Some(name) = large.transfer {
+            self.stop_zero_copy(large.to, name);
         }
         Some(large)
     }
@@ -413,10 +413,10 @@ impl Endpoint {
                     Outgoing::Eager { token, .. } | Outgoing::Large { token, .. } => {
                         return !gone(Peer(peer as u32), token);
                     }
-                    Outgoing::Fragments(Fragments { send, landing, .. })
+                    Outgoing::Fragments(Fragments { send, recv, .. })
                         if self.rndv_sends.get_mut(send).is_none() =>
                     {
-                        let packet = Packet::Revoked { landing };
+                        let packet = Packet::Revoked { recv };
                         *outgoing = Outgoing::Words { packet, words: [0; 3] };
                     }
                     Outgoing::Fragments(_) | Outgoing::Words { .. } | Outgoing::Introduction(_) => {

@@ -201,17 +201,17 @@ impl PeerLink {
     pub(super) fn push(
         &mut self,
         port: &mut FiEndpoint,
-        straights: &mut ZeroCopyTransfers,
+        transfers: &mut ZeroCopyTransfers,
         leaves: bool,
     ) -> std::result::Result<(), i32> {
         if self.is_over() {
             // The other side needs no more messages: those that wait for it fail.
-            self.berthing.drain(..).for_each(|name| straights.fail(port, name));
+            self.berthing.drain(..).for_each(|name| transfers.fail(port, name));
             self.volley.let_go();
             return Ok(());
         }
         while self.is_filled(self.sent) && !self.is_over() {
-            match self.push_next(port, straights) {
+            match self.push_next(port, transfers) {
                 Begun::Yes => {}
                 Begun::NotNow => return self.give_room(port, leaves),
                 Begun::Never(error) => return Err(error),
@@ -222,10 +222,10 @@ impl PeerLink {
     }
 
     /// Sends the next cell, or several cells.
-    fn push_next(&mut self, port: &mut FiEndpoint, straights: &mut ZeroCopyTransfers) -> Begun {
+    fn push_next(&mut self, port: &mut FiEndpoint, transfers: &mut ZeroCopyTransfers) -> Begun {
         let read = self.into.consumed().load(Ordering::Acquire).max(self.told);
         let begun = self.push_frame(port, read);
-        begun.unwrap_or_else(|| self.push_cell(port, straights, read))
+        begun.unwrap_or_else(|| self.push_cell(port, transfers, read))
     }
 
     /// The header of a filled cell, and the number of its bytes in use.
@@ -242,7 +242,7 @@ impl PeerLink {
     fn push_cell(
         &mut self,
         port: &mut FiEndpoint,
-        straights: &mut ZeroCopyTransfers,
+        transfers: &mut ZeroCopyTransfers,
         read: u64,
     ) -> Begun {
         let position = self.sent;
@@ -255,7 +255,7 @@ impl PeerLink {
                 // reads it.
                 let stamp = self.out.stamp(position);
                 stamp.store(word(position + 1, read), Ordering::Relaxed);
-                let berthing = header.is_berthed().then_some(straights);
+                let berthing = header.is_berthed().then_some(transfers);
                 let begun = self.send_cell(port, berthing, data);
                 if begun != Begun::Yes {
                     self.out.stamp(position).store(position + 1, Ordering::Relaxed);
@@ -290,8 +290,8 @@ impl PeerLink {
         data: Region,
     ) -> Begun {
         let (index, tag) = (self.index(), CELL | u64::from(self.me.0));
-        if let Some(straights) = berthing {
-            return self.push_remote_bounced(port, straights, data, index);
+        if let Some(transfers) = berthing {
+            return self.push_remote_bounced(port, transfers, data, index);
         }
         if data.bytes() <= port.longest_inject() {
             // SAFETY: that part of the cell has been written, and nobody writes it now.
@@ -334,7 +334,7 @@ impl PeerLink {
     fn push_remote_bounced(
         &mut self,
         port: &mut FiEndpoint,
-        straights: &mut ZeroCopyTransfers,
+        transfers: &mut ZeroCopyTransfers,
         cell: Region,
         index: usize,
     ) -> Begun {
@@ -342,7 +342,7 @@ impl PeerLink {
         // SAFETY: as for other cells: it stays as it is until `released` has passed it, and that
         // waits until the transfer is over (`note_remote_bounced`).
         let begun =
-            unsafe { straights.send_remote_bounced(port, name, (cell, &self.registration)) };
+            unsafe { transfers.send_remote_bounced(port, name, (cell, &self.registration)) };
         if begun == Begun::Yes {
             self.berthing.pop_front();
             self.berthed.push((name, index));

@@ -58,7 +58,7 @@ pub struct Network {
     contexts: Box<[Context]>,
     registration: Registration,
     /// Zero-copy transfers of large messages.
-    straights: ZeroCopyTransfers,
+    transfers: ZeroCopyTransfers,
     berths: BounceCredits,
     /// Whether this rank is leaving.
     leaves: bool,
@@ -160,7 +160,7 @@ impl Network {
             active: Vec::new(),
             contexts: (0..BUFFERS).map(context).collect(),
             registration,
-            straights: ZeroCopyTransfers::default(),
+            transfers: ZeroCopyTransfers::default(),
             berths: BounceCredits::default(),
             leaves: false,
             is_closed: false,
@@ -241,7 +241,7 @@ impl Network {
 
     /// Whether all cells of the rings have left this rank.
     pub(crate) fn is_drained(&self) -> bool {
-        self.straights.is_empty()
+        self.transfers.is_empty()
             && self.active.iter().all(|peer| {
                 self.conduits[peer.index()].as_ref().is_none_or(|conduit| conduit.is_drained())
             })
@@ -279,7 +279,7 @@ impl Network {
                 self.pulse.shared.await_peer(peer);
             }
         }
-        self.straights.withdrawn_from().for_each(|peer| self.pulse.shared.await_peer(peer));
+        self.transfers.withdrawn_from().for_each(|peer| self.pulse.shared.await_peer(peer));
     }
 
     /// Handles what has arrived, and sends the cells that wait in rings. Returns whether libfabric
@@ -300,7 +300,7 @@ impl Network {
         if !self.unposted.is_empty() {
             self.post_buffers();
         }
-        for name in self.straights.take_waiting() {
+        for name in self.transfers.take_waiting() {
             self.go_on(name);
         }
         self.grant_credits();
@@ -320,7 +320,7 @@ impl Network {
             return;
         }
         let Some(conduit) = &mut self.conduits[peer.index()] else { return };
-        let pushed = conduit.push(&mut self.port, &mut self.straights, self.leaves);
+        let pushed = conduit.push(&mut self.port, &mut self.transfers, self.leaves);
         self.holding.note(conduit.note_waits());
         self.pulse.shared.note_offered(peer, conduit.offered(self.first));
         if let Err(error) = pushed {
@@ -377,13 +377,13 @@ impl Network {
         if std::mem::replace(&mut self.is_closed, true) {
             return;
         }
-        if self.home.failure().is_some() && !self.straights.is_empty() {
+        if self.home.failure().is_some() && !self.transfers.is_empty() {
             // Other ranks would take it for a lost connection if they noticed this before they know
             // the reason.
             self.pulse.await_last_words();
         }
         self.holding.close();
-        self.straights.clear(&mut self.port);
+        self.transfers.clear(&mut self.port);
         self.berths.clear(&mut self.port);
         for conduit in self.conduits.iter_mut().flatten() {
             conduit.forget(&mut self.port);

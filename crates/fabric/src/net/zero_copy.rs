@@ -25,7 +25,7 @@ pub(crate) struct TransferIds {
     /// The id of the message at the endpoint of its sender.
     pub(crate) send: u64,
     /// The id of the transfer at the receiver.
-    pub(crate) landing: u64,
+    pub(crate) recv: u64,
     /// The number of the first segment.
     pub(crate) first: u32,
 }
@@ -34,10 +34,10 @@ pub(crate) struct TransferIds {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum News {
     /// The receiver is ready for segments up to `upto`: the endpoint reports it to the sender.
-    Ready { to: Peer, course: TransferIds, upto: u32 },
+    Ready { to: Peer, ids: TransferIds, upto: u32 },
     /// A message has ended here: all of it has arrived, or its sender has stopped, or the endpoint
     /// has withdrawn it and must report that to the sender.
-    Landed { from: Peer, landing: Id, course: TransferIds, how: How },
+    Ended { from: Peer, recv: Id, ids: TransferIds, how: How },
     /// All of a message that this rank sends has been sent.
     Sent { send: Id },
 }
@@ -54,9 +54,9 @@ pub(crate) enum How {
 
 /// The direction of a transfer.
 enum TransferDirection {
-    /// Into the memory of the receive `landing` of the endpoint. The sender knows that it may send
+    /// Into the memory of the receive `recv` of the endpoint. The sender knows that it may send
     /// `told` segments.
-    In { landing: Id, told: u32 },
+    In { recv: Id, told: u32 },
     /// Out of the memory of a send, to that endpoint.
     Out(Target),
     /// Out of the memory of a send, into a remote bounce buffer with that tag, behind the cell that
@@ -69,7 +69,7 @@ struct ZeroCopyTransfer {
     way: TransferDirection,
     how: How,
     peer: Peer,
-    course: TransferIds,
+    ids: TransferIds,
     start: *mut u8,
     bytes: usize,
     registration: Registration,
@@ -86,7 +86,7 @@ struct ZeroCopyTransfer {
 impl ZeroCopyTransfer {
     fn new(
         way: TransferDirection,
-        (peer, course): (Peer, TransferIds),
+        (peer, ids): (Peer, TransferIds),
         memory: RegionMut,
         registration: Registration,
     ) -> ZeroCopyTransfer {
@@ -95,7 +95,7 @@ impl ZeroCopyTransfer {
             way,
             how: How::Whole,
             peer,
-            course,
+            ids,
             start,
             bytes,
             registration,
@@ -136,7 +136,7 @@ impl ZeroCopyTransfer {
     fn post_one(&mut self, port: &mut FiEndpoint, place: usize) -> Begun {
         let from = self.posted as usize * SEGMENT;
         let memory = RegionMut::new(self.start, self.bytes).part(from, self.length(self.posted));
-        let tag = TAG | u64::from(self.course.first.wrapping_add(self.posted));
+        let tag = TAG | u64::from(self.ids.first.wrapping_add(self.posted));
         let context: *mut Context = &mut self.contexts[place];
         match self.way {
             // SAFETY: memory of a posted receive, and of nobody else, until this transfer is over
@@ -166,7 +166,7 @@ impl ZeroCopyTransfer {
             return None;
         }
         *told = self.posted;
-        Some(News::Ready { to: self.peer, course: self.course, upto: self.posted })
+        Some(News::Ready { to: self.peer, ids: self.ids, upto: self.posted })
     }
 
     /// Reduces the number of segments: receives that wait for further ones are cancelled.
@@ -217,23 +217,23 @@ impl ZeroCopyTransfers {
 
     /// The ranks with which there are withdrawn messages.
     pub(super) fn withdrawn_from(&self) -> impl Iterator<Item = Peer> + '_ {
-        let withdrawn = self.all.values().filter(|straight| straight.how == How::Withdrawn);
-        withdrawn.map(|straight| straight.peer)
+        let withdrawn = self.all.values().filter(|transfer| transfer.how == How::Withdrawn);
+        withdrawn.map(|transfer| transfer.peer)
     }
 
     /// Whether a message from a rank is on its way.
     pub(super) fn comes_from(&self, peer: Peer) -> bool {
         let is_in = |way: &TransferDirection| matches!(way, TransferDirection::In { .. });
-        self.all.values().any(|straight| straight.peer == peer && is_in(&straight.way))
+        self.all.values().any(|transfer| transfer.peer == peer && is_in(&transfer.way))
     }
 
     /// Adds a transfer. Returns its id.
-    fn insert(&mut self, mut straight: ZeroCopyTransfer) -> u64 {
+    fn insert(&mut self, mut transfer: ZeroCopyTransfer) -> u64 {
         let name = self.last;
-        let places = straight.segments.min(WINDOW);
+        let places = transfer.segments.min(WINDOW);
         let named = |place| Context::new(NAME | name << PLACE_BITS | u64::from(place));
-        straight.contexts = (0..places).map(named).collect();
-        self.all.insert(name, straight);
+        transfer.contexts = (0..places).map(named).collect();
+        self.all.insert(name, transfer);
         name
     }
 
@@ -241,41 +241,41 @@ impl ZeroCopyTransfers {
     ///
     /// # Safety
     /// Until there is news of its end, or the endpoint is closed, nobody else uses the memory.
-    pub(super) unsafe fn land(
+    pub(super) unsafe fn recv(
         &mut self,
         port: &mut FiEndpoint,
-        (peer, send, landing): (Peer, u64, Id),
+        (peer, send, recv): (Peer, u64, Id),
         into: RegionMut,
     ) -> Result<u64> {
         // SAFETY: the registration ends with the transfer.
         let registration = unsafe { port.register(into.as_region(), Access::Receive)? };
         let segments = into.bytes().div_ceil(SEGMENT) as u32;
         self.last += 1;
-        let course = TransferIds { send, landing: self.last, first: self.next };
+        let ids = TransferIds { send, recv: self.last, first: self.next };
         self.next = self.next.wrapping_add(segments);
-        let way = TransferDirection::In { landing, told: 0 };
-        let straight = ZeroCopyTransfer::new(way, (peer, course), into, registration);
-        Ok(self.insert(ZeroCopyTransfer { allowed: segments, ..straight }))
+        let way = TransferDirection::In { recv, told: 0 };
+        let transfer = ZeroCopyTransfer::new(way, (peer, ids), into, registration);
+        Ok(self.insert(ZeroCopyTransfer { allowed: segments, ..transfer }))
     }
 
     /// Starts to send a message whose receiver is ready. Returns the id of the transfer.
     ///
     /// # Safety
-    /// As [`ZeroCopyTransfers::land`]; nobody writes the memory.
+    /// As [`ZeroCopyTransfers::recv`]; nobody writes the memory.
     pub(super) unsafe fn send(
         &mut self,
         port: &mut FiEndpoint,
         (peer, target): (Peer, Target),
-        course: TransferIds,
+        ids: TransferIds,
         data: Region,
     ) -> Result<u64> {
-        // SAFETY: as in `land`.
+        // SAFETY: as in `recv`.
         let registration = unsafe { port.register(data, Access::Send)? };
         let memory = RegionMut::new(data.start().cast_mut(), data.bytes());
         self.last += 1;
         Ok(self.insert(ZeroCopyTransfer::new(
             TransferDirection::Out(target),
-            (peer, course),
+            (peer, ids),
             memory,
             registration,
         )))
@@ -293,13 +293,13 @@ impl ZeroCopyTransfers {
         send: Id,
         data: Region,
     ) -> Result<u64> {
-        // SAFETY: as in `land`.
+        // SAFETY: as in `recv`.
         let registration = unsafe { port.register(data, Access::Send)? };
         let memory = RegionMut::new(data.start().cast_mut(), data.bytes());
-        let course = TransferIds { send: send.0, landing: 0, first: 0 };
+        let ids = TransferIds { send: send.0, recv: 0, first: 0 };
         self.last += 1;
         let way = TransferDirection::Berth { target, tag };
-        Ok(self.insert(ZeroCopyTransfer::new(way, (peer, course), memory, registration)))
+        Ok(self.insert(ZeroCopyTransfer::new(way, (peer, ids), memory, registration)))
     }
 
     /// Sends a message into its remote bounce buffer, behind its cell, whose memory stays in place
@@ -313,26 +313,26 @@ impl ZeroCopyTransfers {
         name: u64,
         cell: (Region, &Registration),
     ) -> Begun {
-        let Some(straight) = self.all.get_mut(&name) else { return Begun::Never(libc::EINVAL) };
-        let TransferDirection::Berth { target, tag } = straight.way else {
+        let Some(transfer) = self.all.get_mut(&name) else { return Begun::Never(libc::EINVAL) };
+        let TransferDirection::Berth { target, tag } = transfer.way else {
             return Begun::Never(libc::EINVAL);
         };
-        let data = Region::new(straight.start, straight.bytes);
-        let context: *mut Context = &mut straight.contexts[0];
-        let parts = [cell, (data, &straight.registration)];
+        let data = Region::new(transfer.start, transfer.bytes);
+        let context: *mut Context = &mut transfer.contexts[0];
+        let parts = [cell, (data, &transfer.registration)];
         // SAFETY: memory of a posted send that nobody writes until this transfer is over, or the
         // port closed; so long the contexts stay, too. The cell is promised.
         let begun = unsafe { port.send_joined(target, tag, parts, context) };
         if begun == Begun::Yes {
-            (straight.busy, straight.posted) = (1, 1);
+            (transfer.busy, transfer.posted) = (1, 1);
         }
         begun
     }
 
     /// The receiver of a message is ready for segments up to `upto`.
     pub(super) fn allow(&mut self, name: u64, upto: u32) {
-        if let Some(straight) = self.all.get_mut(&name) {
-            straight.allowed = upto.max(straight.allowed);
+        if let Some(transfer) = self.all.get_mut(&name) {
+            transfer.allowed = upto.max(transfer.allowed);
         }
     }
 
@@ -343,9 +343,9 @@ impl ZeroCopyTransfers {
         port: &mut FiEndpoint,
         name: u64,
     ) -> std::result::Result<Option<(Peer, u32)>, (Peer, i32)> {
-        let Some(straight) = self.all.get_mut(&name) else { return Ok(None) };
-        let (peer, before) = (straight.peer, straight.posted);
-        match straight.post(port) {
+        let Some(transfer) = self.all.get_mut(&name) else { return Ok(None) };
+        let (peer, before) = (transfer.peer, transfer.posted);
+        match transfer.post(port) {
             Ok(true) => {}
             Ok(false) => self.waiting.push(name),
             Err(error) => {
@@ -353,9 +353,9 @@ impl ZeroCopyTransfers {
                 return Err((peer, error));
             }
         }
-        self.news.extend(straight.ready());
-        let posted = straight.posted - before;
-        let sent = matches!(straight.way, TransferDirection::Out(_)).then_some((peer, posted));
+        self.news.extend(transfer.ready());
+        let posted = transfer.posted - before;
+        let sent = matches!(transfer.way, TransferDirection::Out(_)).then_some((peer, posted));
         self.end_if_over(port, name);
         Ok(sent)
     }
@@ -364,16 +364,16 @@ impl ZeroCopyTransfers {
         if !self.all.get(&name).is_some_and(ZeroCopyTransfer::is_over) {
             return;
         }
-        let Some(straight) = self.all.remove(&name) else { return };
-        let ZeroCopyTransfer { way, how, peer: from, course, registration, .. } = straight;
+        let Some(transfer) = self.all.remove(&name) else { return };
+        let ZeroCopyTransfer { way, how, peer: from, ids, registration, .. } = transfer;
         port.forget(registration);
         self.withdrawn -= usize::from(how == How::Withdrawn);
         match (way, how) {
-            (TransferDirection::In { landing, .. }, how) => {
-                self.news.push(News::Landed { from, landing, course, how });
+            (TransferDirection::In { recv, .. }, how) => {
+                self.news.push(News::Ended { from, recv, ids, how });
             }
             (TransferDirection::Out(_) | TransferDirection::Berth { .. }, How::Whole) => {
-                self.news.push(News::Sent { send: Id(course.send) });
+                self.news.push(News::Sent { send: Id(ids.send) });
             }
             (TransferDirection::Out(_) | TransferDirection::Berth { .. }, _) => {}
         }
@@ -389,26 +389,26 @@ impl ZeroCopyTransfers {
     pub(super) fn note(&mut self, event: &Event) -> Option<(u64, Peer, bool)> {
         let name = (event.name & !NAME) >> PLACE_BITS;
         let place = event.name & ((1 << PLACE_BITS) - 1);
-        let straight = self.all.get_mut(&name)?;
-        straight.busy &= !(1 << place);
-        let is_in = matches!(straight.way, TransferDirection::In { .. });
-        Some((name, straight.peer, is_in && event.error == 0))
+        let transfer = self.all.get_mut(&name)?;
+        transfer.busy &= !(1 << place);
+        let is_in = matches!(transfer.way, TransferDirection::In { .. });
+        Some((name, transfer.peer, is_in && event.error == 0))
     }
 
     /// Marks a message as failed: the network has lost a part of it.
     pub(super) fn fail(&mut self, port: &mut FiEndpoint, name: u64) {
-        if let Some(straight) = self.all.get_mut(&name) {
-            straight.shorten(port, straight.posted);
-            straight.stop();
+        if let Some(transfer) = self.all.get_mut(&name) {
+            transfer.shorten(port, transfer.posted);
+            transfer.stop();
         }
         self.end_if_over(port, name);
     }
 
     /// The sender of a message stops after `sent` segments.
     pub(super) fn stop(&mut self, port: &mut FiEndpoint, name: u64, sent: u32) {
-        if let Some(straight) = self.all.get_mut(&name) {
-            straight.shorten(port, sent);
-            straight.stop();
+        if let Some(transfer) = self.all.get_mut(&name) {
+            transfer.shorten(port, sent);
+            transfer.stop();
         }
         self.end_if_over(port, name);
     }
@@ -416,8 +416,8 @@ impl ZeroCopyTransfers {
     /// The receiver of a message needs no more than the segments for which it has reported to be
     /// ready, and has received them.
     pub(super) fn cut_short(&mut self, port: &mut FiEndpoint, name: u64) {
-        if let Some(straight) = self.all.get_mut(&name) {
-            straight.segments = straight.posted;
+        if let Some(transfer) = self.all.get_mut(&name) {
+            transfer.segments = transfer.posted;
         }
         self.end_if_over(port, name);
     }
@@ -429,17 +429,15 @@ impl ZeroCopyTransfers {
         port: &mut FiEndpoint,
         name: u64,
     ) -> Option<(TransferIds, u32)> {
-        let straight = self.all.get_mut(&name)?;
-        let (end, sent) = match straight.way {
+        let transfer = self.all.get_mut(&name)?;
+        let (end, sent) = match transfer.way {
             TransferDirection::In { told, .. } => (told, None),
-            TransferDirection::Out(_) => {
-                (straight.posted, Some((straight.course, straight.posted)))
-            }
+            TransferDirection::Out(_) => (transfer.posted, Some((transfer.ids, transfer.posted))),
             // The message arrives nevertheless: its cell is in the ring.
-            TransferDirection::Berth { .. } => (straight.segments, None),
+            TransferDirection::Berth { .. } => (transfer.segments, None),
         };
-        straight.shorten(port, end);
-        straight.how = How::Withdrawn;
+        transfer.shorten(port, end);
+        transfer.how = How::Withdrawn;
         self.withdrawn += 1;
         self.end_if_over(port, name);
         sent
@@ -447,8 +445,8 @@ impl ZeroCopyTransfers {
 
     /// Ends all transfers, before the endpoint is closed.
     pub(super) fn clear(&mut self, port: &mut FiEndpoint) {
-        for (_, straight) in self.all.drain() {
-            port.forget(straight.registration);
+        for (_, transfer) in self.all.drain() {
+            port.forget(transfer.registration);
         }
         self.waiting.clear();
         self.news.clear();

@@ -85,7 +85,7 @@ impl Network {
         let conduit = self.conduits[to.index()].as_mut()?;
         let how = (to, conduit.target(), remote_bounce::tag(self.me, berth));
         // SAFETY: passed on.
-        let sent = unsafe { self.straights.send_remote_bounce(&mut self.port, how, send, data) };
+        let sent = unsafe { self.transfers.send_remote_bounce(&mut self.port, how, send, data) };
         // If the memory cannot be registered, the rank announces the message instead.
         let name = sent.ok()?;
         conduit.begin_remote_bounce(name);
