@@ -149,7 +149,7 @@ enum UnexpectedBody {
     /// The address to copy it from.
     Offered(RndvOffer),
     /// It lies in this remote bounce buffer.
-    Berthed(u64),
+    RemoteBounced(u64),
     /// It lies in this bounce buffer.
     Shared(BounceBuffer),
 }

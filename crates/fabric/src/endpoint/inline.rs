@@ -286,7 +286,7 @@ impl Endpoint {
             (&UnexpectedBody::Shared(buffer), Ok(())) => {
                 fits = self.copy_bounced(&message, buffer, receive)
             }
-            (UnexpectedBody::Offered(_) | UnexpectedBody::Berthed(_), Ok(())) => {
+            (UnexpectedBody::Offered(_) | UnexpectedBody::RemoteBounced(_), Ok(())) => {
                 // Nobody exposes what is short: the other side runs another operation.
                 fits = Err(message.truncated(self.inline_max_bytes()));
             }

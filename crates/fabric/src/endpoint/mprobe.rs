@@ -56,8 +56,8 @@ impl Endpoint {
             UnexpectedBody::Offered(offer) => {
                 self.send_control(taken.source, Packet::Finished { send: offer.send });
             }
-            UnexpectedBody::Berthed(berth) => {
-                self.release_remote_bounce(taken.source, berth);
+            UnexpectedBody::RemoteBounced(slot) => {
+                self.release_remote_bounce(taken.source, slot);
             }
             UnexpectedBody::Shared(buffer) => self.release_buffer(buffer),
             UnexpectedBody::Whole(_) => {}

@@ -28,8 +28,8 @@ impl Header {
 
     /// Whether the header belongs to a message that arrives in a remote bounce buffer.
     #[inline]
-    pub(crate) fn is_berthed(&self) -> bool {
-        self.kind == BERTHED
+    pub(crate) fn is_remote_bounced(&self) -> bool {
+        self.kind == REMOTE_BOUNCED
     }
 
     /// Whether a rank that has left, or leaves, waits for no packet behind this one.
@@ -103,9 +103,9 @@ pub(super) enum Packet {
     Stopped { recv: u64 },
     /// A message arrives in a remote bounce buffer. The words are the number of the buffer, and how
     /// many remote bounce buffers this rank has granted to the receiver.
-    Berthed { label: Label, element: TypeCode, bytes: usize },
+    RemoteBounced { label: Label, element: TypeCode, bytes: usize },
     /// The words say how many remote bounce buffers this rank has granted.
-    Berths,
+    BounceCredits,
     /// A message is in a bounce buffer. The words are the offsets of its counts and of its bytes.
     Bounced { label: Label, element: TypeCode, bytes: usize },
     /// A part of the signature of a structure, which has `total` bytes.
@@ -146,8 +146,8 @@ const LEFT: u8 = 12;
 const SEEN: u8 = 13;
 const READY: u8 = 14;
 const STOPPED: u8 = 15;
-const BERTHED: u8 = 16;
-const BERTHS: u8 = 17;
+const REMOTE_BOUNCED: u8 = 16;
+const BOUNCE_CREDITS: u8 = 17;
 const BOUNCED: u8 = 18;
 const STREAMED: u8 = 19;
 const INTRODUCTION: u8 = 20;
@@ -183,8 +183,10 @@ impl Packet {
                 (FINISHED, Label { tag: send, ..none }, TypeCode::BYTES, 0)
             }
             Packet::Revoked { recv } => (REVOKED, Label { tag: recv, ..none }, TypeCode::BYTES, 0),
-            Packet::Berthed { label, element, bytes } => (BERTHED, label, element, bytes),
-            Packet::Berths => (BERTHS, none, TypeCode::BYTES, 0),
+            Packet::RemoteBounced { label, element, bytes } => {
+                (REMOTE_BOUNCED, label, element, bytes)
+            }
+            Packet::BounceCredits => (BOUNCE_CREDITS, none, TypeCode::BYTES, 0),
             Packet::Bounced { label, element, bytes } => (BOUNCED, label, element, bytes),
             Packet::Introduction { element, total, bytes } => {
                 (INTRODUCTION, Label { context: total as u64, ..none }, element, bytes)
@@ -224,8 +226,8 @@ impl Packet {
             OPEN => Packet::Open { label, element },
             READY => Packet::Ready { send: tag, recv: context },
             STOPPED => Packet::Stopped { recv: tag },
-            BERTHED => Packet::Berthed { label, element, bytes },
-            BERTHS => Packet::Berths,
+            REMOTE_BOUNCED => Packet::RemoteBounced { label, element, bytes },
+            BOUNCE_CREDITS => Packet::BounceCredits,
             BOUNCED => Packet::Bounced { label, element, bytes },
             INTRODUCTION => Packet::Introduction { element, total: context as usize, bytes },
             LEAVING => Packet::Leaving,
@@ -284,8 +286,8 @@ mod tests {
             Packet::Open { label, element },
             Packet::Ready { send: 11, recv: 12 },
             Packet::Stopped { recv: 13 },
-            Packet::Berthed { label, element, bytes: usize::MAX },
-            Packet::Berths,
+            Packet::RemoteBounced { label, element, bytes: usize::MAX },
+            Packet::BounceCredits,
             Packet::Bounced { label, element, bytes: usize::MAX },
             Packet::Introduction { element, total: 900, bytes: 17 },
             Packet::Leaving,

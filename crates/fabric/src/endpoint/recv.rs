@@ -184,10 +184,10 @@ impl Endpoint {
             // Whoever polls has begun to assemble it.
             Packet::First { bytes, .. } => self.note_message(source, bytes),
             Packet::Rest { bytes } => self.continue_reassembly(source, bytes, done),
-            Packet::Berthed { label, element, bytes } => {
+            Packet::RemoteBounced { label, element, bytes } => {
                 self.note_remote_bounced(Message { source, label, element, bytes }, done);
             }
-            Packet::Berths => self.note_credits(source),
+            Packet::BounceCredits => self.note_credits(source),
             Packet::Bounced { label, element, bytes } => {
                 self.handle_bounced(Message { source, label, element, bytes }, done);
             }
@@ -323,8 +323,8 @@ impl Endpoint {
         let message = Message { source, label, element: early.element, bytes: early.bytes };
         match early.body {
             UnexpectedBody::Offered(offer) => self.start_rndv(message, offer, receive, done),
-            UnexpectedBody::Berthed(berth) => {
-                self.receive_remote_bounced(message, berth, receive, done)
+            UnexpectedBody::RemoteBounced(slot) => {
+                self.receive_remote_bounced(message, slot, receive, done)
             }
             UnexpectedBody::Shared(buffer) => self.receive_bounced(message, buffer, &receive, done),
             UnexpectedBody::Whole(whole) => {

@@ -306,8 +306,8 @@ impl Endpoint {
             }
             Outgoing::Large { label, element, data, token, is_synchronous } => {
                 let message = (label, element, data, token);
-                let is_berthed = !is_synchronous && self.send_remote_bounce(to, message);
-                match is_berthed || self.send_rts(to, label, element, data, token) {
+                let is_remote_bounced = !is_synchronous && self.send_remote_bounce(to, message);
+                match is_remote_bounced || self.send_rts(to, label, element, data, token) {
                     true => Attempt::Gone(Posted::Pending),
                     false => Attempt::NoRoom,
                 }

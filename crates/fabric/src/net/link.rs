@@ -62,8 +62,8 @@ pub(super) struct PeerLink {
     segments: u64,
     /// Messages for remote bounce buffers whose cells are in `out`, in this order, and those that
     /// libfabric is sending, with their cells.
-    berthing: VecDeque<u64>,
-    berthed: Vec<(u64, usize)>,
+    queued_bounces: VecDeque<u64>,
+    sending_bounces: Vec<(u64, usize)>,
     /// Cells sent without polling in between.
     volley: Burst,
     /// Whether cells wait in `out`, as the flush thread knows.
@@ -117,8 +117,8 @@ impl PeerLink {
             has_farewell: false,
             arrived,
             segments,
-            berthing: VecDeque::new(),
-            berthed: Vec::new(),
+            queued_bounces: VecDeque::new(),
+            sending_bounces: Vec::new(),
             volley: Burst::default(),
             waits: false,
         })
@@ -142,13 +142,13 @@ impl PeerLink {
 
     /// The next packet of a message in a remote bounce buffer belongs to this transfer.
     pub(super) fn begin_remote_bounce(&mut self, name: u64) {
-        self.berthing.push_back(name);
+        self.queued_bounces.push_back(name);
     }
 
     /// A transfer has ended. If it was into a remote bounce buffer, its cell is free.
     pub(super) fn note_remote_bounced(&mut self, name: u64) {
-        if let Some(at) = self.berthed.iter().position(|berthed| berthed.0 == name) {
-            let (_, cell) = self.berthed.swap_remove(at);
+        if let Some(at) = self.sending_bounces.iter().position(|sending| sending.0 == name) {
+            let (_, cell) = self.sending_bounces.swap_remove(at);
             self.landed(cell);
         }
     }
@@ -206,7 +206,7 @@ impl PeerLink {
     ) -> std::result::Result<(), i32> {
         if self.is_over() {
             // The other side needs no more messages: those that wait for it fail.
-            self.berthing.drain(..).for_each(|name| transfers.fail(port, name));
+            self.queued_bounces.drain(..).for_each(|name| transfers.fail(port, name));
             self.volley.let_go();
             return Ok(());
         }
@@ -249,14 +249,14 @@ impl PeerLink {
         let (header, bytes) = self.content(position);
         let data = Region::new(self.out.cell(position).as_ptr(), bytes);
         let begun = match self.copy {
-            Some(copy) if !header.is_berthed() => self.write_cell(port, copy, data, read),
+            Some(copy) if !header.is_remote_bounced() => self.write_cell(port, copy, data, read),
             _ => {
                 // On its way the cell also carries `read` in its stamp; no thread of this process
                 // reads it.
                 let stamp = self.out.stamp(position);
                 stamp.store(word(position + 1, read), Ordering::Relaxed);
-                let berthing = header.is_berthed().then_some(transfers);
-                let begun = self.send_cell(port, berthing, data);
+                let bounce_transfers = header.is_remote_bounced().then_some(transfers);
+                let begun = self.send_cell(port, bounce_transfers, data);
                 if begun != Begun::Yes {
                     self.out.stamp(position).store(position + 1, Ordering::Relaxed);
                 }
@@ -286,11 +286,11 @@ impl PeerLink {
     fn send_cell(
         &mut self,
         port: &mut FiEndpoint,
-        berthing: Option<&mut ZeroCopyTransfers>,
+        bounce_transfers: Option<&mut ZeroCopyTransfers>,
         data: Region,
     ) -> Begun {
         let (index, tag) = (self.index(), CELL | u64::from(self.me.0));
-        if let Some(transfers) = berthing {
+        if let Some(transfers) = bounce_transfers {
             return self.push_remote_bounced(port, transfers, data, index);
         }
         if data.bytes() <= port.longest_inject() {
@@ -338,14 +338,14 @@ impl PeerLink {
         cell: Region,
         index: usize,
     ) -> Begun {
-        let Some(&name) = self.berthing.front() else { return Begun::Never(libc::EINVAL) };
+        let Some(&name) = self.queued_bounces.front() else { return Begun::Never(libc::EINVAL) };
         // SAFETY: as for other cells: it stays as it is until `released` has passed it, and that
         // waits until the transfer is over (`note_remote_bounced`).
         let begun =
             unsafe { transfers.send_remote_bounced(port, name, (cell, &self.registration)) };
         if begun == Begun::Yes {
-            self.berthing.pop_front();
-            self.berthed.push((name, index));
+            self.queued_bounces.pop_front();
+            self.sending_bounces.push((name, index));
             self.flying |= 1 << index;
         }
         begun

@@ -59,7 +59,7 @@ pub struct Network {
     registration: Registration,
     /// Zero-copy transfers of large messages.
     transfers: ZeroCopyTransfers,
-    berths: BounceCredits,
+    bounce_credits: BounceCredits,
     /// Whether this rank is leaving.
     leaves: bool,
     is_closed: bool,
@@ -161,7 +161,7 @@ impl Network {
             contexts: (0..BUFFERS).map(context).collect(),
             registration,
             transfers: ZeroCopyTransfers::default(),
-            berths: BounceCredits::default(),
+            bounce_credits: BounceCredits::default(),
             leaves: false,
             is_closed: false,
             unposted: (0..BUFFERS).collect(),
@@ -366,7 +366,7 @@ impl Network {
                 self.unposted.push(buffer);
             }
             ContextId::Segment => self.note_segment(&event),
-            ContextId::Berth => self.note_credit_event(&event),
+            ContextId::RemoteBounce => self.note_credit_event(&event),
             ContextId::Written => self.accept_written(ImmData::of(event.tag as u32)),
         }
     }
@@ -384,7 +384,7 @@ impl Network {
         }
         self.holding.close();
         self.transfers.clear(&mut self.port);
-        self.berths.clear(&mut self.port);
+        self.bounce_credits.clear(&mut self.port);
         for conduit in self.conduits.iter_mut().flatten() {
             conduit.forget(&mut self.port);
         }

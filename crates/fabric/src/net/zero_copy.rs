@@ -61,7 +61,7 @@ enum TransferDirection {
     Out(Target),
     /// Out of the memory of a send, into a remote bounce buffer with that tag, behind the cell that
     /// announces it.
-    Berth { target: Target, tag: u64 },
+    RemoteBounce { target: Target, tag: u64 },
 }
 
 /// A large message under way.
@@ -149,7 +149,9 @@ impl ZeroCopyTransfer {
                 // SAFETY: memory of a posted send that nobody writes; the rest as above.
                 unsafe { port.send(target, tag, memory, &self.registration, context) }
             }
-            TransferDirection::Berth { .. } => unreachable!("a conduit sends it, with its cell"),
+            TransferDirection::RemoteBounce { .. } => {
+                unreachable!("a conduit sends it, with its cell")
+            }
         }
     }
 
@@ -298,7 +300,7 @@ impl ZeroCopyTransfers {
         let memory = RegionMut::new(data.start().cast_mut(), data.bytes());
         let ids = TransferIds { send: send.0, recv: 0, first: 0 };
         self.last += 1;
-        let way = TransferDirection::Berth { target, tag };
+        let way = TransferDirection::RemoteBounce { target, tag };
         Ok(self.insert(ZeroCopyTransfer::new(way, (peer, ids), memory, registration)))
     }
 
@@ -314,7 +316,7 @@ impl ZeroCopyTransfers {
         cell: (Region, &Registration),
     ) -> Begun {
         let Some(transfer) = self.all.get_mut(&name) else { return Begun::Never(libc::EINVAL) };
-        let TransferDirection::Berth { target, tag } = transfer.way else {
+        let TransferDirection::RemoteBounce { target, tag } = transfer.way else {
             return Begun::Never(libc::EINVAL);
         };
         let data = Region::new(transfer.start, transfer.bytes);
@@ -372,10 +374,10 @@ impl ZeroCopyTransfers {
             (TransferDirection::In { recv, .. }, how) => {
                 self.news.push(News::Ended { from, recv, ids, how });
             }
-            (TransferDirection::Out(_) | TransferDirection::Berth { .. }, How::Whole) => {
+            (TransferDirection::Out(_) | TransferDirection::RemoteBounce { .. }, How::Whole) => {
                 self.news.push(News::Sent { send: Id(ids.send) });
             }
-            (TransferDirection::Out(_) | TransferDirection::Berth { .. }, _) => {}
+            (TransferDirection::Out(_) | TransferDirection::RemoteBounce { .. }, _) => {}
         }
     }
 
@@ -434,7 +436,7 @@ impl ZeroCopyTransfers {
             TransferDirection::In { told, .. } => (told, None),
             TransferDirection::Out(_) => (transfer.posted, Some((transfer.ids, transfer.posted))),
             // The message arrives nevertheless: its cell is in the ring.
-            TransferDirection::Berth { .. } => (transfer.segments, None),
+            TransferDirection::RemoteBounce { .. } => (transfer.segments, None),
         };
         transfer.shorten(port, end);
         transfer.how = How::Withdrawn;

@@ -88,7 +88,7 @@ impl PeerLink {
         let mut convoy = CoalescedFrame { cells: 0, bytes: 0, has_farewell: false };
         for position in ready {
             let (header, bytes) = self.content(position);
-            if header.is_berthed()
+            if header.is_remote_bounced()
                 || bytes > COALESCED_CELL_MAX_BYTES
                 || convoy.bytes + bytes > room
             {

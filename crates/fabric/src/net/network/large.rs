@@ -136,7 +136,7 @@ impl Network {
     /// Whether there is any event of a large message.
     #[inline]
     pub(crate) fn has_news(&self) -> bool {
-        !self.transfers.news.is_empty() || self.berths.has_news()
+        !self.transfers.news.is_empty() || self.bounce_credits.has_news()
     }
 
     /// Takes the events of large messages.
