@@ -667,11 +667,11 @@ struct FlushSignal {
 }
 
 impl FlushSignal {
-    fn hold(&self, number: u64, courier: &thread::Thread) {
+    fn hold(&self, number: u64, flush_thread: &thread::Thread) {
         let before = self.newest.load(Ordering::Relaxed);
         self.newest.store(number, Ordering::Relaxed);
         if before == 0 {
-            self.call(courier);
+            self.call(flush_thread);
         }
     }
 
@@ -679,17 +679,17 @@ impl FlushSignal {
         self.newest.store(0, Ordering::Relaxed);
     }
 
-    fn call(&self, courier: &thread::Thread) {
+    fn call(&self, flush_thread: &thread::Thread) {
         fence(Ordering::SeqCst);
         if self.is_resting.load(Ordering::Relaxed) {
-            courier.unpark();
+            flush_thread.unpark();
         }
     }
 
-    fn end(&self, courier: &thread::Thread) {
+    fn end(&self, flush_thread: &thread::Thread) {
         self.is_ending.store(true, Ordering::Relaxed);
         fence(Ordering::SeqCst);
-        courier.unpark();
+        flush_thread.unpark();
     }
 
     fn rest(&self) -> bool {
@@ -706,12 +706,13 @@ impl FlushSignal {
     }
 }
 
-/// The courier sends the last thing that waits, whatever the rank itself sent before; and ends.
+/// The flush thread sends the last thing that waits, whatever the rank itself sent before; and
+/// ends.
 #[test]
-fn a_courier_that_rests_is_called() {
+fn a_flush_thread_that_rests_is_called() {
     check(|| {
         let held_back = Arc::new(FlushSignal::default());
-        let courier = {
+        let flush_thread = {
             let held_back = held_back.clone();
             thread::spawn(move || {
                 let mut seen = 0;
@@ -725,15 +726,15 @@ fn a_courier_that_rests_is_called() {
                 }
             })
         };
-        held_back.hold(1, courier.thread());
+        held_back.hold(1, flush_thread.thread());
         held_back.let_go();
-        held_back.hold(2, courier.thread());
-        held_back.hold(3, courier.thread());
+        held_back.hold(2, flush_thread.thread());
+        held_back.hold(3, flush_thread.thread());
         while held_back.newest.load(Ordering::Relaxed) != 0 {
             thread::yield_now();
         }
-        held_back.end(courier.thread());
-        courier.join().unwrap();
+        held_back.end(flush_thread.thread());
+        flush_thread.join().unwrap();
     });
 }
 

@@ -62,7 +62,7 @@ pub(crate) struct RankContext {
     /// The progress thread, or why it could not be started.
     helper: OnceLock<io::Result<JoinHandle<()>>>,
     /// The flush thread, if there are ranks on other hosts.
-    courier: Option<FlushThread>,
+    flush_thread: Option<FlushThread>,
     /// The slot to which the program may attach a buffer for buffered sends.
     slot: Slot,
     watch: CheckConfig,
@@ -205,12 +205,12 @@ impl RankContext {
         let shared =
             Shared { engine, segment, heap, me, placement, is_wired, patience, behaviour, aid };
         let shared = Arc::new(shared);
-        let courier = held_back.map(|held_back| FlushThread::start(&shared, held_back));
+        let flush_thread = held_back.map(|held_back| FlushThread::start(&shared, held_back));
         let core = RankContext {
             shared,
             ids: AtomicU64::new(0),
             helper: OnceLock::new(),
-            courier,
+            flush_thread,
             slot: Slot::default(),
             watch,
             lessons: Mutex::default(),
@@ -478,8 +478,8 @@ impl Drop for RankContext {
         } else {
             self.leave();
         }
-        if let Some(courier) = &mut self.courier {
-            courier.end();
+        if let Some(flush_thread) = &mut self.flush_thread {
+            flush_thread.end();
         }
         self.shared.aid.end();
         self.shared.segment.doorbell(self.me()).ring();

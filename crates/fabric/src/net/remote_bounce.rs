@@ -56,7 +56,7 @@ struct SenderSlots {
 unsafe impl Send for SenderSlots {}
 
 impl SenderSlots {
-    fn new(port: &mut FiEndpoint, sender: Peer) -> Result<SenderSlots> {
+    fn new(ep: &mut FiEndpoint, sender: Peer) -> Result<SenderSlots> {
         let memory =
             vec![0_u8; SLOTS_PER_SENDER as usize * (CELL + REMOTE_BOUNCE_BYTES)].into_boxed_slice();
         let memory = RegionMut::of(Box::leak(memory));
@@ -71,8 +71,8 @@ impl SenderSlots {
             told: 0,
             ahead: 0,
         };
-        // SAFETY: the memory stays until the port is closed (`Drop`).
-        slots.registration = unsafe { port.register(memory.as_region(), Access::Receive)? };
+        // SAFETY: the memory stays until the endpoint is closed (`Drop`).
+        slots.registration = unsafe { ep.register(memory.as_region(), Access::Receive)? };
         Ok(slots)
     }
 
@@ -83,14 +83,14 @@ impl SenderSlots {
 
     /// Grants as many buffers as possible: posts receives in empty ones. The error is that of
     /// libfabric.
-    fn grant(&mut self, port: &mut FiEndpoint, sender: Peer) -> std::result::Result<(), i32> {
+    fn grant(&mut self, ep: &mut FiEndpoint, sender: Peer) -> std::result::Result<(), i32> {
         while self.granted < self.emptied + SLOTS_PER_SENDER {
             let place = (self.granted % SLOTS_PER_SENDER) as usize;
             let (into, tag) = (self.memory(place), tag(sender, self.granted));
             let context: *mut Context = &mut self.contexts[place];
-            // SAFETY: memory and context stay until the port has closed, and nobody looks at them
-            // until the event: the place is empty.
-            match unsafe { port.receive(tag, 0, into, &self.registration, context) } {
+            // SAFETY: memory and context stay until the endpoint has closed, and nobody looks at
+            // them until the event: the place is empty.
+            match unsafe { ep.receive(tag, 0, into, &self.registration, context) } {
                 Begun::Yes => self.granted += 1,
                 Begun::NotNow => return Ok(()),
                 Begun::Never(error) => return Err(error),
@@ -113,8 +113,8 @@ impl SenderSlots {
 impl Drop for SenderSlots {
     fn drop(&mut self) {
         let memory = std::ptr::slice_from_raw_parts_mut(self.memory.start(), self.memory.bytes());
-        // SAFETY: it was leaked by `new`, and the port, which was the only other to use it, has
-        // been closed: a wire closes its port before it drops anything.
+        // SAFETY: it was leaked by `new`, and the endpoint, which was the only other to use it, has
+        // been closed: a wire closes its endpoint before it drops anything.
         drop(unsafe { Box::from_raw(memory) });
     }
 }
@@ -139,31 +139,23 @@ pub(super) struct BounceCredits {
 
 impl BounceCredits {
     /// Gives remote bounce buffers to a sender, unless it has some or too many others have.
-    pub(super) fn offer(
-        &mut self,
-        port: &mut FiEndpoint,
-        to: Peer,
-    ) -> std::result::Result<(), i32> {
+    pub(super) fn offer(&mut self, ep: &mut FiEndpoint, to: Peer) -> std::result::Result<(), i32> {
         if self.sender_slots.contains_key(&to) || self.sender_slots.len() >= SENDERS {
             return Ok(());
         }
         // If memory cannot be registered, this is no failure: the sender continues to announce its
         // messages.
-        if let Ok(slots) = SenderSlots::new(port, to) {
+        if let Ok(slots) = SenderSlots::new(ep, to) {
             self.sender_slots.insert(to, slots);
-            return self.grant(port, to);
+            return self.grant(ep, to);
         }
         Ok(())
     }
 
     /// Grants buffers to a sender, and reports the grant if that is worth a packet.
-    pub(super) fn grant(
-        &mut self,
-        port: &mut FiEndpoint,
-        to: Peer,
-    ) -> std::result::Result<(), i32> {
+    pub(super) fn grant(&mut self, ep: &mut FiEndpoint, to: Peer) -> std::result::Result<(), i32> {
         let Some(slots) = self.sender_slots.get_mut(&to) else { return Ok(()) };
-        slots.grant(port, to)?;
+        slots.grant(ep, to)?;
         if slots.granted < slots.emptied + SLOTS_PER_SENDER {
             self.waiting.push(to);
         }
@@ -238,14 +230,14 @@ impl BounceCredits {
     /// Frees a remote bounce buffer whose message is not needed any more.
     pub(super) fn empty(
         &mut self,
-        port: &mut FiEndpoint,
+        ep: &mut FiEndpoint,
         from: Peer,
         slot: u64,
     ) -> std::result::Result<(), i32> {
         if let Some(slots) = self.sender_slots.get_mut(&from) {
             slots.empty((slot % SLOTS_PER_SENDER) as usize);
         }
-        self.grant(port, from)
+        self.grant(ep, from)
     }
 
     /// Takes the senders whose next grant waits.
@@ -254,9 +246,9 @@ impl BounceCredits {
     }
 
     /// Ends all registrations, before the endpoint is closed.
-    pub(super) fn clear(&mut self, port: &mut FiEndpoint) {
+    pub(super) fn clear(&mut self, ep: &mut FiEndpoint) {
         for slots in self.sender_slots.values_mut() {
-            port.forget(std::mem::replace(&mut slots.registration, Registration::NONE));
+            ep.forget(std::mem::replace(&mut slots.registration, Registration::NONE));
         }
         self.untold.clear();
     }

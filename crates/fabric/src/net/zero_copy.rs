@@ -116,13 +116,13 @@ impl ZeroCopyTransfer {
     }
 
     /// Posts the segments that may be posted. Returns whether libfabric had room for all of them.
-    fn post(&mut self, port: &mut FiEndpoint) -> std::result::Result<bool, i32> {
+    fn post(&mut self, ep: &mut FiEndpoint) -> std::result::Result<bool, i32> {
         while self.posted < self.allowed.min(self.segments) {
             let place = ZeroCopyTransfer::place(self.posted);
             if self.busy >> place & 1 != 0 {
                 return Ok(true);
             }
-            match self.post_one(port, place as usize) {
+            match self.post_one(ep, place as usize) {
                 Begun::Yes => {}
                 Begun::NotNow => return Ok(false),
                 Begun::Never(error) => return Err(error),
@@ -133,21 +133,21 @@ impl ZeroCopyTransfer {
         Ok(true)
     }
 
-    fn post_one(&mut self, port: &mut FiEndpoint, place: usize) -> Begun {
+    fn post_one(&mut self, ep: &mut FiEndpoint, place: usize) -> Begun {
         let from = self.posted as usize * SEGMENT;
         let memory = RegionMut::new(self.start, self.bytes).part(from, self.length(self.posted));
         let tag = TAG | u64::from(self.ids.first.wrapping_add(self.posted));
         let context: *mut Context = &mut self.contexts[place];
         match self.way {
             // SAFETY: memory of a posted receive, and of nobody else, until this transfer is over
-            // or the port closed (README, "Large messages"); so long the contexts stay, too.
+            // or the endpoint closed (README, "Large messages"); so long the contexts stay, too.
             TransferDirection::In { .. } => unsafe {
-                port.receive(tag, 0, memory, &self.registration, context)
+                ep.receive(tag, 0, memory, &self.registration, context)
             },
             TransferDirection::Out(target) => {
                 let memory = memory.as_region();
                 // SAFETY: memory of a posted send that nobody writes; the rest as above.
-                unsafe { port.send(target, tag, memory, &self.registration, context) }
+                unsafe { ep.send(target, tag, memory, &self.registration, context) }
             }
             TransferDirection::RemoteBounce { .. } => {
                 unreachable!("a conduit sends it, with its cell")
@@ -172,14 +172,14 @@ impl ZeroCopyTransfer {
     }
 
     /// Reduces the number of segments: receives that wait for further ones are cancelled.
-    fn shorten(&mut self, port: &mut FiEndpoint, segments: u32) {
+    fn shorten(&mut self, ep: &mut FiEndpoint, segments: u32) {
         self.segments = self.segments.min(segments);
         let TransferDirection::In { .. } = self.way else { return };
         for segment in self.segments..self.posted {
             let place = ZeroCopyTransfer::place(segment);
             if self.busy >> place & 1 != 0 {
                 // SAFETY: the context of a receive that is posted.
-                unsafe { port.cancel(&mut self.contexts[place as usize]) };
+                unsafe { ep.cancel(&mut self.contexts[place as usize]) };
             }
         }
     }
@@ -245,12 +245,12 @@ impl ZeroCopyTransfers {
     /// Until there is news of its end, or the endpoint is closed, nobody else uses the memory.
     pub(super) unsafe fn recv(
         &mut self,
-        port: &mut FiEndpoint,
+        ep: &mut FiEndpoint,
         (peer, send, recv): (Peer, u64, Id),
         into: RegionMut,
     ) -> Result<u64> {
         // SAFETY: the registration ends with the transfer.
-        let registration = unsafe { port.register(into.as_region(), Access::Receive)? };
+        let registration = unsafe { ep.register(into.as_region(), Access::Receive)? };
         let segments = into.bytes().div_ceil(SEGMENT) as u32;
         self.last += 1;
         let ids = TransferIds { send, recv: self.last, first: self.next };
@@ -266,13 +266,13 @@ impl ZeroCopyTransfers {
     /// As [`ZeroCopyTransfers::recv`]; nobody writes the memory.
     pub(super) unsafe fn send(
         &mut self,
-        port: &mut FiEndpoint,
+        ep: &mut FiEndpoint,
         (peer, target): (Peer, Target),
         ids: TransferIds,
         data: Region,
     ) -> Result<u64> {
         // SAFETY: as in `recv`.
-        let registration = unsafe { port.register(data, Access::Send)? };
+        let registration = unsafe { ep.register(data, Access::Send)? };
         let memory = RegionMut::new(data.start().cast_mut(), data.bytes());
         self.last += 1;
         Ok(self.insert(ZeroCopyTransfer::new(
@@ -290,13 +290,13 @@ impl ZeroCopyTransfers {
     /// As [`ZeroCopyTransfers::send`].
     pub(super) unsafe fn send_remote_bounce(
         &mut self,
-        port: &mut FiEndpoint,
+        ep: &mut FiEndpoint,
         (peer, target, tag): (Peer, Target, u64),
         send: Id,
         data: Region,
     ) -> Result<u64> {
         // SAFETY: as in `recv`.
-        let registration = unsafe { port.register(data, Access::Send)? };
+        let registration = unsafe { ep.register(data, Access::Send)? };
         let memory = RegionMut::new(data.start().cast_mut(), data.bytes());
         let ids = TransferIds { send: send.0, recv: 0, first: 0 };
         self.last += 1;
@@ -311,7 +311,7 @@ impl ZeroCopyTransfers {
     /// So does the memory of the cell, which is written and has this registration.
     pub(super) unsafe fn send_remote_bounced(
         &mut self,
-        port: &mut FiEndpoint,
+        ep: &mut FiEndpoint,
         name: u64,
         cell: (Region, &Registration),
     ) -> Begun {
@@ -324,7 +324,7 @@ impl ZeroCopyTransfers {
         let parts = [cell, (data, &transfer.registration)];
         // SAFETY: memory of a posted send that nobody writes until this transfer is over, or the
         // port closed; so long the contexts stay, too. The cell is promised.
-        let begun = unsafe { port.send_joined(target, tag, parts, context) };
+        let begun = unsafe { ep.send_joined(target, tag, parts, context) };
         if begun == Begun::Yes {
             (transfer.busy, transfer.posted) = (1, 1);
         }
@@ -342,33 +342,33 @@ impl ZeroCopyTransfers {
     /// Returns how many segments this call has sent; the error is that of libfabric, with the rank.
     pub(super) fn go_on(
         &mut self,
-        port: &mut FiEndpoint,
+        ep: &mut FiEndpoint,
         name: u64,
     ) -> std::result::Result<Option<(Peer, u32)>, (Peer, i32)> {
         let Some(transfer) = self.all.get_mut(&name) else { return Ok(None) };
         let (peer, before) = (transfer.peer, transfer.posted);
-        match transfer.post(port) {
+        match transfer.post(ep) {
             Ok(true) => {}
             Ok(false) => self.waiting.push(name),
             Err(error) => {
-                self.fail(port, name);
+                self.fail(ep, name);
                 return Err((peer, error));
             }
         }
         self.news.extend(transfer.ready());
         let posted = transfer.posted - before;
         let sent = matches!(transfer.way, TransferDirection::Out(_)).then_some((peer, posted));
-        self.end_if_over(port, name);
+        self.end_if_over(ep, name);
         Ok(sent)
     }
 
-    fn end_if_over(&mut self, port: &mut FiEndpoint, name: u64) {
+    fn end_if_over(&mut self, ep: &mut FiEndpoint, name: u64) {
         if !self.all.get(&name).is_some_and(ZeroCopyTransfer::is_over) {
             return;
         }
         let Some(transfer) = self.all.remove(&name) else { return };
         let ZeroCopyTransfer { way, how, peer: from, ids, registration, .. } = transfer;
-        port.forget(registration);
+        ep.forget(registration);
         self.withdrawn -= usize::from(how == How::Withdrawn);
         match (way, how) {
             (TransferDirection::In { recv, .. }, how) => {
@@ -398,37 +398,37 @@ impl ZeroCopyTransfers {
     }
 
     /// Marks a message as failed: the network has lost a part of it.
-    pub(super) fn fail(&mut self, port: &mut FiEndpoint, name: u64) {
+    pub(super) fn fail(&mut self, ep: &mut FiEndpoint, name: u64) {
         if let Some(transfer) = self.all.get_mut(&name) {
-            transfer.shorten(port, transfer.posted);
+            transfer.shorten(ep, transfer.posted);
             transfer.stop();
         }
-        self.end_if_over(port, name);
+        self.end_if_over(ep, name);
     }
 
     /// The sender of a message stops after `sent` segments.
-    pub(super) fn stop(&mut self, port: &mut FiEndpoint, name: u64, sent: u32) {
+    pub(super) fn stop(&mut self, ep: &mut FiEndpoint, name: u64, sent: u32) {
         if let Some(transfer) = self.all.get_mut(&name) {
-            transfer.shorten(port, sent);
+            transfer.shorten(ep, sent);
             transfer.stop();
         }
-        self.end_if_over(port, name);
+        self.end_if_over(ep, name);
     }
 
     /// The receiver of a message needs no more than the segments for which it has reported to be
     /// ready, and has received them.
-    pub(super) fn cut_short(&mut self, port: &mut FiEndpoint, name: u64) {
+    pub(super) fn cut_short(&mut self, ep: &mut FiEndpoint, name: u64) {
         if let Some(transfer) = self.all.get_mut(&name) {
             transfer.segments = transfer.posted;
         }
-        self.end_if_over(port, name);
+        self.end_if_over(ep, name);
     }
 
     /// Withdraws a message: no more of it is posted, and segments of which the other side does not
     /// know do not arrive. For a message that is sent, returns how much of it has been sent.
     pub(super) fn withdraw(
         &mut self,
-        port: &mut FiEndpoint,
+        ep: &mut FiEndpoint,
         name: u64,
     ) -> Option<(TransferIds, u32)> {
         let transfer = self.all.get_mut(&name)?;
@@ -438,17 +438,17 @@ impl ZeroCopyTransfers {
             // The message arrives nevertheless: its cell is in the ring.
             TransferDirection::RemoteBounce { .. } => (transfer.segments, None),
         };
-        transfer.shorten(port, end);
+        transfer.shorten(ep, end);
         transfer.how = How::Withdrawn;
         self.withdrawn += 1;
-        self.end_if_over(port, name);
+        self.end_if_over(ep, name);
         sent
     }
 
     /// Ends all transfers, before the endpoint is closed.
-    pub(super) fn clear(&mut self, port: &mut FiEndpoint) {
+    pub(super) fn clear(&mut self, ep: &mut FiEndpoint) {
         for (_, transfer) in self.all.drain() {
-            port.forget(transfer.registration);
+            ep.forget(transfer.registration);
         }
         self.waiting.clear();
         self.news.clear();

@@ -52,8 +52,8 @@ pub(crate) fn in_order_and_whole(kind: Kind) {
                 }
                 rank.send(0, label(round), Vec::new());
             }
-            let conveyed = rank.endpoint().network().unwrap().conveyed();
-            assert!(conveyed > 100, "only {conveyed} messages have come together");
+            let coalesced = rank.endpoint().network().unwrap().coalesced();
+            assert!(coalesced > 100, "only {coalesced} messages have come together");
         }
     });
 }

@@ -15,15 +15,15 @@ impl Network {
     /// Handles the end of a segment of a large message.
     pub(super) fn note_segment(&mut self, event: &Event) {
         let Some((name, peer, has_come)) = self.transfers.note(event) else { return };
-        if let Some(conduit) = &mut self.conduits[peer.index()] {
-            conduit.note_remote_bounced(name);
+        if let Some(link) = &mut self.links[peer.index()] {
+            link.note_remote_bounced(name);
             if has_come {
-                conduit.note_landed();
-                self.pulse.shared.note_arrived(peer, conduit.arrived());
+                link.note_landed();
+                self.detector.shared.note_arrived(peer, link.arrived());
             }
         }
         if event.error != 0 && event.error != libc::ECANCELED {
-            self.transfers.fail(&mut self.port, name);
+            self.transfers.fail(&mut self.ep, name);
             return self.lose(peer, event.error);
         }
         self.go_on(name);
@@ -31,11 +31,11 @@ impl Network {
 
     /// Posts the segments of a large message that can be posted.
     pub(super) fn go_on(&mut self, name: u64) {
-        match self.transfers.go_on(&mut self.port, name) {
+        match self.transfers.go_on(&mut self.ep, name) {
             Ok(Some((to, segments))) => {
-                if let Some(conduit) = &mut self.conduits[to.index()] {
-                    conduit.note_sent(segments);
-                    self.pulse.shared.note_offered(to, conduit.offered(self.first));
+                if let Some(link) = &mut self.links[to.index()] {
+                    link.note_sent(segments);
+                    self.detector.shared.note_offered(to, link.offered(self.first));
                 }
             }
             Ok(None) => {}
@@ -53,7 +53,7 @@ impl Network {
             return None;
         }
         // SAFETY: passed on.
-        let name = unsafe { self.transfers.recv(&mut self.port, what, into) }.ok()?;
+        let name = unsafe { self.transfers.recv(&mut self.ep, what, into) }.ok()?;
         self.go_on(name);
         Some(name)
     }
@@ -69,9 +69,9 @@ impl Network {
         (ids, upto): (TransferIds, u32),
         data: Region,
     ) -> Option<u64> {
-        let target = self.conduits[to.index()].as_ref().filter(|_| !self.is_closed)?.target();
+        let target = self.links[to.index()].as_ref().filter(|_| !self.is_closed)?.target();
         // SAFETY: passed on.
-        let sent = unsafe { self.transfers.send(&mut self.port, (to, target), ids, data) };
+        let sent = unsafe { self.transfers.send(&mut self.ep, (to, target), ids, data) };
         match sent {
             Ok(name) => {
                 self.allow(name, upto);
@@ -92,18 +92,18 @@ impl Network {
 
     /// The sender of a large message stops after `sent` segments.
     pub(crate) fn stop(&mut self, name: u64, sent: u32) {
-        self.transfers.stop(&mut self.port, name, sent);
+        self.transfers.stop(&mut self.ep, name, sent);
     }
 
     /// The receiver of a large message has received all that it needs.
     pub(crate) fn cut_short(&mut self, name: u64) {
-        self.transfers.cut_short(&mut self.port, name);
+        self.transfers.cut_short(&mut self.ep, name);
     }
 
     /// Withdraws a large message. Its memory may be in use until [`Network::has_withdrawn`] returns
     /// `false`. For a message that is sent, returns what this rank must report to the receiver.
     pub(crate) fn withdraw(&mut self, name: u64) -> Option<(TransferIds, u32)> {
-        self.transfers.withdraw(&mut self.port, name)
+        self.transfers.withdraw(&mut self.ep, name)
     }
 
     /// Whether memory of withdrawn messages is still in use.
@@ -130,7 +130,7 @@ impl Network {
 
     /// How long this rank waits for a rank that does not answer.
     pub(crate) fn timeout(&self) -> Duration {
-        self.pulse.timeout()
+        self.detector.timeout()
     }
 
     /// Whether there is any event of a large message.

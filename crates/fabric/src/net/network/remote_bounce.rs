@@ -16,12 +16,12 @@ impl Network {
         if event.error != 0 {
             return self.lose(from, event.error);
         }
-        let accepted = match (cell, &mut self.conduits[from.index()]) {
-            (Some(cell), Some(conduit)) => {
+        let accepted = match (cell, &mut self.links[from.index()]) {
+            (Some(cell), Some(link)) => {
                 // SAFETY: that many bytes have come into the buffer, where nobody writes now.
                 let cell = unsafe { std::slice::from_raw_parts(cell.start(), cell.bytes()) };
-                let accepted = conduit.accept_remote_bounced(cell);
-                self.pulse.shared.note_arrived(from, conduit.arrived());
+                let accepted = link.accept_remote_bounced(cell);
+                self.detector.shared.note_arrived(from, link.arrived());
                 accepted.is_ok()
             }
             _ => false,
@@ -34,7 +34,7 @@ impl Network {
     /// Grants the remote bounce buffers for which libfabric had no room before.
     pub(super) fn grant_credits(&mut self) {
         for peer in self.bounce_credits.take_waiting() {
-            let granted = self.bounce_credits.grant(&mut self.port, peer);
+            let granted = self.bounce_credits.grant(&mut self.ep, peer);
             self.mind(peer, granted);
         }
     }
@@ -48,7 +48,7 @@ impl Network {
     /// A rank has announced a message that would have fitted a remote bounce buffer.
     pub(crate) fn request_remote_bounce(&mut self, to: Peer) {
         if !self.is_closed {
-            let offered = self.bounce_credits.offer(&mut self.port, to);
+            let offered = self.bounce_credits.offer(&mut self.ep, to);
             self.mind(to, offered);
         }
     }
@@ -81,14 +81,14 @@ impl Network {
         send: Id,
         data: Region,
     ) -> Option<(u64, u64)> {
-        let slot = self.bounce_credits.next(to).filter(|_| self.port.joins() && !self.is_closed)?;
-        let conduit = self.conduits[to.index()].as_mut()?;
-        let how = (to, conduit.target(), remote_bounce::tag(self.me, slot));
+        let slot = self.bounce_credits.next(to).filter(|_| self.ep.joins() && !self.is_closed)?;
+        let link = self.links[to.index()].as_mut()?;
+        let how = (to, link.target(), remote_bounce::tag(self.me, slot));
         // SAFETY: passed on.
-        let sent = unsafe { self.transfers.send_remote_bounce(&mut self.port, how, send, data) };
+        let sent = unsafe { self.transfers.send_remote_bounce(&mut self.ep, how, send, data) };
         // If the memory cannot be registered, the rank announces the message instead.
         let name = sent.ok()?;
-        conduit.begin_remote_bounce(name);
+        link.begin_remote_bounce(name);
         self.bounce_credits.note_used(to);
         Some((name, slot))
     }
@@ -107,7 +107,7 @@ impl Network {
     /// Frees a remote bounce buffer whose message is not needed any more.
     pub(crate) fn release_remote_bounce(&mut self, from: Peer, slot: u64) {
         if !self.is_closed {
-            let emptied = self.bounce_credits.empty(&mut self.port, from, slot);
+            let emptied = self.bounce_credits.empty(&mut self.ep, from, slot);
             self.mind(from, emptied);
         }
     }
