@@ -125,7 +125,7 @@ fn take(rank: &mut Rank, count: u64) {
 }
 
 /// Nothing is held back where nobody would send it if the rank does not come again.
-pub(crate) fn nothing_is_held_back_without_a_courier(kind: Kind) {
+pub(crate) fn nothing_is_held_back_without_a_flush_thread(kind: Kind) {
     run(kind, 4, |rank| {
         if rank.me() == 0 {
             rank.send(FAR, label(1), Vec::new());
