@@ -250,9 +250,9 @@ pub struct Endpoint {
 }
 
 /// The network, with this position for the first message of each ring.
-fn starting_at(mut wire: Box<Network>, first: u64) -> Box<Network> {
-    wire.start_at(first);
-    wire
+fn starting_at(mut network: Box<Network>, first: u64) -> Box<Network> {
+    network.start_at(first);
+    network
 }
 
 impl Endpoint {
@@ -265,17 +265,17 @@ impl Endpoint {
     /// others by the network.
     pub fn reaching(
         segment: Arc<SharedSegment>,
-        wire: Option<Box<Network>>,
+        network: Option<Box<Network>>,
         me: Peer,
         options: Options,
     ) -> Endpoint {
         let layout = *segment.layout();
-        let seat = |rank: usize| match &wire {
-            Some(wire) => wire.local_index(Peer(rank as u32)),
+        let seat = |rank: usize| match &network {
+            Some(network) => network.local_index(Peer(rank as u32)),
             None => Some(rank),
         };
         let own = seat(me.index()).expect("a rank is on its own host");
-        let elsewhere = wire.as_ref().map_or(&segment, |wire| wire.segment());
+        let elsewhere = network.as_ref().map_or(&segment, |network| network.segment());
         let ring = |segment: &Arc<SharedSegment>, offset: usize| {
             (segment.clone(), segment.layout().lane_at(offset, segment.is_oversubscribed()))
         };
@@ -325,11 +325,11 @@ impl Endpoint {
             pipelines: Pipelines::of(&thresholds),
             offered_channels: HashMap::new(),
             introductions: Introductions::default(),
-            has_seen: vec![false; if wire.is_some() { layout.ranks() } else { 0 }],
+            has_seen: vec![false; if network.is_some() { layout.ranks() } else { 0 }],
             departure: Disconnect::default(),
             departing: Vec::new(),
             late: Vec::new(),
-            network: wire.map(|wire| starting_at(wire, first)),
+            network: network.map(|network| starting_at(network, first)),
             segment,
         }
     }
@@ -430,7 +430,7 @@ impl Endpoint {
     /// A receive from anyone ends when all others have left and nothing that this rank has sent
     /// to itself is under way.
     pub fn fail_ops_of_left_peers(&mut self, done: &mut Vec<Completion>) {
-        if self.network.as_mut().is_some_and(|wire| wire.is_time_to_say()) {
+        if self.network.as_mut().is_some_and(|network| network.is_time_to_say()) {
             self.publish_awaited_peers();
         }
         while self.idle_polls > 0 && self.read_rest(done) {}

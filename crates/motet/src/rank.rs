@@ -173,20 +173,20 @@ impl RankContext {
         settings: &Settings,
         tuning: Tuning,
     ) -> crate::Result<RankContext> {
-        let JoinedRank { segment, rank: me, place, is_process, wire, launched } = seat;
+        let JoinedRank { segment, rank: me, place, is_process, network, launched } = seat;
         let &Settings { options, watch, habits, .. } = settings;
-        let nodes = match (&settings.nodes, &wire) {
-            (Nodes::One, Some(wire)) => Nodes::Each(wire.hosts().into()),
+        let nodes = match (&settings.nodes, &network) {
+            (Nodes::One, Some(network)) => Nodes::Each(network.hosts().into()),
             (nodes, _) => nodes.clone(),
         };
         let patience = WaitPolicy::with(habits.waiting, segment.local_ranks(), segment.cores());
         let patience = patience.in_groups(segment.spans_scheduling_groups());
-        let is_wired = wire.is_some();
-        let held_back = wire.as_ref().map(|wire| Arc::clone(wire.flush_signal()));
+        let is_wired = network.is_some();
+        let held_back = network.as_ref().map(|network| Arc::clone(network.flush_signal()));
         let patience = if is_wired { patience.wired() } else { patience };
         let placement = CoreAffinity::new(Arc::clone(&segment), me, place);
         placement.begin();
-        let endpoint = Endpoint::reaching(segment.clone(), wire, me, options);
+        let endpoint = Endpoint::reaching(segment.clone(), network, me, options);
         let cache = PlanCache::new(tuning, endpoint.inline_max_bytes());
         let heap = Arc::clone(endpoint.heap());
         let mut engine = Engine::new(endpoint, cache);

@@ -65,7 +65,7 @@ struct Ties {
 struct PeerSetup {
     roster: HostMap,
     segment: Arc<SharedSegment>,
-    wire: Option<Box<Network>>,
+    network: Option<Box<Network>>,
     vigil: Option<ProcessWatch>,
 }
 
@@ -76,20 +76,20 @@ impl PeerSetup {
             roster.divide(share);
         }
         let segment = shared_segment::enter(board, &roster)?;
-        let wire = (roster.hosts() > 1).then(|| {
+        let network = (roster.hosts() > 1).then(|| {
             let hosts: Vec<_> = (0..roster.ranks()).map(|rank| roster.host(rank)).collect();
             let leaves_host = roster.leaves_host();
             let reach = NetworkScope { hosts: &hosts, leaves_host, writes: None };
             Network::open(board, &segment, reach).map(Box::new)
         });
-        let wire = wire.transpose()?;
+        let network = network.transpose()?;
         let process = |rank: usize| {
             let card = roster.rank_info(rank);
             (Peer(rank as u32), (card.process, card.started))
         };
         let processes = roster.neighbours().into_iter().map(process).collect();
         let vigil = ProcessWatch::begin(segment.clone(), Peer(roster.rank() as u32), processes)?;
-        Ok(PeerSetup { roster, segment, wire, vigil })
+        Ok(PeerSetup { roster, segment, network, vigil })
     }
 }
 
@@ -101,7 +101,7 @@ impl ForeignLauncher {
     /// hosts.
     pub(super) fn seat(mut board: Box<dyn KeyValueSpace>) -> Result<JoinedRank> {
         IS_LAUNCHED.store(true, Ordering::Relaxed);
-        let PeerSetup { roster, segment, wire, vigil } = match PeerSetup::by(&mut *board) {
+        let PeerSetup { roster, segment, network, vigil } = match PeerSetup::by(&mut *board) {
             Ok(found) => found,
             Err(error) => {
                 // If its connection breaks, a launcher ends the job at once, before the user has
@@ -118,7 +118,7 @@ impl ForeignLauncher {
         // The process joins once, so no value is set before.
         let _ = OWN.set(launched.clone());
         let is_process = true;
-        Ok(JoinedRank { segment, rank, place, is_process, wire, launched: Some(launched) })
+        Ok(JoinedRank { segment, rank, place, is_process, network, launched: Some(launched) })
     }
 
     /// The hosts of all ranks.

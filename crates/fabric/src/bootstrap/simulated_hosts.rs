@@ -38,15 +38,15 @@ pub fn threads_apart(
             let (segment, hosts) = (Arc::clone(&segments[hosts[rank]]), &hosts);
             scope.spawn(move || {
                 let reach = NetworkScope { hosts, leaves_host: false, writes };
-                let wire = Some(Box::new(Network::open(&mut board, &segment, reach)?));
+                let network = Some(Box::new(Network::open(&mut board, &segment, reach)?));
                 let (rank, place) = (Peer(rank as u32), rank);
                 segment.enter(rank, std::process::id());
-                Ok(JoinedRank { segment, rank, place, is_process: false, wire, launched: None })
+                Ok(JoinedRank { segment, rank, place, is_process: false, network, launched: None })
             })
         };
         let seats: Vec<_> = (0..ranks).map(sit).collect();
         let joined = seats.into_iter().map(|seat| seat.join());
-        joined.map(|seat| seat.expect("opening a wire does not panic")).collect()
+        joined.map(|seat| seat.expect("opening a network does not panic")).collect()
     })
 }
 

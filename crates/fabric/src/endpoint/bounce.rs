@@ -86,8 +86,8 @@ impl Endpoint {
         if readers > 0 {
             self.release_unannounced();
             let reply = self.thresholds.multicast_hint(reply);
-            // With a wire some of them may be on other hosts: a bounce buffer that is for all would
-            // be filled in vain, for some or for all of them.
+            // With a network some of them may be on other hosts: a bounce buffer that is for all
+            // would be filled in vain, for some or for all of them.
             let are_here = self.network.is_none();
             let may = are_here && data.bytes() > self.thresholds.cell_max && {
                 let message = self.outbound(to, data, reply);
@@ -1030,7 +1030,7 @@ mod tests {
     /// Some ranks of the machine share no memory with the sender: bounce buffers are for those that
     /// do.
     #[test]
-    fn over_a_wire_messages_go_as_others_do() {
+    fn over_a_network_messages_go_as_others_do() {
         if let Err(error) = crate::net::Library::open() {
             eprintln!("not tested: {error}");
             return;
@@ -1039,7 +1039,7 @@ mod tests {
         let ranks = (cores + 1).max(4);
         let seats = crate::bootstrap::threads_apart(ranks, ranks - 1, None).unwrap();
         let rank = |seat: crate::bootstrap::JoinedRank| {
-            Endpoint::reaching(seat.segment, seat.wire, seat.rank, Options::default())
+            Endpoint::reaching(seat.segment, seat.network, seat.rank, Options::default())
         };
         let mut world: Vec<_> = seats.into_iter().map(rank).collect();
         let (home, away) = (1, ranks - 1);

@@ -48,8 +48,8 @@ impl Endpoint {
     pub fn leave(&mut self) {
         self.segment.leave(self.me);
         self.departure.has_left = true;
-        if let Some(wire) = &mut self.network {
-            wire.leave();
+        if let Some(network) = &mut self.network {
+            network.leave();
         }
         self.departure.was_told = self.notify_remote(Packet::Left);
     }
@@ -57,10 +57,10 @@ impl Endpoint {
     /// Whether every rank knows that this one has left, and so has received all that was sent to
     /// it.
     pub fn is_gone(&self) -> bool {
-        let Some(wire) = &self.network else { return true };
-        wire.is_drained()
+        let Some(network) = &self.network else { return true };
+        network.is_drained()
             && self.departure.untold.is_empty()
-            && wire.peers().all(|peer| self.has_seen[peer.index()] || self.is_known_left(peer))
+            && network.peers().all(|peer| self.has_seen[peer.index()] || self.is_known_left(peer))
     }
 
     /// Whether a rank has left the world in good order and this rank has read all that it sent.
@@ -106,14 +106,14 @@ impl Endpoint {
     /// ranks should report that death, and not the leaving of this rank. Returns whether the ranks
     /// were notified, or will be.
     fn notify_remote(&mut self, packet: Packet) -> bool {
-        let Some(wire) = &self.network else { return false };
+        let Some(network) = &self.network else { return false };
         self.departure.untold.clear();
         if self.segment.failure().is_some() {
             return false;
         }
-        let there = wire.peers().filter(|&peer| !self.is_known_left(peer));
+        let there = network.peers().filter(|&peer| !self.is_known_left(peer));
         let (now, later): (Vec<_>, Vec<_>) =
-            there.partition(|&peer| peer > self.me || wire.has_met(peer));
+            there.partition(|&peer| peer > self.me || network.has_met(peer));
         self.departure.untold = later;
         self.departure.since = Some(Instant::now());
         now.into_iter().for_each(|peer| self.send_control(peer, packet));
@@ -131,7 +131,7 @@ impl Endpoint {
 
     #[cold]
     fn notify_deferred(&mut self) {
-        let Some(wire) = &self.network else { return };
+        let Some(network) = &self.network else { return };
         let is_late =
             self.departure.since.is_none_or(|since| since.elapsed() >= FIRST_NOTICE_DELAY);
         let has_left = self.departure.has_left;
@@ -140,7 +140,7 @@ impl Endpoint {
             return; // as in `notify_remote`
         }
         let (now, later): (Vec<_>, Vec<_>) =
-            untold.into_iter().partition(|&peer| is_late || wire.has_met(peer));
+            untold.into_iter().partition(|&peer| is_late || network.has_met(peer));
         self.departure.untold = later;
         for peer in now {
             if has_left {
@@ -161,13 +161,13 @@ impl Endpoint {
 
     /// Handles the notice of a rank on another host that it leaves.
     pub(super) fn note_disconnect(&mut self, peer: Peer, packet: Packet) {
-        let Some(wire) = &self.network else { return };
+        let Some(network) = &self.network else { return };
         match packet {
-            Packet::Leaving => wire.segment().note_leaving(peer),
-            Packet::Left if wire.comes_from(peer) => self.departing.push(peer),
+            Packet::Leaving => network.segment().note_leaving(peer),
+            Packet::Left if network.comes_from(peer) => self.departing.push(peer),
             Packet::Left => {
-                let wire = self.network.as_mut().expect("it is there");
-                wire.note_left(peer);
+                let network = self.network.as_mut().expect("it is there");
+                network.note_left(peer);
                 // If this rank has sent its own notice, that is enough: a rank that has left closes
                 // its endpoint when it reads that notice, and would not accept this packet.
                 if !self.departure.was_told {

@@ -258,10 +258,10 @@ impl Endpoint {
     /// [`Endpoint::progress`].
     #[inline]
     pub fn fetch_from(&mut self, from: Peer) {
-        if let Some(wire) = &mut self.network
-            && wire.reaches(from)
+        if let Some(network) = &mut self.network
+            && network.reaches(from)
         {
-            wire.progress();
+            network.progress();
         }
     }
 

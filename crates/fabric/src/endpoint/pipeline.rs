@@ -57,7 +57,7 @@ pub(super) fn next_fragment_bytes(bytes: usize, sent: usize) -> usize {
 }
 
 impl Endpoint {
-    /// Remembers a landing, in case that the rest of its message must be got without its sender.
+    /// Remembers a receive, in case that the rest of its message must be got without its sender.
     pub(super) fn note_pipeline(&mut self, recv: Id, bytes: usize) {
         let Some(streams) = &mut self.pipelines else { return };
         streams.receives.retain(|&id| self.rndv_recvs.get_mut(id).is_some());
@@ -114,7 +114,7 @@ impl Endpoint {
             let into = recv.receive.into.part(offset, bytes);
             let from = self.segment.at(buffer.data);
             let _last = self.segment.at(buffer.data + bytes - 1);
-            // SAFETY: the landing belongs to a posted receive that is not complete: writable, and
+            // SAFETY: the memory belongs to a posted receive that is not complete: writable, and
             // long enough, as `part` checks. The bytes lie in the segment, and nobody writes them
             // until we let the bounce buffer go (README, "Bounce buffers").
             unsafe { into.start().copy_from_nonoverlapping(from.as_ptr(), bytes) };

@@ -404,12 +404,12 @@ impl Endpoint {
         // Pieces of a receive that was cancelled meanwhile are dropped.
         let Some(recv) = self.rndv_recvs.get_mut(id) else { return };
         let into = recv.receive.into.part(offset, bytes);
-        // SAFETY: the landing belongs to a posted receive that is not complete.
+        // SAFETY: the memory belongs to a posted receive that is not complete.
         unsafe { self.readers[source.index()].copy_payload::<Header>(into) };
         self.note_fragment(id, bytes, done);
     }
 
-    /// So many bytes of a landing are in place.
+    /// So many bytes of a receive are in place.
     pub(super) fn note_fragment(&mut self, id: Id, bytes: usize, done: &mut Vec<Completion>) {
         let Some(recv) = self.rndv_recvs.get_mut(id) else { return };
         recv.missing -= bytes;

@@ -18,7 +18,7 @@ impl Endpoint {
         (label, element, data, token): (Label, TypeCode, Region, Token),
     ) -> bool {
         let bytes = data.bytes();
-        let Some(wire) = self.network.as_mut().filter(|wire| wire.reaches(to)) else {
+        let Some(network) = self.network.as_mut().filter(|network| network.reaches(to)) else {
             return false;
         };
         if bytes > REMOTE_BOUNCE_BYTES || !self.peer_tx[to.index()].has_room() {
@@ -29,11 +29,11 @@ impl Endpoint {
             self.rndv_sends.insert(RndvSend { to, label, data, lease: None, token, transfer });
         // SAFETY: memory of a posted send. Whoever takes the send back waits until the transfer
         // has ended (`await_withdrawn`).
-        let Some((name, slot)) = (unsafe { wire.send_remote_bounce(to, send, data) }) else {
+        let Some((name, slot)) = (unsafe { network.send_remote_bounce(to, send, data) }) else {
             self.rndv_sends.remove(send);
             return false;
         };
-        let words = [slot, wire.advertise_credits(to), 0];
+        let words = [slot, network.advertise_credits(to), 0];
         if let Some(large) = self.rndv_sends.get_mut(send) {
             large.transfer = Some(name);
         }
@@ -47,18 +47,18 @@ impl Endpoint {
     /// one had been granted.
     pub(super) fn request_remote_bounce(&mut self, to: Peer, bytes: usize) {
         let is_remote_bounced = bytes > self.inline_max_bytes() && bytes <= REMOTE_BOUNCE_BYTES;
-        if let Some(wire) =
-            self.network.as_mut().filter(|wire| is_remote_bounced && wire.reaches(to))
+        if let Some(network) =
+            self.network.as_mut().filter(|network| is_remote_bounced && network.reaches(to))
         {
-            wire.request_remote_bounce(to);
+            network.request_remote_bounce(to);
         }
     }
 
     /// Handles a message that has arrived in a remote bounce buffer.
     pub(super) fn note_remote_bounced(&mut self, message: Message, done: &mut Vec<Completion>) {
         let [slot, granted, _] = self.words(message.source);
-        let Some(wire) = &mut self.network else { return };
-        wire.note_granted(message.source, granted);
+        let Some(network) = &mut self.network else { return };
+        network.note_granted(message.source, granted);
         match self.matching.take_posted(message.source, message.label) {
             Some(receive) => self.receive_remote_bounced(message, slot, receive, done),
             None => self.enqueue_unexpected(message, UnexpectedBody::RemoteBounced(slot)),
@@ -68,8 +68,8 @@ impl Endpoint {
     /// Handles the report of a receiver how many remote bounce buffers it has granted to this rank.
     pub(super) fn note_credits(&mut self, by: Peer) {
         let [granted, ..] = self.words(by);
-        if let Some(wire) = &mut self.network {
-            wire.note_granted(by, granted);
+        if let Some(network) = &mut self.network {
+            network.note_granted(by, granted);
         }
     }
 
@@ -81,8 +81,8 @@ impl Endpoint {
         receive: PostedRecv,
         done: &mut Vec<Completion>,
     ) {
-        let Some(wire) = &mut self.network else { return };
-        let data = wire.remote_bounced(message.source, slot, message.bytes);
+        let Some(network) = &mut self.network else { return };
+        let data = network.remote_bounced(message.source, slot, message.bytes);
         let mut outcome = message.fits(&receive, &self.introductions);
         match data {
             Some(data) if outcome.is_ok() => {
@@ -94,24 +94,24 @@ impl Endpoint {
             Some(_) => {}
             None => outcome = Err(TransferError::Revoked(message.source)),
         }
-        wire.release_remote_bounce(message.source, slot);
+        network.release_remote_bounce(message.source, slot);
         done.push(message.completion(receive.token(), outcome));
     }
 
     /// Frees a remote bounce buffer whose message no receive needs.
     pub(super) fn release_remote_bounce(&mut self, from: Peer, slot: u64) {
-        if let Some(wire) = &mut self.network {
-            wire.release_remote_bounce(from, slot);
+        if let Some(network) = &mut self.network {
+            network.release_remote_bounce(from, slot);
         }
     }
 
     /// Reports to senders how many remote bounce buffers are granted to them. A sender that leaves
     /// needs no report, and a sender that knows that this rank leaves may have ended.
     pub(super) fn advertise_credits(&mut self) {
-        let Some(wire) = &self.network else { return };
-        for to in wire.unadvertised_peers() {
-            let Some(wire) = &mut self.network else { return };
-            let words = [wire.advertise_credits(to), 0, 0];
+        let Some(network) = &self.network else { return };
+        for to in network.unadvertised_peers() {
+            let Some(network) = &mut self.network else { return };
+            let words = [network.advertise_credits(to), 0, 0];
             if !self.departure.was_told() && !self.is_known_left(to) {
                 self.send_control_words(to, Packet::BounceCredits, words);
             }

@@ -24,16 +24,16 @@ impl Endpoint {
     /// Makes progress on the network, and handles its events. Returns whether there were any.
     fn carry(&mut self, done: &mut Vec<Completion>) -> bool {
         done.append(&mut self.late);
-        let Some(wire) = &mut self.network else { return false };
-        let was_told = wire.progress();
+        let Some(network) = &mut self.network else { return false };
+        let was_told = network.progress();
         self.notify_remaining();
-        let Some(wire) = &mut self.network else { return false };
-        (wire.has_news() && self.handle_news(done)) || was_told
+        let Some(network) = &mut self.network else { return false };
+        (network.has_news() && self.handle_news(done)) || was_told
     }
 
     fn handle_news(&mut self, done: &mut Vec<Completion>) -> bool {
-        let Some(wire) = &mut self.network else { return false };
-        for news in wire.take_news() {
+        let Some(network) = &mut self.network else { return false };
+        for news in network.take_news() {
             match news {
                 News::Ready { to, ids, upto } => {
                     let packet = Packet::Ready { send: ids.send, recv: ids.recv };
@@ -90,10 +90,10 @@ impl Endpoint {
             RndvRecv { receive, source, tag, bytes, missing: bytes, transfer: None, offer: None };
         let id = self.rndv_recvs.insert(recv);
         let into = receive.into.part(0, bytes);
-        let Some(wire) = &mut self.network else { return false };
+        let Some(network) = &mut self.network else { return false };
         // SAFETY: memory of a posted receive. Whoever takes the receive back waits until the
         // transfer has ended (`await_withdrawn`).
-        let Some(name) = (unsafe { wire.recv((source, offer.send, id), into) }) else {
+        let Some(name) = (unsafe { network.recv((source, offer.send, id), into) }) else {
             self.rndv_recvs.remove(id);
             return false;
         };
@@ -106,16 +106,16 @@ impl Endpoint {
 
     /// The receiver of a large message is ready for segments up to `upto`.
     pub(super) fn send_zero_copy(&mut self, to: Peer, ids: TransferIds, upto: u32) {
-        let Some(wire) = &mut self.network else { return };
+        let Some(network) = &mut self.network else { return };
         let Some(large) = self.rndv_sends.get_mut(Id(ids.send)) else {
             let packet = Packet::Stopped { recv: ids.recv };
             let _ = self.submit(to, Outgoing::Words { packet, words: [0; 3] });
             return;
         };
         match large.transfer {
-            Some(name) => wire.allow(name, upto),
+            Some(name) => network.allow(name, upto),
             // SAFETY: memory of a posted send, as in `recv_zero_copy`.
-            None => large.transfer = unsafe { wire.send(to, (ids, upto), large.data) },
+            None => large.transfer = unsafe { network.send(to, (ids, upto), large.data) },
         }
     }
 
@@ -125,15 +125,15 @@ impl Endpoint {
         let transfer = self.rndv_sends.get_mut(send).and_then(|large| large.transfer);
         match (transfer, &mut self.network) {
             // The network may still use the memory: an event will report the end.
-            (Some(name), Some(wire)) => wire.cut_short(name),
+            (Some(name), Some(network)) => network.cut_short(name),
             _ => self.finish_rndv_send(send, done),
         }
     }
 
     /// This rank withdraws a large message that it is sending.
     pub(super) fn stop_zero_copy(&mut self, to: Peer, name: u64) {
-        let Some(wire) = &mut self.network else { return };
-        if let Some((ids, sent)) = wire.withdraw(name) {
+        let Some(network) = &mut self.network else { return };
+        if let Some((ids, sent)) = network.withdraw(name) {
             let packet = Packet::Stopped { recv: ids.recv };
             let _ = self.submit(to, Outgoing::Words { packet, words: [sent.into(), 0, 0] });
         }
@@ -141,16 +141,16 @@ impl Endpoint {
 
     /// The sender of a zero-copy message has withdrawn it.
     pub(super) fn stop_recv(&mut self, name: u64, sent: u32, done: &mut Vec<Completion>) {
-        if let Some(wire) = &mut self.network {
-            wire.stop(name, sent);
+        if let Some(network) = &mut self.network {
+            network.stop(name, sent);
             self.handle_news(done);
         }
     }
 
     /// This rank cancels a receive into which a zero-copy message comes.
     pub(super) fn withdraw_zero_copy(&mut self, transfer: Option<u64>) {
-        if let (Some(name), Some(wire)) = (transfer, &mut self.network) {
-            wire.withdraw(name);
+        if let (Some(name), Some(network)) = (transfer, &mut self.network) {
+            network.withdraw(name);
         }
     }
 
@@ -159,18 +159,18 @@ impl Endpoint {
     pub(super) fn await_withdrawn(&mut self) {
         let begun = Instant::now();
         loop {
-            let Some(wire) = &mut self.network else { return };
-            if !wire.has_withdrawn() {
+            let Some(network) = &mut self.network else { return };
+            if !network.has_withdrawn() {
                 return;
             }
             if self.segment.failure().is_some() {
                 // Other ranks may be dead, and never release it.
-                return wire.close();
+                return network.close();
             }
-            if wire.is_time_to_say() {
+            if network.is_time_to_say() {
                 self.publish_awaited_peers();
-            } else if begun.elapsed() > wire.timeout() {
-                wire.give_up_withdrawn();
+            } else if begun.elapsed() > network.timeout() {
+                network.give_up_withdrawn();
             }
             let mut done = std::mem::take(&mut self.late);
             self.progress(&mut done);

@@ -74,7 +74,7 @@ pub struct Network {
 
 impl std::fmt::Debug for Network {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(out, "Wire of rank {} ({})", self.me, self.text)
+        write!(out, "Network of rank {} ({})", self.me, self.text)
     }
 }
 
@@ -134,7 +134,7 @@ impl Network {
         let layout = segment.layout();
         let buffers =
             RegionMut::new(segment.at(layout.arena(0)).as_ptr(), BUFFERS * layout.cell_bytes());
-        // SAFETY: the mapping stays as long as the wire, whose port is closed before.
+        // SAFETY: the mapping stays as long as the network, whose endpoint is closed before.
         let registration = unsafe { ep.register(buffers.as_region(), Access::Receive)? };
         let context = |buffer| Context::new(BUFFER | buffer as u64);
         let of_each = |card: PeerAddress| {
@@ -142,7 +142,7 @@ impl Network {
             (address, card.window.filter(|_| ep.writes()))
         };
         let (addresses, windows): (Vec<_>, Vec<_>) = cards.into_iter().map(of_each).unzip();
-        let mut wire = Network {
+        let mut network = Network {
             ep,
             me,
             detector,
@@ -169,8 +169,8 @@ impl Network {
             first: 0,
             text,
         };
-        wire.post_buffers();
-        Ok(wire)
+        network.post_buffers();
+        Ok(network)
     }
 
     /// The provider in words.

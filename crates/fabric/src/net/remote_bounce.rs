@@ -114,7 +114,7 @@ impl Drop for SenderSlots {
     fn drop(&mut self) {
         let memory = std::ptr::slice_from_raw_parts_mut(self.memory.start(), self.memory.bytes());
         // SAFETY: it was leaked by `new`, and the endpoint, which was the only other to use it, has
-        // been closed: a wire closes its endpoint before it drops anything.
+        // been closed: a network closes its endpoint before it drops anything.
         drop(unsafe { Box::from_raw(memory) });
     }
 }

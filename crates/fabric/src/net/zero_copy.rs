@@ -150,7 +150,7 @@ impl ZeroCopyTransfer {
                 unsafe { ep.send(target, tag, memory, &self.registration, context) }
             }
             TransferDirection::RemoteBounce { .. } => {
-                unreachable!("a conduit sends it, with its cell")
+                unreachable!("a link sends it, with its cell")
             }
         }
     }

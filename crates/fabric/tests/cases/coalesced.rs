@@ -58,7 +58,8 @@ pub(crate) fn in_order_and_whole(kind: Kind) {
     });
 }
 
-/// What is held back goes when somebody moves the wire, who need not be the one that has sent it.
+/// What is held back goes when somebody moves the network, who need not be the one that has sent
+/// it.
 pub(crate) fn somebody_else_sends_them(kind: Kind) {
     let (held, done) = (AtomicU64::new(0), AtomicBool::new(false));
     run(kind, 4, |rank| {
@@ -70,7 +71,7 @@ pub(crate) fn somebody_else_sends_them(kind: Kind) {
                 rank.endpoint().progress_network();
             }
             held.store(count, Ordering::Release);
-            // Nothing moves the wire now.
+            // Nothing moves the network now.
             thread::sleep(Duration::from_secs(1));
             done.store(true, Ordering::Release);
         } else if rank.me() == FAR {

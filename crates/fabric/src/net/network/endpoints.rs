@@ -76,8 +76,8 @@ impl FiEndpoints {
         let lanes = layout.lanes();
         let lanes = RegionMut::new(segment.at(lanes.start).as_ptr(), lanes.len());
         let opened = main.writes().then(|| {
-            // SAFETY: the mapping stays as long as the wire, whose port is closed before. A cell
-            // is read when its stamp is there, which is not written by others.
+            // SAFETY: the mapping stays as long as the network, whose endpoint is closed before. A
+            // cell is read when its stamp is there, which is not written by others.
             unsafe { main.open_window(lanes) }
         });
         // If that much memory may not be registered, cells travel as messages.
