@@ -86,11 +86,11 @@ impl Network {
     /// [`Network`](crate::Error::Network) if there is no provider, or not the same one for all
     /// ranks; the errors of the key-value space.
     pub fn open(
-        board: &mut dyn KeyValueSpace,
+        kvs: &mut dyn KeyValueSpace,
         home: &Arc<SharedSegment>,
         reach: NetworkScope<'_>,
     ) -> Result<Network> {
-        let (me, hosts) = (Peer(board.rank() as u32), reach.hosts);
+        let (me, hosts) = (Peer(kvs.rank() as u32), reach.hosts);
         let opened = FiEndpoints::open(reach);
         // A rank that has failed publishes the failure, or all other ranks would wait for its
         // address.
@@ -98,7 +98,7 @@ impl Network {
             Ok(endpoints) => endpoints.card(),
             Err(error) => format!("!{error}").into_bytes(),
         };
-        let cards = all_gather(board, ADDRESS, &card)?;
+        let cards = all_gather(kvs, ADDRESS, &card)?;
         let endpoints = opened.map_err(|error| refusal(me.index(), &error))?;
         let each = cards.iter().enumerate();
         let cards = each.map(|(rank, card)| PeerAddress::read(&endpoints.text, rank, card));

@@ -59,20 +59,20 @@ fn serve_first(server: UnixStream) -> Vec<String> {
     asked
 }
 
-/// What every board must do, on a server that keeps what this one rank puts.
-fn use_board(board: &mut dyn KeyValueSpace) {
+/// What every key-value space must do, on a server that keeps what this one rank puts.
+fn use_kvs(kvs: &mut dyn KeyValueSpace) {
     let value: Vec<u8> = (0..=255).collect();
-    let rank = board.rank();
-    board.put("address", &value).unwrap();
-    board.put("nothing", &[]).unwrap();
-    board.fence().unwrap();
-    assert_eq!(board.get(rank, "address").unwrap(), value);
-    assert_eq!(board.get(rank, "nothing").unwrap(), []);
-    assert!(board.get(rank, "absent").is_err());
-    assert!(board.get(rank + 1, "address").is_err());
-    assert!(board.put("two words", &[1]).is_err());
-    board.finalize().unwrap();
-    board.abort(7, "a;b=c\nd");
+    let rank = kvs.rank();
+    kvs.put("address", &value).unwrap();
+    kvs.put("nothing", &[]).unwrap();
+    kvs.fence().unwrap();
+    assert_eq!(kvs.get(rank, "address").unwrap(), value);
+    assert_eq!(kvs.get(rank, "nothing").unwrap(), []);
+    assert!(kvs.get(rank, "absent").is_err());
+    assert!(kvs.get(rank + 1, "address").is_err());
+    assert!(kvs.put("two words", &[1]).is_err());
+    kvs.finalize().unwrap();
+    kvs.abort(7, "a;b=c\nd");
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn a_rank_and_a_server_of_pmi_1_understand_each_other() {
     let served = thread::spawn(|| serve_first(server));
     let mut first = PmiV1::new(socket, (0, 1), LONG).unwrap();
     assert_eq!((first.rank(), first.ranks()), (0, 1));
-    use_board(&mut first);
+    use_kvs(&mut first);
     drop(first);
     let asked = served.join().unwrap();
     assert_eq!(asked.first().unwrap(), "cmd=init pmi_version=1 pmi_subversion=1");
@@ -95,7 +95,7 @@ fn at_a_port_the_server_tells_the_rank() {
     let served = thread::spawn(|| serve_first(server));
     let mut first = PmiV1::at_port(socket, "5", LONG).unwrap();
     assert_eq!((first.rank(), first.ranks()), (1, 2));
-    use_board(&mut first);
+    use_kvs(&mut first);
     drop(first);
     assert_eq!(served.join().unwrap()[0], "cmd=initack pmiid=5");
 }
@@ -146,7 +146,7 @@ fn a_rank_and_a_server_of_pmi_2_understand_each_other() {
     let served = thread::spawn(|| serve_second(server));
     let mut second = PmiV2::new(socket, 0, Some("3.0"), LONG).unwrap();
     assert_eq!((second.rank(), second.ranks()), (0, 1));
-    use_board(&mut second);
+    use_kvs(&mut second);
     drop(second);
     let asked = served.join().unwrap();
     assert_eq!(asked[0], "cmd=fullinit;pmijobid=3.0;pmirank=0;threaded=FALSE;");
@@ -305,12 +305,12 @@ impl Dice {
     }
 }
 
-fn try_all(board: crate::Result<Box<dyn KeyValueSpace>>) {
-    let Ok(mut board) = board else { return };
-    let _ = board.put("name", &[1; 100]);
-    let _ = board.fence();
-    let _ = board.get(0, "name");
-    let _ = board.finalize();
+fn try_all(kvs: crate::Result<Box<dyn KeyValueSpace>>) {
+    let Ok(mut kvs) = kvs else { return };
+    let _ = kvs.put("name", &[1; 100]);
+    let _ = kvs.fence();
+    let _ = kvs.get(0, "name");
+    let _ = kvs.finalize();
 }
 
 /// Whatever a server sends, there is no panic and no hang. What it has not answered when it hangs
@@ -332,11 +332,11 @@ fn any_bytes_at_all_are_an_answer_or_an_error() {
             (socket, server)
         };
         let (socket, _server) = told();
-        try_all(PmiV1::new(socket, (0, 1), LONG).map(|board| Box::new(board) as _));
+        try_all(PmiV1::new(socket, (0, 1), LONG).map(|kvs| Box::new(kvs) as _));
         let (socket, _server) = told();
-        try_all(PmiV1::at_port(socket, "0", LONG).map(|board| Box::new(board) as _));
+        try_all(PmiV1::at_port(socket, "0", LONG).map(|kvs| Box::new(kvs) as _));
         let (socket, _server) = told();
-        try_all(PmiV2::new(socket, 0, None, LONG).map(|board| Box::new(board) as _));
+        try_all(PmiV2::new(socket, 0, None, LONG).map(|kvs| Box::new(kvs) as _));
         assert!(begun.elapsed() < Duration::from_secs(60), "a client waits for nothing");
     }
 }

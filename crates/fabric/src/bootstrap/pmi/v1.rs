@@ -73,8 +73,8 @@ impl PmiV1 {
 }
 
 /// Sends a request and returns the answer, which must be a success.
-fn ask(socket: &mut PmiSocket, request: &str, answer: &str, patience: Duration) -> Result<Fields> {
-    let deadline = Instant::now() + patience;
+fn ask(socket: &mut PmiSocket, request: &str, answer: &str, timeout: Duration) -> Result<Fields> {
+    let deadline = Instant::now() + timeout;
     socket.send(format!("cmd={request}\n").as_bytes(), deadline)?;
     for _ in 0..UNASKED {
         let line = socket.line(deadline)?;

@@ -56,8 +56,8 @@ impl PmiV2 {
 }
 
 /// The first line, in the form of PMI-1, by which both sides agree on PMI-2.
-fn choose_version(socket: &mut PmiSocket, patience: Duration) -> Result<()> {
-    let deadline = Instant::now() + patience;
+fn choose_version(socket: &mut PmiSocket, timeout: Duration) -> Result<()> {
+    let deadline = Instant::now() + timeout;
     socket.send(b"cmd=init pmi_version=2 pmi_subversion=0\n", deadline)?;
     let answer = Fields::parse(&socket.line(deadline)?, ' ').unwrap_or_default();
     if answer.command() != "response_to_init" {
@@ -72,8 +72,8 @@ fn choose_version(socket: &mut PmiSocket, patience: Duration) -> Result<()> {
 }
 
 /// Sends a request and returns the answer, which must be a success.
-fn ask(socket: &mut PmiSocket, request: &str, patience: Duration) -> Result<Fields> {
-    let deadline = Instant::now() + patience;
+fn ask(socket: &mut PmiSocket, request: &str, timeout: Duration) -> Result<Fields> {
+    let deadline = Instant::now() + timeout;
     socket.send(message(request).as_bytes(), deadline)?;
     let length = socket.bytes(LENGTH, deadline)?;
     let length = str::from_utf8(&length).ok().and_then(|text| text.trim().parse().ok());
