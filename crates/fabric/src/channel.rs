@@ -228,7 +228,7 @@ impl Arena {
 
 /// The receiving end of a channel.
 pub struct InChannel {
-    inlet: RingReader,
+    reader: RingReader,
     bytes: usize,
 }
 
@@ -239,18 +239,18 @@ impl InChannel {
         bytes: usize,
         first: u64,
     ) -> InChannel {
-        InChannel { inlet: RingReader::starting_at(segment, ring, first), bytes }
+        InChannel { reader: RingReader::starting_at(segment, ring, first), bytes }
     }
 
     /// Where it lies, and how it is cut.
     pub(crate) fn ring(&self) -> Ring {
-        self.inlet.ring()
+        self.reader.ring()
     }
 
     /// Whether a message waits.
     #[inline]
     pub fn has_news(&self) -> bool {
-        self.inlet.has_news()
+        self.reader.has_news()
     }
 
     /// Takes the next message if one waits. The second value says that the sender must be rung.
@@ -260,36 +260,36 @@ impl InChannel {
     #[allow(unsafe_code)]
     pub unsafe fn try_recv(&mut self, into: RegionMut) -> Option<bool> {
         debug_assert_eq!(into.bytes(), self.bytes);
-        if !self.inlet.has_news() {
+        if !self.reader.has_news() {
             return None;
         }
-        let payload = self.inlet.payload_at(lead(self.bytes), self.bytes);
+        let payload = self.reader.payload_at(lead(self.bytes), self.bytes);
         // SAFETY: the cell is published and so ours to read until we advance; `into` is writable
         // by the caller's promise, as long, and does not overlap cells.
         unsafe { copy(payload.start(), into.start(), self.bytes) };
-        Some(self.inlet.advance())
+        Some(self.reader.advance())
     }
 
     /// As [`InChannel::try_recv`], for who reads the message once, where it lies. Its address is a
     /// multiple of [`PAYLOAD_ALIGNMENT_BYTES`].
     #[inline]
     pub fn try_read(&mut self, read: impl FnOnce(Region)) -> Option<bool> {
-        if !self.inlet.has_news() {
+        if !self.reader.has_news() {
             return None;
         }
-        read(self.inlet.payload_at(lead(self.bytes), self.bytes));
-        Some(self.inlet.advance())
+        read(self.reader.payload_at(lead(self.bytes), self.bytes));
+        Some(self.reader.advance())
     }
 }
 
 /// The sending end of a channel, once the receiver has said where it lies.
 pub struct OutChannel {
-    outlet: RingWriter,
+    writer: RingWriter,
 }
 
 impl OutChannel {
     pub(crate) fn new(segment: Arc<SharedSegment>, ring: Ring, first: u64) -> OutChannel {
-        OutChannel { outlet: RingWriter::starting_at(segment, ring, first) }
+        OutChannel { writer: RingWriter::starting_at(segment, ring, first) }
     }
 
     /// Sends if the receiver is not too many rounds behind; the caller rings it.
@@ -299,7 +299,7 @@ impl OutChannel {
     #[allow(unsafe_code)]
     pub unsafe fn try_send(&mut self, data: Region) -> bool {
         // SAFETY: passed on.
-        unsafe { self.outlet.push_at(lead(data.bytes()), data) }
+        unsafe { self.writer.push_at(lead(data.bytes()), data) }
     }
 }
 

@@ -297,7 +297,7 @@ impl Endpoint {
             allow_peers();
         }
         let standing = |(segment, ring)| PeerTx::new(segment, ring, first);
-        let inlet = |(segment, ring)| RingReader::starting_at(segment, ring, first);
+        let reader = |(segment, ring)| RingReader::starting_at(segment, ring, first);
         let ranks = 0..layout.ranks();
         let standing: Vec<_> = ranks.clone().map(|peer| standing(lane_to(peer))).collect();
         let ring = standing[me.index()].thresholds();
@@ -309,7 +309,7 @@ impl Endpoint {
             thresholds,
             peer_tx: standing,
             waiting: 0,
-            readers: ranks.clone().map(|peer| inlet(lane_from(peer))).collect(),
+            readers: ranks.clone().map(|peer| reader(lane_from(peer))).collect(),
             reassemblies: ranks.map(|_| Reassembly::default()).collect(),
             matching: Matching::default(),
             unexpected: vec![0; layout.ranks()],

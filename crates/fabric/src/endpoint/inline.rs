@@ -134,9 +134,9 @@ impl Endpoint {
         {
             return InlineRecv::Done(self.recv_kept(taken, &receive, reader.map(|(_, read)| read)));
         }
-        let inlet = &mut self.readers[from.index()];
+        let ring = &mut self.readers[from.index()];
         // SAFETY: peers push nothing but `Header`s into standing lanes, and any bits are one.
-        let Some(header) = (unsafe { inlet.peek::<Header>() }) else {
+        let Some(header) = (unsafe { ring.peek::<Header>() }) else {
             return InlineRecv::Empty;
         };
         if !header.is_eager(label) {
@@ -153,7 +153,7 @@ impl Endpoint {
             self.take_next(from, bytes);
             return InlineRecv::Done(Err(error));
         }
-        let payload = inlet.payload_of::<Header>(bytes);
+        let payload = ring.payload_of::<Header>(bytes);
         match reader {
             Some((alignment, read)) if is_aligned_for(payload, alignment) => {
                 read(payload);
@@ -161,7 +161,7 @@ impl Endpoint {
             reader => {
                 // SAFETY: writable by the caller's promise; as long as the message, as just
                 // checked.
-                unsafe { inlet.copy_payload::<Header>(receive.into.part(0, bytes)) };
+                unsafe { ring.copy_payload::<Header>(receive.into.part(0, bytes)) };
                 if let Some((_, read)) = reader {
                     read(receive.into.as_region());
                 }

@@ -59,11 +59,11 @@ impl Endpoint {
                 if assembly.looks <= POLLS_BEFORE_COPY {
                     return false;
                 }
-                let inlet = &self.readers[source.index()];
+                let reader = &self.readers[source.index()];
                 let (mut whole, first) =
-                    (vec![0; bytes].into_boxed_slice(), inlet.payload::<Header>());
+                    (vec![0; bytes].into_boxed_slice(), reader.payload::<Header>());
                 // SAFETY: part of a live box.
-                unsafe { inlet.copy_payload::<Header>(RegionMut::of(&mut whole[..first])) };
+                unsafe { reader.copy_payload::<Header>(RegionMut::of(&mut whole[..first])) };
                 State::Early(message, whole, first)
             }
         };

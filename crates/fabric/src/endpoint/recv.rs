@@ -271,21 +271,21 @@ impl Endpoint {
 
     fn handle_eager(&mut self, message: Message, done: &mut Vec<Completion>) {
         self.note_message(message.source, message.bytes);
-        let inlet = &self.readers[message.source.index()];
+        let reader = &self.readers[message.source.index()];
         match self.matching.take_posted(message.source, message.label) {
             Some(receive) => {
                 let fits = message.fits(&receive, &self.introductions);
                 if fits.is_ok() {
                     let into = receive.into.part(0, message.bytes);
                     // SAFETY: a posted receive: writable, by the promise of its poster.
-                    unsafe { inlet.copy_payload::<Header>(into) };
+                    unsafe { reader.copy_payload::<Header>(into) };
                 }
                 done.push(message.completion(receive.token(), fits));
             }
             None => {
                 let mut whole = vec![0; message.bytes].into_boxed_slice();
                 // SAFETY: a live box of this length.
-                unsafe { inlet.copy_payload::<Header>(RegionMut::of(&mut whole)) };
+                unsafe { reader.copy_payload::<Header>(RegionMut::of(&mut whole)) };
                 self.enqueue_unexpected(message, UnexpectedBody::Whole(whole));
             }
         }

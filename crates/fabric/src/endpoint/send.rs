@@ -16,7 +16,7 @@ use crate::{Label, Peer, Received, Region, SharedSegment, Token, TrafficHint, Ty
 /// The lane to one peer, and what waits for room in it. The queue has no limit but memory: each
 /// entry stands for memory that its poster keeps anyway.
 pub(super) struct PeerTx {
-    outlet: RingWriter,
+    writer: RingWriter,
     thresholds: RingThresholds,
     waiting: ChunkedQueue<Outgoing>,
 }
@@ -24,9 +24,9 @@ pub(super) struct PeerTx {
 impl PeerTx {
     /// The lane in this ring, whose first message has this position.
     pub(super) fn new(segment: Arc<SharedSegment>, ring: Ring, first: u64) -> PeerTx {
-        let outlet = RingWriter::starting_at(segment, ring, first);
+        let writer = RingWriter::starting_at(segment, ring, first);
         let thresholds = RingThresholds::of(&ring);
-        PeerTx { outlet, thresholds, waiting: ChunkedQueue::default() }
+        PeerTx { writer, thresholds, waiting: ChunkedQueue::default() }
     }
 
     /// At which lengths messages on this ring change their protocol.
@@ -36,12 +36,12 @@ impl PeerTx {
 
     /// Bytes of a message that fit a cell.
     pub(super) fn payload(&self) -> usize {
-        self.outlet.payload::<Header>()
+        self.writer.payload::<Header>()
     }
 
     /// Whether there is room for a packet.
     pub(super) fn has_room(&mut self) -> bool {
-        self.outlet.has_room(1)
+        self.writer.has_room(1)
     }
 
     /// Puts a message into as many cells as it takes, if there is room for all of it.
@@ -50,7 +50,7 @@ impl PeerTx {
         if bytes <= cell {
             return self.push(Packet::Eager { label, element, bytes }, data);
         }
-        if !self.outlet.has_room(bytes.div_ceil(cell)) {
+        if !self.writer.has_room(bytes.div_ceil(cell)) {
             return false;
         }
         let mut pushed = self.push(Packet::First { label, element, bytes }, data.part(0, cell));
@@ -64,7 +64,7 @@ impl PeerTx {
 
     /// Packets that have gone into the lane.
     pub(super) fn packets(&self) -> u64 {
-        self.outlet.filled()
+        self.writer.filled()
     }
 
     /// Whether nothing waits for room.
@@ -108,7 +108,7 @@ impl PeerTx {
     pub(super) fn push_header(&mut self, header: Header, payload: Region) -> bool {
         // SAFETY: the payload belongs to a posted send, whose poster promises that it is readable,
         // or is a live local value.
-        unsafe { self.outlet.push(header, payload) }
+        unsafe { self.writer.push(header, payload) }
     }
 
     pub(super) fn push_words(&mut self, packet: Packet, words: &Words) -> bool {
