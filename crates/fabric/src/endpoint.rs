@@ -242,11 +242,11 @@ pub struct Endpoint {
     network: Option<Box<Network>>,
     /// Per peer: whether it knows that this rank has left, if it is on another host.
     has_seen: Vec<bool>,
-    departure: Disconnect,
+    disconnect: Disconnect,
     /// Ranks that have left, but whose packets have not all arrived.
-    departing: Vec<Peer>,
+    disconnecting: Vec<Peer>,
     /// Completions that were found while the endpoint waited for memory to be released.
-    late: Vec<Completion>,
+    late_completions: Vec<Completion>,
 }
 
 /// The network, with this position for the first message of each ring.
@@ -326,9 +326,9 @@ impl Endpoint {
             offered_channels: HashMap::new(),
             introductions: Introductions::default(),
             has_seen: vec![false; if network.is_some() { layout.ranks() } else { 0 }],
-            departure: Disconnect::default(),
-            departing: Vec::new(),
-            late: Vec::new(),
+            disconnect: Disconnect::default(),
+            disconnecting: Vec::new(),
+            late_completions: Vec::new(),
             network: network.map(|network| starting_at(network, first)),
             segment,
         }
@@ -379,8 +379,8 @@ impl Endpoint {
 
     /// The message that such a receive would get now, without receiving it.
     pub fn probe(&self, selector: Selector) -> Option<Received> {
-        let (source, label, early) = self.matching.peek_early(&selector)?;
-        Some(Received { source, tag: label.tag, bytes: early.bytes })
+        let (source, label, unexpected) = self.matching.peek_unexpected(&selector)?;
+        Some(Received { source, tag: label.tag, bytes: unexpected.bytes })
     }
 
     /// Moves everything that can move; adds what completed. Says whether anything moved.
@@ -488,6 +488,6 @@ impl Endpoint {
         self.drop_sends(|_, token| gone(token));
         self.drop_rndv_recvs(|recv| gone(recv.receive.token()));
         self.await_withdrawn();
-        self.late.retain(|completion| !gone(completion.token));
+        self.late_completions.retain(|completion| !gone(completion.token));
     }
 }

@@ -347,7 +347,7 @@ mod tests {
         }
 
         /// Where bounce buffers begin of which each is read at once, one time around.
-        fn go_round(&mut self) -> Vec<usize> {
+        fn wrap(&mut self) -> Vec<usize> {
             let mut starts = vec![];
             loop {
                 let buffer = self.allocate(BYTES).unwrap();
@@ -361,10 +361,10 @@ mod tests {
         }
 
         /// The last time around, when the bounce pool has become as long as it gets.
-        fn go_round_all(&mut self) -> Vec<usize> {
+        fn wrap_all(&mut self) -> Vec<usize> {
             let rounds =
                 2 + WRAPS_BEFORE_GROWTH * (self.longest_turn() / POOL_INITIAL_BYTES).ilog2();
-            (0..rounds).map(|_| self.go_round()).last().unwrap()
+            (0..rounds).map(|_| self.wrap()).last().unwrap()
         }
 
         fn longest_turn(&mut self) -> usize {
@@ -389,10 +389,10 @@ mod tests {
     #[test]
     fn what_was_just_read_is_not_used_again_where_each_rank_has_a_core() {
         let mut world = World::of(2);
-        let starts = world.go_round_all();
+        let starts = world.wrap_all();
         let place = world.pool.place.clone().unwrap();
         assert!(starts.len() * (BYTES + LINE + PAGE) > place.len() - BYTES - PAGE, "{starts:?}");
-        assert_eq!(world.go_round()[0], place.start);
+        assert_eq!(world.wrap()[0], place.start);
         assert_eq!(world.pool.prepared, place.end, "all pages were asked for");
         assert!(place.len() >= *CACHE_BYTES.start() && world.pool.unread.len() <= 1);
     }
@@ -407,7 +407,7 @@ mod tests {
             8 * POOL_INITIAL_BYTES,
         ] {
             for round in 0..WRAPS_BEFORE_GROWTH {
-                let starts = world.go_round();
+                let starts = world.wrap();
                 let end = starts.last().unwrap() - starts[0];
                 assert_eq!(world.pool.has_grown(), round + 1 == WRAPS_BEFORE_GROWTH);
                 assert!((length - BYTES - PAGE..length).contains(&end), "{round}: {starts:?}");
@@ -422,9 +422,9 @@ mod tests {
     #[test]
     fn ranks_that_share_cores_share_what_is_longer_than_their_caches() {
         let mut world = World::of(1);
-        let (starts, share) = (world.go_round_all(), beyond_cache() / 2);
+        let (starts, share) = (world.wrap_all(), beyond_cache() / 2);
         let round = starts.last().unwrap() - starts[0];
-        assert_eq!(world.go_round()[0], starts[0]);
+        assert_eq!(world.wrap()[0], starts[0]);
         assert!((share - BYTES - PAGE..share).contains(&round), "{starts:?}");
         assert!(
             world.pool.prepared <= world.pool.wrap_limit + PREFAULT_BYTES,

@@ -47,11 +47,11 @@ impl Endpoint {
     /// left completely when [`Endpoint::is_gone`] is `true`, and makes progress until then.
     pub fn leave(&mut self) {
         self.segment.leave(self.me);
-        self.departure.has_left = true;
+        self.disconnect.has_left = true;
         if let Some(network) = &mut self.network {
             network.leave();
         }
-        self.departure.was_told = self.notify_remote(Packet::Left);
+        self.disconnect.was_told = self.notify_remote(Packet::Left);
     }
 
     /// Whether every rank knows that this one has left, and so has received all that was sent to
@@ -59,7 +59,7 @@ impl Endpoint {
     pub fn is_gone(&self) -> bool {
         let Some(network) = &self.network else { return true };
         network.is_drained()
-            && self.departure.untold.is_empty()
+            && self.disconnect.untold.is_empty()
             && network.peers().all(|peer| self.has_seen[peer.index()] || self.is_known_left(peer))
     }
 
@@ -107,15 +107,15 @@ impl Endpoint {
     /// were notified, or will be.
     fn notify_remote(&mut self, packet: Packet) -> bool {
         let Some(network) = &self.network else { return false };
-        self.departure.untold.clear();
+        self.disconnect.untold.clear();
         if self.segment.failure().is_some() {
             return false;
         }
         let there = network.peers().filter(|&peer| !self.is_known_left(peer));
         let (now, later): (Vec<_>, Vec<_>) =
             there.partition(|&peer| peer > self.me || network.has_met(peer));
-        self.departure.untold = later;
-        self.departure.since = Some(Instant::now());
+        self.disconnect.untold = later;
+        self.disconnect.since = Some(Instant::now());
         now.into_iter().for_each(|peer| self.send_control(peer, packet));
         true
     }
@@ -124,7 +124,7 @@ impl Endpoint {
     /// all when the delay is over.
     #[inline]
     pub(super) fn notify_remaining(&mut self) {
-        if !self.departure.untold.is_empty() {
+        if !self.disconnect.untold.is_empty() {
             self.notify_deferred();
         }
     }
@@ -133,15 +133,15 @@ impl Endpoint {
     fn notify_deferred(&mut self) {
         let Some(network) = &self.network else { return };
         let is_late =
-            self.departure.since.is_none_or(|since| since.elapsed() >= FIRST_NOTICE_DELAY);
-        let has_left = self.departure.has_left;
-        let untold = std::mem::take(&mut self.departure.untold);
+            self.disconnect.since.is_none_or(|since| since.elapsed() >= FIRST_NOTICE_DELAY);
+        let has_left = self.disconnect.has_left;
+        let untold = std::mem::take(&mut self.disconnect.untold);
         if self.segment.failure().is_some() {
             return; // as in `notify_remote`
         }
         let (now, later): (Vec<_>, Vec<_>) =
             untold.into_iter().partition(|&peer| is_late || network.has_met(peer));
-        self.departure.untold = later;
+        self.disconnect.untold = later;
         for peer in now {
             if has_left {
                 // Also to a rank that has left meanwhile, and waits for this packet.
@@ -154,7 +154,7 @@ impl Endpoint {
 
     /// Ranks whose last large messages have arrived count as left now.
     pub(super) fn settle_disconnects(&mut self) {
-        for peer in std::mem::take(&mut self.departing) {
+        for peer in std::mem::take(&mut self.disconnecting) {
             self.note_disconnect(peer, Packet::Left);
         }
     }
@@ -164,13 +164,13 @@ impl Endpoint {
         let Some(network) = &self.network else { return };
         match packet {
             Packet::Leaving => network.segment().note_leaving(peer),
-            Packet::Left if network.comes_from(peer) => self.departing.push(peer),
+            Packet::Left if network.comes_from(peer) => self.disconnecting.push(peer),
             Packet::Left => {
                 let network = self.network.as_mut().expect("it is there");
                 network.note_left(peer);
                 // If this rank has sent its own notice, that is enough: a rank that has left closes
                 // its endpoint when it reads that notice, and would not accept this packet.
-                if !self.departure.was_told {
+                if !self.disconnect.was_told {
                     self.send_control(peer, Packet::Seen);
                 }
             }

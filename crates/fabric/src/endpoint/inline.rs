@@ -273,11 +273,12 @@ impl Endpoint {
         receive: &PostedRecv,
         read: Option<impl FnOnce(Region)>,
     ) -> Result<usize, TransferError> {
-        let MatchedMessage { source, label, early } = &taken;
+        let MatchedMessage { source, label, unexpected } = &taken;
         let (source, label) = (*source, *label);
-        let message = Message { source, label, element: early.element, bytes: early.bytes };
+        let message =
+            Message { source, label, element: unexpected.element, bytes: unexpected.bytes };
         let mut fits = message.fits(receive, &self.introductions);
-        match (&early.body, fits) {
+        match (&unexpected.body, fits) {
             (UnexpectedBody::Whole(whole), Ok(())) => {
                 let into = receive.into.start();
                 // SAFETY: writable by the promise of `recv_inline`; long enough, as just checked.

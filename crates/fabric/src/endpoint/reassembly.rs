@@ -35,7 +35,7 @@ enum State {
     /// Its receive was there; so many bytes have come.
     Posted(Id, usize),
     /// It came before its receive; so many bytes have come.
-    Early(Message, Box<[u8]>, usize),
+    Unexpected(Message, Box<[u8]>, usize),
 }
 
 impl Endpoint {
@@ -64,7 +64,7 @@ impl Endpoint {
                     (vec![0; bytes].into_boxed_slice(), reader.payload::<Header>());
                 // SAFETY: part of a live box.
                 unsafe { reader.copy_payload::<Header>(RegionMut::of(&mut whole[..first])) };
-                State::Early(message, whole, first)
+                State::Unexpected(message, whole, first)
             }
         };
         self.reassemblies[source.index()] = Reassembly { state, looks: 0 };
@@ -110,12 +110,12 @@ impl Endpoint {
                 self.handle_fragment(source, id, offset, bytes, done);
                 State::Posted(id, offset + bytes)
             }
-            State::Early(message, mut whole, offset) => {
+            State::Unexpected(message, mut whole, offset) => {
                 let into = RegionMut::of(&mut whole[offset..offset + bytes]);
                 // SAFETY: part of a live box.
                 unsafe { self.readers[source.index()].copy_payload::<Header>(into) };
                 if offset + bytes < whole.len() {
-                    State::Early(message, whole, offset + bytes)
+                    State::Unexpected(message, whole, offset + bytes)
                 } else {
                     self.assembled(message, whole, done);
                     State::Nothing

@@ -316,12 +316,13 @@ impl Endpoint {
     /// A receive is posted for a message that came before it.
     pub(super) fn receive_unexpected(
         &mut self,
-        MatchedMessage { source, label, early }: MatchedMessage,
+        MatchedMessage { source, label, unexpected }: MatchedMessage,
         receive: PostedRecv,
         done: &mut Vec<Completion>,
     ) {
-        let message = Message { source, label, element: early.element, bytes: early.bytes };
-        match early.body {
+        let message =
+            Message { source, label, element: unexpected.element, bytes: unexpected.bytes };
+        match unexpected.body {
             UnexpectedBody::Offered(offer) => self.start_rndv(message, offer, receive, done),
             UnexpectedBody::RemoteBounced(slot) => {
                 self.receive_remote_bounced(message, slot, receive, done)

@@ -70,7 +70,7 @@ impl Endpoint {
         self.rndv_recvs.iter().for_each(|(_, recv)| network.await_peer(recv.source));
         self.rndv_sends.iter().for_each(|(_, send)| network.await_peer(send.to));
         for (peer, standing) in (0..).map(Peer).zip(&self.peer_tx) {
-            let is_unseen = self.departure.has_left && !self.has_seen[peer.index()];
+            let is_unseen = self.disconnect.has_left && !self.has_seen[peer.index()];
             if anybody || is_unseen || !standing.is_flushed() {
                 network.await_peer(peer);
             }

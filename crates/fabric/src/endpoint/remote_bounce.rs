@@ -112,7 +112,7 @@ impl Endpoint {
         for to in network.unadvertised_peers() {
             let Some(network) = &mut self.network else { return };
             let words = [network.advertise_credits(to), 0, 0];
-            if !self.departure.was_told() && !self.is_known_left(to) {
+            if !self.disconnect.was_told() && !self.is_known_left(to) {
                 self.send_control_words(to, Packet::BounceCredits, words);
             }
         }

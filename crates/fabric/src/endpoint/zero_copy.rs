@@ -23,7 +23,7 @@ impl Endpoint {
 
     /// Makes progress on the network, and handles its events. Returns whether there were any.
     fn carry(&mut self, done: &mut Vec<Completion>) -> bool {
-        done.append(&mut self.late);
+        done.append(&mut self.late_completions);
         let Some(network) = &mut self.network else { return false };
         let was_told = network.progress();
         self.notify_remaining();
@@ -172,9 +172,9 @@ impl Endpoint {
             } else if begun.elapsed() > network.timeout() {
                 network.give_up_withdrawn();
             }
-            let mut done = std::mem::take(&mut self.late);
+            let mut done = std::mem::take(&mut self.late_completions);
             self.progress(&mut done);
-            self.late = done;
+            self.late_completions = done;
             self.segment.pause();
         }
     }
