@@ -58,8 +58,8 @@ pub enum MessagePattern {
 
 /// Bytes of the longest message that goes through a channel, where ranks share cores or not. Both
 /// ends know what it is part of, so they need not tell each other.
-pub fn longest(traffic: MessagePattern, is_crowded: bool) -> usize {
-    match (traffic, is_crowded) {
+pub fn longest(traffic: MessagePattern, is_oversubscribed: bool) -> usize {
+    match (traffic, is_oversubscribed) {
         (MessagePattern::OneWay, _) | (MessagePattern::Exchange, false) => ONE_WAY_MAX_BYTES,
         (MessagePattern::Swap, false) => SWAP_MAX_BYTES,
         (MessagePattern::Exchange | MessagePattern::Swap, true) => CHANNEL_MAX_BYTES,
@@ -85,15 +85,15 @@ const OVERSUBSCRIBED_FACTOR: usize = 4;
 const RING_MIN_CELLS: usize = 2;
 
 /// How many cells the rings get for messages of these lengths in an operation of so many ranks;
-/// those with 0 go as messages. `is_crowded` says whether the ranks share cores.
+/// those with 0 go as messages. `is_oversubscribed` says whether the ranks share cores.
 ///
 /// If full rings would take too much, the shorter messages come first, since a channel saves the
 /// same time for each: each gets the longest ring within an equal share of what is left, or else
 /// the shortest ring while there is one left.
-pub fn cells(messages: &[usize], ranks: u32, is_crowded: bool) -> Vec<usize> {
+pub fn cells(messages: &[usize], ranks: u32, is_oversubscribed: bool) -> Vec<usize> {
     let full = |&bytes: &usize| match cell_bytes(bytes) {
         _ if bytes > CHANNEL_MAX_BYTES => 0,
-        short if is_crowded && short <= OVERSUBSCRIBED_CELL_MAX_BYTES => {
+        short if is_oversubscribed && short <= OVERSUBSCRIBED_CELL_MAX_BYTES => {
             OVERSUBSCRIBED_FACTOR * rounds(short)
         }
         cell_bytes => rounds(cell_bytes),
@@ -347,11 +347,12 @@ mod tests {
 
     #[test]
     fn whatever_a_receiver_sends_short_messages_have_channels() {
-        for is_crowded in [false, true] {
+        for is_oversubscribed in [false, true] {
             for traffic in [MessagePattern::OneWay, MessagePattern::Exchange, MessagePattern::Swap]
             {
                 assert!(
-                    (ALWAYS_MAX_BYTES..=CHANNEL_MAX_BYTES).contains(&longest(traffic, is_crowded))
+                    (ALWAYS_MAX_BYTES..=CHANNEL_MAX_BYTES)
+                        .contains(&longest(traffic, is_oversubscribed))
                 );
             }
         }

@@ -96,7 +96,7 @@ const LONG_OPERAND: f64 = 64.0 * 1024.0;
 
 impl CostParams {
     /// The time of a call with this chain and this work.
-    pub(super) fn time_spacious(&self, cost: &Cost, work: &AggregateWork) -> f64 {
+    pub(super) fn time_dedicated(&self, cost: &Cost, work: &AggregateWork) -> f64 {
         let messages = cost.messages() as f64;
         if work.ranks <= 2 || messages == 0.0 {
             return self.chain(cost, self.latency_ns) - self.saved_between_two(cost, work);
