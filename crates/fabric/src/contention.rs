@@ -533,7 +533,7 @@ mod tests {
         assert_eq!(segment.sleeping_ranks(), 0);
         std::thread::scope(|scope| {
             let doorbell = segment.doorbell(Peer(1));
-            scope.spawn(move || doorbell.sleep(Duration::from_secs(20), || false));
+            scope.spawn(move || doorbell.park(Duration::from_secs(20), || false));
             while segment.sleeping_ranks() == 0 {
                 thread::yield_now();
             }

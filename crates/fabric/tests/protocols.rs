@@ -132,7 +132,7 @@ fn check(case: impl Fn() + Sync + Send + 'static) {
 /// Sleeps until there is news.
 fn wait(doorbell: &Doorbell, news: impl Fn() -> bool) {
     while !news() {
-        doorbell.sleep(&news);
+        doorbell.park(&news);
     }
 }
 

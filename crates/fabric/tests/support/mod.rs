@@ -211,7 +211,7 @@ impl Rank {
                 } else {
                     SLEEP
                 };
-                doorbell.sleep(limit, news);
+                doorbell.park(limit, news);
             }
             if let Some(found) = found {
                 return found;

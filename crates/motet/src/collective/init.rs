@@ -304,7 +304,7 @@ impl Communicator {
             self.learned().insert(init.key.clone(), lesson);
         }
         if init.is_key_shared {
-            self.core().lessons().note(&init.call, algorithm, note);
+            self.core().wisdom_log().note(&init.call, algorithm, note);
         }
         Ok(Some((algorithm, reason)))
     }
