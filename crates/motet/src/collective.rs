@@ -256,12 +256,12 @@ impl Communicator {
     }
 
     /// Replays a blocking call from the replay cache. `None` if the cache has no identical call.
-    pub(crate) fn blocking_again(
+    pub(crate) fn replay_blocking(
         &self,
         kind: CollectiveKind,
         known: &ReplayKey<'_>,
     ) -> Option<Result<()>> {
-        let ended = self.core().run_again(known, || self.next_collective())?;
+        let ended = self.core().replay(known, || self.next_collective())?;
         let call = || kind.call(Form::Blocking);
         Some(ended.map_err(|error| self.error(call(), ErrorKind::from(error))))
     }
@@ -285,7 +285,7 @@ impl Communicator {
 
     /// Replays a nonblocking call without buffers from the replay cache. `None` if the cache has no
     /// identical call.
-    pub(crate) fn start_again(
+    pub(crate) fn replay_nonblocking(
         &self,
         kind: CollectiveKind,
         known: &ReplayKey<'_>,
@@ -303,7 +303,7 @@ impl Communicator {
     /// identical call. If this rank expects no answer to its messages, the call may complete here,
     /// and an operation is created only if it does not.
     #[inline]
-    pub(crate) fn begin_again(
+    pub(crate) fn replay_one_way(
         &self,
         kind: CollectiveKind,
         known: &ReplayKey<'_>,

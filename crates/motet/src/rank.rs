@@ -361,7 +361,7 @@ impl RankContext {
 
     /// Replays an identical collective and waits for its end; `None` if the cache has none.
     #[inline]
-    pub(crate) fn run_again(
+    pub(crate) fn replay(
         &self,
         known: &ReplayKey<'_>,
         number: impl FnOnce() -> OpKey,

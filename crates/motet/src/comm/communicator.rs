@@ -237,7 +237,7 @@ impl Communicator {
 
     /// Returns the selection rule for a repeated call if the rule is fixed. `None` if learned
     /// choices may change it at any call.
-    pub(crate) fn selection_again(&self) -> Option<Selection> {
+    pub(crate) fn replay_selection(&self) -> Option<Selection> {
         (!self.learned().is_wise()).then(|| self.selection(None))
     }
 

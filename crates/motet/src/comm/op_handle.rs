@@ -37,7 +37,7 @@ impl CommContext {
     }
 
     /// Makes the context of a copy of the communicator.
-    pub(crate) fn again(&self) -> Arc<CommContext> {
+    pub(crate) fn duplicate(&self) -> Arc<CommContext> {
         let ErrorContext { rank, group, .. } = &*self.particulars;
         self.called(*rank, group.clone())
     }
@@ -118,7 +118,7 @@ impl Deref for CallOrigin {
 
 impl CallOrigin {
     /// Copies the origin for another handle.
-    pub(crate) fn again(&self) -> CallOrigin {
+    pub(crate) fn duplicate(&self) -> CallOrigin {
         CallOrigin { home: self.home.clone(), call: self.call }
     }
 
@@ -180,7 +180,7 @@ impl OpHandle {
     /// Copies the handle, for a new owner of the operation.
     pub(crate) fn take_over(&mut self) -> OpHandle {
         let OpHandle { ref origin, id, persistent, end, reported, handled } = *self;
-        OpHandle { origin: origin.again(), id, persistent, end, reported, handled }
+        OpHandle { origin: origin.duplicate(), id, persistent, end, reported, handled }
     }
 
     /// Takes over the outcome of another handle of the same operation.

@@ -444,7 +444,7 @@ impl<B: StableBuffer + 'static> Future for Running<B> {
             received?;
             let Persistent { flight, parts } = &mut self.operation;
             let parts = parts.take().expect("not polled again after it was ready");
-            Ok(Persistent::new(flight.origin.again(), flight.id, parts))
+            Ok(Persistent::new(flight.origin.duplicate(), flight.id, parts))
         })
     }
 }

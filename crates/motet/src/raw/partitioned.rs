@@ -106,7 +106,7 @@ impl Communicator {
         // SAFETY: passed on.
         let flight = unsafe { self.store_message(call, ready, posting) }?;
         let parts = Partitions(Arc::new(Shared {
-            origin: flight.origin.again(),
+            origin: flight.origin.duplicate(),
             id: flight.id,
             posting,
             run: AtomicU32::new(0),

@@ -463,7 +463,7 @@ impl Request {
             self.0 = Subject::Nothing;
             return Ok(());
         };
-        let (shared, CallOrigin { home, call }) = (shared.clone(), flight.origin.again());
+        let (shared, CallOrigin { home, call }) = (shared.clone(), flight.origin.duplicate());
         self.0 = Subject::Nothing;
         shared.free().map_err(|error| home.error_of_callback(call, error))
     }
