@@ -124,9 +124,9 @@ impl Communicator {
         let (name, at) = (prepared.call, Location::caller());
         let error = |kind| self.error(name, kind);
         let account = self.account(&prepared, selection, at);
-        let (call, loose) = self.call_of(prepared);
+        let (call, binding) = self.call_of(prepared);
         let rule = self.rule_for(&call, selection);
-        let closing = loose.closing(&call);
+        let closing = binding.closing(&call);
         let mut engine = self.home().engine(name)?;
         let run = self.run_of(&mut engine, (&call, closing), rule, Keep::AsLong);
         drop(engine); // an error handler may want it
@@ -135,7 +135,7 @@ impl Communicator {
         if let Some(account) = account {
             self.note(account, number).map_err(error)?;
         }
-        let staging = loose.bind(&mut run, number);
+        let staging = binding.bind(&mut run, number);
         Ok((run, staging))
     }
 

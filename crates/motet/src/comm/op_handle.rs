@@ -21,7 +21,7 @@ pub(crate) struct CommContext {
     pub(crate) group: Group,
     /// The caller's rank in the communicator.
     pub(crate) rank: usize,
-    pub(crate) particulars: Arc<ErrorContext>,
+    pub(crate) error_context: Arc<ErrorContext>,
 }
 
 impl CommContext {
@@ -32,21 +32,21 @@ impl CommContext {
         rank: usize,
         handler: ErrorHandler,
     ) -> Arc<CommContext> {
-        let particulars = ErrorContext::new(rank, group.clone(), handler);
-        Arc::new(CommContext { core, group, rank, particulars })
+        let error_context = ErrorContext::new(rank, group.clone(), handler);
+        Arc::new(CommContext { core, group, rank, error_context })
     }
 
     /// Makes the context of a copy of the communicator.
     pub(crate) fn duplicate(&self) -> Arc<CommContext> {
-        let ErrorContext { rank, group, .. } = &*self.particulars;
+        let ErrorContext { rank, group, .. } = &*self.error_context;
         self.called(*rank, group.clone())
     }
 
     /// Makes the context of the same rank whose errors name its rank in another group.
     pub(crate) fn called(&self, rank: usize, group: Group) -> Arc<CommContext> {
-        let particulars = ErrorContext::new(rank, group, self.particulars.handler());
+        let error_context = ErrorContext::new(rank, group, self.error_context.handler());
         let (core, group) = (self.core.clone(), self.group.clone());
-        Arc::new(CommContext { core, group, rank: self.rank, particulars })
+        Arc::new(CommContext { core, group, rank: self.rank, error_context })
     }
 }
 
