@@ -200,11 +200,11 @@ fn a_server_that_says_nothing_is_an_error_in_time() {
         assert!(error.contains("does not answer in time"), "{error}");
         assert!(error.contains("MOTET_LAUNCH_SECONDS"), "{error}");
     };
-    for said in 0..=answers.len() {
+    for given in 0..=answers.len() {
         let (socket, mut server) = pair();
-        server.write_all(answers[..said].concat().as_bytes()).unwrap();
+        server.write_all(answers[..given].concat().as_bytes()).unwrap();
         match PmiV1::new(socket, (0, 2), SHORT) {
-            Ok(mut first) if said == answers.len() => {
+            Ok(mut first) if given == answers.len() => {
                 in_time(first.put("name", b"value").unwrap_err());
                 in_time(first.get(1, "name").unwrap_err());
                 in_time(first.finalize().unwrap_err());
@@ -219,11 +219,11 @@ fn a_server_that_says_nothing_is_an_error_in_time() {
         of_second("fullinit-response;rc=0;rank=0;size=2;"),
         of_second("job-getid-response;rc=0;jobid=a;"),
     ];
-    for said in 0..=answers.len() {
+    for given in 0..=answers.len() {
         let (socket, mut server) = pair();
-        server.write_all(answers[..said].concat().as_bytes()).unwrap();
+        server.write_all(answers[..given].concat().as_bytes()).unwrap();
         match PmiV2::new(socket, 0, None, SHORT) {
-            Ok(mut second) if said == answers.len() => {
+            Ok(mut second) if given == answers.len() => {
                 in_time(second.put("name", b"value").unwrap_err());
                 in_time(second.fence().unwrap_err());
                 in_time(second.get(1, "name").unwrap_err());
