@@ -172,16 +172,16 @@ fn large_messages(page: &mut Page) {
     page.section("Large messages between processes");
     let finding = probe::between_siblings();
     page.row("process_vm_readv", format_args!("{finding} (tried between two child processes)"));
-    let pace = CopyBandwidth::measure();
-    let kernel = pace.kernel.map_or("refused".into(), micro);
-    let (bytes, core) = (size(CopyBandwidth::BYTES as u64), micro(pace.core));
+    let bandwidth = CopyBandwidth::measure();
+    let kernel = bandwidth.kernel.map_or("refused".into(), micro);
+    let (bytes, core) = (size(CopyBandwidth::BYTES as u64), micro(bandwidth.core));
     page.row("copy", format_args!("{bytes}: kernel {kernel}, core {core}"));
-    let said = std::env::var(motet::env::SINGLE_COPY).unwrap_or_default();
+    let setting = std::env::var(motet::env::SINGLE_COPY).unwrap_or_default();
     let upto = size(CopyBandwidth::LONGEST as u64);
     let two = format!("two copies, through shared memory: faster here; over {upto} in pieces");
     let choice = match &finding {
-        _ if said == "off" => "two copies, through shared memory: MOTET_SINGLE_COPY is off",
-        Finding::Works if pace.prefers_memcpy() && said != "on" => &two,
+        _ if setting == "off" => "two copies, through shared memory: MOTET_SINGLE_COPY is off",
+        Finding::Works if bandwidth.prefers_memcpy() && setting != "on" => &two,
         Finding::Works => "one copy, from the sender's memory to the receiver's",
         Finding::Refused(_) | Finding::Unknown(_) => "two copies, through shared memory",
     };

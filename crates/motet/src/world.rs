@@ -233,7 +233,7 @@ fn take_seat(seat: JoinedRank, settings: &Settings) -> Result<World> {
         tuning.wisdom = Wisdom::default();
     }
     let core = RankContext::new(seat, settings, tuning)?;
-    core.lessons().file = save.clone();
+    core.wisdom_log().file = save.clone();
     let world = World(Communicator::world(Arc::new(core)));
     if is_told {
         world.take_wisdom_of_first(&source.text)?;

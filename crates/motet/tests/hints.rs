@@ -24,8 +24,8 @@ fn info(keys: &[&str]) -> Info {
 /// Each set of hints.
 fn all_sets() -> impl Iterator<Item = Info> {
     (0..1 << KEYS.len()).map(|set: usize| {
-        let said = |at: usize| if set >> at & 1 == 1 { "true" } else { "false" };
-        (0..KEYS.len()).fold(Info::new(), |info, at| info.with(KEYS[at], said(at)))
+        let value = |at: usize| if set >> at & 1 == 1 { "true" } else { "false" };
+        (0..KEYS.len()).fold(Info::new(), |info, at| info.with(KEYS[at], value(at)))
     })
 }
 

@@ -201,8 +201,8 @@ impl Drawn {
 
     fn info(&self) -> Info {
         let keys = [LATENCY, BANDWIDTH, MAXCUT, TOTALCUT];
-        let said = keys.into_iter().zip(self.hints).filter(|(_, said)| *said);
-        said.fold(Info::new().with("unknown", "x"), |info, (key, _)| info.with(key, "true"))
+        let value = keys.into_iter().zip(self.hints).filter(|(_, value)| *value);
+        value.fold(Info::new().with("unknown", "x"), |info, (key, _)| info.with(key, "true"))
     }
 
     fn create(&self, parent: &Communicator) -> Result<GraphCommunicator> {
