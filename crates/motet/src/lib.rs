@@ -192,7 +192,7 @@ pub mod env {
 /// Constants under their old names, in the crate root.
 macro_rules! old_names {
     ($module:ident: $($name:ident),*) => {$(
-        #[doc = concat!("The same as in [`", stringify!($module), "`].")]
+        #[doc = concat!("The same as in [`mod@", stringify!($module), "`].")]
         #[deprecated(since = "0.1.0", note = "moved to `motet::hint` or `motet::env`")]
         pub const $name: &str = $module::$name;
     )*};
