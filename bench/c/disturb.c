@@ -1,6 +1,6 @@
 /* Runs a command beside programs that disturb it, and ends all of them.
  *
- *   disturb [-t SECONDS] [-g CGROUP_PROCS] [-b SOURCE] KIND COUNT COMMAND [ARGUMENT]...
+ *   disturb [-t SECONDS] [-g FILE] [-q FILE] [-n NICE] [-b SOURCE] KIND COUNT COMMAND [ARGUMENT]...
  *
  * none      no program
  * session   COUNT busy loops in the session of the command
@@ -13,6 +13,9 @@
  *
  * The session matters since Linux can share processors between sessions instead of between
  * processes (kernel.sched_autogroup_enabled). The caller makes this program lead a session.
+ *
+ * -q names the file `cgroup.procs` of a group that the command enters without the loops; -n is the
+ * nice value of the command, while the loops keep that of the caller.
  *
  * The exit code is that of the command, or 124 if the command takes longer than SECONDS. No
  * descendant survives, also not after a signal or after the end of the caller: this process adopts
@@ -28,6 +31,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -135,9 +139,23 @@ static void start_disturbers(const struct kind *kind, long count) {
     }
 }
 
-static pid_t start_command(char **command) {
+static void enter(const char *cgroup_procs) {
+    int file = open(cgroup_procs, O_WRONLY);
+    if (file < 0 || write(file, "0", 1) != 1) fail(cgroup_procs);
+    close(file);
+}
+
+/* What changes for the command alone. */
+struct change {
+    const char *cgroup_procs;
+    int nice;
+};
+
+static pid_t start_command(struct change change, char **command) {
     pid_t child = start();
     if (child) return child;
+    if (change.cgroup_procs) enter(change.cgroup_procs);
+    if (change.nice && setpriority(PRIO_PROCESS, 0, change.nice)) fail("nice");
     execvp(command[0], command);
     fprintf(stderr, "disturb: %s: %s\n", command[0], strerror(errno));
     _exit(BROKEN);
@@ -188,12 +206,6 @@ static int wait_for(pid_t command, double end) {
     }
 }
 
-static void enter(const char *cgroup_procs) {
-    int file = open(cgroup_procs, O_WRONLY);
-    if (file < 0 || write(file, "0", 1) != 1) fail(cgroup_procs);
-    close(file);
-}
-
 static void set_up(void) {
     static const int SIGNALS[] = {SIGCHLD, SIGTERM, SIGINT, SIGHUP};
     sigemptyset(&awaited);
@@ -205,12 +217,15 @@ static void set_up(void) {
 
 int main(int words, char **word) {
     const char *cgroup_procs = NULL;
+    struct change change = {NULL, 0};
     double seconds = 60;
     int option;
     set_up();
-    while ((option = getopt(words, word, "+t:g:b:")) != -1) {
+    while ((option = getopt(words, word, "+t:g:q:n:b:")) != -1) {
         if (option == 't') seconds = atof(optarg);
         if (option == 'g') cgroup_procs = optarg;
+        if (option == 'q') change.cgroup_procs = optarg;
+        if (option == 'n') change.nice = atoi(optarg);
         if (option == 'b') build_source = optarg;
         if (option == '?') return BROKEN;
     }
@@ -218,12 +233,13 @@ int main(int words, char **word) {
     while (kind < KINDS + N_KINDS && (optind >= words || strcmp(kind->name, word[optind]))) kind++;
     long count = optind + 2 < words ? atol(word[optind + 1]) : -1;
     if (kind == KINDS + N_KINDS || count < 0 || count > MAX_COUNT) {
-        fprintf(stderr, "disturb [-t SECONDS] [-g FILE] [-b SOURCE] KIND COUNT COMMAND...\n");
+        fprintf(stderr, "disturb [-t SECONDS] [-g FILE] [-q FILE] [-n NICE] [-b SOURCE] "
+                        "KIND COUNT COMMAND...\n");
         return BROKEN;
     }
     if (cgroup_procs) enter(cgroup_procs);
     start_disturbers(kind, count);
-    pid_t command = start_command(word + optind + 2);
+    pid_t command = start_command(change, word + optind + 2);
     int status = wait_for(command, now() + seconds);
     end_all(status == -1 ? command : 0);
     if (caught) return 128 + caught;

@@ -1,63 +1,70 @@
 /* The time of one turn of a loop, as a program sees it: communication, spacing and all delays.
  *
- *   loop [-o OPERATION] [-f FORM]... [-s SPACING] [-k STEPS] [-t SECONDS] [-e SEED] [-p]
+ *   loop [-o OPERATION] [-b BYTES] [-f FORM]... [-s SPACING] [-k STEPS] [-t SECONDS] [-e SEED] [-p]
  *
- * OPERATION  step       allreduce (sum) of 8 B, exchange of 800 B with both neighbours of a ring,
- *                       spacing, allreduce (maximum) of 8 B; as of an iterative solver
+ * OPERATION  step       allreduce (sum) of BYTES, exchange of 800 B with both neighbours of a ring,
+ *                       spacing, allreduce (maximum) of BYTES; as of an iterative solver
  *            overlap    the same, but nonblocking and persistent forms start the first allreduce
  *                       and the exchange before the spacing and wait for them after it
- *            allreduce  allreduce (sum) of 8 B, spacing
+ *            bcast, allreduce, or another one of `collectives.h`: this call, spacing
+ * BYTES      8, or another multiple of 8: of the operands of a reduction, or of a block of a rank
  * SPACING    none, barrier (MPI_Barrier), MICROSECONDS of computation, or random:MICROSECONDS
  * STEPS      steps of the computation in a microsecond (`hop -c`), so that each library computes
  *            the same. A rank that loses its processor takes longer for them.
  * SEED       of the random spacing. Each rank draws its own series, each block of 16 turns of which
  *            has the stated mean.
  *
- * Each turn has other data than the one before. Each turn checks the results of the allreduces and
- * three of 100 values of the exchange, and a turn before and one after the measurement check all of
- * them. Wrong data ends the program with the words "wrong data". -p plants a wrong value.
+ * Each turn has other data than the one before. Each turn checks three values of each block that it
+ * delivers, and a turn before and one after the measurement check all of them. Wrong data ends the
+ * program with the words "wrong data". -p plants a wrong value.
  *
  * Prints a line for each form, with tabs: form, then microseconds of a turn: median, 10th and 90th
  * percentile, mean, least, most; then turns, windows, turns in a window, turns that were checked.
- * Rank 0 times windows of turns of at least 20 us, or single turns that are longer. The percentiles
- * are of windows. The mean is the time of all turns over their number. */
+ * One rank times windows of turns of at least 20 us, or single turns that are longer: rank 0, but
+ * the last rank in calls in which rank 0 depends on no other one. The ranks on which that rank depends
+ * may run ahead in rooted calls and scans: those figures are rates. The percentiles are of windows.
+ * The mean is the time of all turns over their number. */
 
 #include "compute.h"
 #include "measure.h"
 
+#include "collectives.h"
+
 #include <stdint.h>
 
-enum { N_VALUES = 100, RANDOM_BLOCK = 16, MAX_WINDOWS = 1 << 18, MIN_TURNS = 8, PLANTED_TURN = 20 };
+enum { N_VALUES = 100, RANDOM_BLOCK = 16, MAX_WINDOWS = 1 << 18, MIN_TURNS = 8, PLANTED_TURN = 5 };
 static const double MIN_WINDOW_SECONDS = 20e-6;
 
-enum operation { STEP, OVERLAP, ALLREDUCE, N_OPERATIONS };
-static const char *const OPERATION_NAMES[N_OPERATIONS] = {"step", "overlap", "allreduce"};
+enum body { STEP, OVERLAP, N_STEPS, COLLECTIVE = N_STEPS };
+static const char *const STEP_NAMES[N_STEPS] = {"step", "overlap"};
 enum spacing { NONE, BARRIER, WORK, RANDOM };
 
-static enum operation operation = STEP;
+static enum body body = STEP;
+static const struct operation *collective; /* the body COLLECTIVE */
+static int block_bytes = 8;
 static enum spacing spacing = NONE;
 static double spacing_us, steps_per_us = 100, seconds = 0.3;
 static uint64_t seed = 1, random_state;
 static int block[RANDOM_BLOCK], next_of_block = RANDOM_BLOCK;
 static int is_planted;
 
-static int left, right;
-static int64_t turn, sum_in, sum_out, max_in, max_out;
+static int left, right, watch; /* neighbours, and the rank that takes the time */
+static int64_t turns_begun;
+static int n_values; /* operands of each allreduce of a step */
+static int64_t *sum_in, *sum_out, *max_in, *max_out;
 static int64_t to_right[N_VALUES], to_left[N_VALUES], from_left[N_VALUES], from_right[N_VALUES];
 
 /* Requests of a turn: the first allreduce, four of the exchange, the second allreduce. */
 enum { SUM, EXCHANGE, MAX = 5, N_REQUESTS };
 static MPI_Request requests[N_REQUESTS];
 
-static void wrong(const char *what, int64_t expected, int64_t seen) {
-    fprintf(stderr, "wrong data: rank %d: %s: turn %lld: expected %lld, seen %lld\n", rank, what,
-            (long long)turn, (long long)expected, (long long)seen);
-    MPI_Abort(MPI_COMM_WORLD, 1);
-    exit(1);
+static void expect(const char *what, int64_t expected, int64_t seen) {
+    if (expected != seen) wrong_data(what, turns_begun, expected, seen);
 }
 
-static void expect(const char *what, int64_t expected, int64_t seen) {
-    if (expected != seen) wrong(what, expected, seen);
+/* The distance of values of which three are as good as equally distant, or all are taken. */
+static int distance(int count, int is_whole) {
+    return is_whole || count < 3 ? 1 : (count - 1) / 2;
 }
 
 static uint64_t draw(void) {
@@ -96,38 +103,35 @@ static void space(void) {
 
 /* The value of a rank at a place of the message that it sends in this turn. */
 static int64_t value(int of_rank, int place, int to) {
-    return turn * 1000003 + of_rank * 1009 + place * 2 + to;
+    return turns_begun * 1000003 + of_rank * 1009 + place * 2 + to;
 }
 
-static void fill(int place) {
-    to_right[place] = value(rank, place, 0);
-    to_left[place] = value(rank, place, 1);
+static int is_planted_now(void) {
+    return is_planted && turns_begun == PLANTED_TURN && rank == 0;
 }
 
-static void check_exchange(int place) {
-    expect("exchange, from the left", value(left, place, 0), from_left[place]);
-    expect("exchange, from the right", value(right, place, 1), from_right[place]);
+static void prepare_step(int is_whole) {
+    for (int i = 0; i < n_values; i += distance(n_values, is_whole)) {
+        sum_in[i] = turns_begun + rank + i;
+        max_in[i] = turns_begun * size + (rank + turns_begun + i) % size;
+        sum_out[i] = max_out[i] = -1;
+    }
+    if (is_planted_now()) sum_in[0]++;
+    for (int i = 0; i < N_VALUES; i += distance(N_VALUES, is_whole)) {
+        to_right[i] = value(rank, i, 0);
+        to_left[i] = value(rank, i, 1);
+    }
 }
 
-static void prepare(int is_whole) {
-    turn++;
-    sum_in = turn + rank;
-    max_in = turn * size + (rank + turn) % size;
-    if (is_planted && turn == PLANTED_TURN && rank == 0) sum_in++;
-    sum_out = max_out = -1;
-    if (operation == ALLREDUCE) return;
-    int between = (int)(turn % N_VALUES);
-    fill(0), fill(between), fill(N_VALUES - 1);
-    for (int i = 0; is_whole && i < N_VALUES; i++) fill(i);
-}
-
-static void check(int is_whole) {
-    expect("sum", turn * size + (int64_t)size * (size - 1) / 2, sum_out);
-    if (operation == ALLREDUCE) return;
-    expect("maximum", turn * size + size - 1, max_out);
-    int between = (int)(turn % N_VALUES);
-    check_exchange(0), check_exchange(between), check_exchange(N_VALUES - 1);
-    for (int i = 0; is_whole && i < N_VALUES; i++) check_exchange(i);
+static void check_step(int is_whole) {
+    for (int i = 0; i < n_values; i += distance(n_values, is_whole)) {
+        expect("sum", (turns_begun + i) * size + (int64_t)size * (size - 1) / 2, sum_out[i]);
+        expect("maximum", turns_begun * size + size - 1, max_out[i]);
+    }
+    for (int i = 0; i < N_VALUES; i += distance(N_VALUES, is_whole)) {
+        expect("exchange, from the left", value(left, i, 0), from_left[i]);
+        expect("exchange, from the right", value(right, i, 1), from_right[i]);
+    }
 }
 
 static void exchange(void) {
@@ -141,7 +145,7 @@ static void start_sum(enum form form) {
     if (form == PERSISTENT)
         MPI_Start(&requests[SUM]);
     else
-        MPI_Iallreduce(&sum_in, &sum_out, 1, MPI_INT64_T, MPI_SUM, world, &requests[SUM]);
+        MPI_Iallreduce(sum_in, sum_out, n_values, MPI_INT64_T, MPI_SUM, world, &requests[SUM]);
 }
 
 static void start_exchange(enum form form) {
@@ -160,64 +164,83 @@ static void start_and_wait_max(enum form form) {
     if (form == PERSISTENT)
         MPI_Start(&requests[MAX]);
     else
-        MPI_Iallreduce(&max_in, &max_out, 1, MPI_INT64_T, MPI_MAX, world, &requests[MAX]);
+        MPI_Iallreduce(max_in, max_out, n_values, MPI_INT64_T, MPI_MAX, world, &requests[MAX]);
     MPI_Wait(&requests[MAX], MPI_STATUS_IGNORE);
 }
 
-static void communicate_blocking(void) {
-    MPI_Allreduce(&sum_in, &sum_out, 1, MPI_INT64_T, MPI_SUM, world);
-    if (operation != ALLREDUCE) exchange();
+static void step_blocking(void) {
+    MPI_Allreduce(sum_in, sum_out, n_values, MPI_INT64_T, MPI_SUM, world);
+    exchange();
     space();
-    if (operation != ALLREDUCE) MPI_Allreduce(&max_in, &max_out, 1, MPI_INT64_T, MPI_MAX, world);
+    MPI_Allreduce(max_in, max_out, n_values, MPI_INT64_T, MPI_MAX, world);
 }
 
-static void communicate_by_requests(enum form form) {
+static void step_by_requests(enum form form) {
     start_sum(form);
-    if (operation == OVERLAP) {
+    if (body == OVERLAP) {
         start_exchange(form);
         space();
         MPI_Waitall(MAX, requests, MPI_STATUSES_IGNORE);
     } else {
         MPI_Wait(&requests[SUM], MPI_STATUS_IGNORE);
-        if (operation == STEP) {
-            start_exchange(form);
-            MPI_Waitall(4, &requests[EXCHANGE], MPI_STATUSES_IGNORE);
-        }
+        start_exchange(form);
+        MPI_Waitall(4, &requests[EXCHANGE], MPI_STATUSES_IGNORE);
         space();
     }
-    if (operation != ALLREDUCE) start_and_wait_max(form);
+    start_and_wait_max(form);
+}
+
+static void run_step(enum form form, int is_whole) {
+    prepare_step(is_whole);
+    if (form == BLOCKING)
+        step_blocking();
+    else
+        step_by_requests(form);
+    check_step(is_whole);
+}
+
+static void run_collective(enum form form, int is_whole) {
+    fill_blocks(collective->pattern, distance(n, is_whole));
+    if (is_planted_now()) in[0]++;
+    call_once(collective, form, requests);
+    space();
+    check_blocks(collective, distance(n, is_whole));
 }
 
 static void run_turn(enum form form, int is_whole) {
-    prepare(is_whole);
-    if (form == BLOCKING)
-        communicate_blocking();
+    turns_begun++;
+    if (body == COLLECTIVE)
+        run_collective(form, is_whole);
     else
-        communicate_by_requests(form);
-    check(is_whole);
+        run_step(form, is_whole);
 }
 
 static void begin_form(enum form form) {
     for (int i = 0; i < N_REQUESTS; i++) requests[i] = MPI_REQUEST_NULL;
     if (form != PERSISTENT) return;
+    if (body == COLLECTIVE) {
+        collective->persistent(requests);
+        return;
+    }
     MPI_Request *four = &requests[EXCHANGE];
-    MPI_Allreduce_init(&sum_in, &sum_out, 1, MPI_INT64_T, MPI_SUM, world, MPI_INFO_NULL,
+    MPI_Allreduce_init(sum_in, sum_out, n_values, MPI_INT64_T, MPI_SUM, world, MPI_INFO_NULL,
                        &requests[SUM]);
     MPI_Recv_init(from_left, N_VALUES, MPI_INT64_T, left, 1, world, &four[0]);
     MPI_Recv_init(from_right, N_VALUES, MPI_INT64_T, right, 2, world, &four[1]);
     MPI_Send_init(to_right, N_VALUES, MPI_INT64_T, right, 1, world, &four[2]);
     MPI_Send_init(to_left, N_VALUES, MPI_INT64_T, left, 2, world, &four[3]);
-    MPI_Allreduce_init(&max_in, &max_out, 1, MPI_INT64_T, MPI_MAX, world, MPI_INFO_NULL,
+    MPI_Allreduce_init(max_in, max_out, n_values, MPI_INT64_T, MPI_MAX, world, MPI_INFO_NULL,
                        &requests[MAX]);
 }
 
 static void end_form(enum form form) {
-    for (int i = 0; form == PERSISTENT && i < N_REQUESTS; i++) MPI_Request_free(&requests[i]);
+    for (int i = 0; form == PERSISTENT && i < N_REQUESTS; i++)
+        if (requests[i] != MPI_REQUEST_NULL) MPI_Request_free(&requests[i]);
 }
 
-/* What rank 0 says, on all ranks. */
-static double of_rank_0(double number) {
-    MPI_Bcast(&number, 1, MPI_DOUBLE, 0, world);
+/* What the rank that takes the time says, on all ranks. */
+static double of_watch(double number) {
+    MPI_Bcast(&number, 1, MPI_DOUBLE, watch, world);
     return number;
 }
 
@@ -231,9 +254,9 @@ static double warm(enum form form) {
         for (long i = 0; i < times; i++) run_turn(form, 0);
         double now = MPI_Wtime(), next = 2 * (now - before);
         each = (now - before) / (double)times;
-        is_over = (int)of_rank_0(now - begun > seconds / 10 || now - begun + next > seconds);
+        is_over = (int)of_watch(now - begun > seconds / 10 || now - begun + next > seconds);
     }
-    return of_rank_0(each);
+    return of_watch(each);
 }
 
 struct taken {
@@ -244,9 +267,9 @@ struct taken {
 };
 static struct taken taken;
 
-/* How many windows come next, on all ranks: for a tenth of the time, as far as rank 0 knows. Many
- * short turns may be followed by a long stall, so a batch is at most four times as long as all
- * windows before it. */
+/* How many windows come next, on all ranks: for a tenth of the time, as far as the rank that takes
+ * it knows. Many short turns may be followed by a long stall, so a batch is at most four times as
+ * long as all windows before it. */
 static long next_batch(double each) {
     if (taken.turns) each = taken.seconds / (double)taken.turns;
     double wanted = seconds / 10 / (each * (double)taken.turns_per_window);
@@ -255,10 +278,10 @@ static long next_batch(double each) {
     long least = spacing == RANDOM ? RANDOM_BLOCK : 1;
     batch = batch / least * least;
     if (batch > MAX_WINDOWS / 8) batch = MAX_WINDOWS / 8;
-    return (long)of_rank_0((double)(batch < least ? least : batch));
+    return (long)of_watch((double)(batch < least ? least : batch));
 }
 
-/* Windows until the time is over. Rank 0 decides that between batches, outside of the time. */
+/* Windows until the time is over. That rank decides between batches, outside of the time. */
 static void take_windows(enum form form, double each) {
     taken.turns_per_window = (long)(MIN_WINDOW_SECONDS / each) + 1;
     taken.seconds = taken.n_windows = taken.turns = 0;
@@ -276,7 +299,7 @@ static void take_windows(enum form form, double each) {
         taken.turns += batch * taken.turns_per_window;
         is_over = (taken.seconds >= seconds && taken.turns >= MIN_TURNS) ||
                   taken.n_windows + MAX_WINDOWS / 8 > MAX_WINDOWS;
-        is_over = (int)of_rank_0(is_over);
+        is_over = (int)of_watch(is_over);
     }
 }
 
@@ -287,26 +310,46 @@ static double percentile(double share) {
 
 static void measure_form(enum form form) {
     begin_form(form);
-    int64_t before = turn;
+    int64_t before = turns_begun;
     run_turn(form, 1);
     restart_random();
     take_windows(form, warm(form));
     run_turn(form, 1);
     end_form(form);
-    if (rank) return;
+    if (rank != watch) return;
     qsort(taken.windows, (size_t)taken.n_windows, sizeof *taken.windows, by_value);
     printf("%s\t%.4f\t%.4f\t%.4f\t%.4f\t%.4f\t%.4f\t%ld\t%d\t%ld\t%lld\n", FORM_NAMES[form],
            percentile(0.5), percentile(0.1), percentile(0.9),
            taken.seconds / (double)taken.turns * 1e6, percentile(0), percentile(1), taken.turns,
-           taken.n_windows, taken.turns_per_window, (long long)(turn - before));
+           taken.n_windows, taken.turns_per_window, (long long)(turns_begun - before));
     fflush(stdout);
 }
 
-static int named(const char *name, const char *const *names, int count) {
-    for (int i = 0; i < count; i++)
-        if (!strcmp(name, names[i])) return i;
-    fprintf(stderr, "loop: no name of this kind: %s\n", name);
+static void refuse(const char *what, const char *word) {
+    fprintf(stderr, "loop: no %s: %s\n", what, word);
     exit(2);
+}
+
+static void read_operation(const char *word) {
+    body = COLLECTIVE;
+    for (int i = 0; i < N_STEPS; i++)
+        if (!strcmp(word, STEP_NAMES[i])) body = (enum body)i;
+    collective = NULL;
+    for (int i = 0; i < N_COLLECTIVES; i++)
+        if (!strcmp(word, COLLECTIVES[i].name)) collective = &COLLECTIVES[i];
+    if (body == COLLECTIVE && !collective) refuse("operation", word);
+}
+
+static unsigned read_form(const char *word) {
+    for (int i = 0; i < N_FORMS; i++)
+        if (!strcmp(word, FORM_NAMES[i])) return 1u << i;
+    refuse("form", word);
+    return 0;
+}
+
+static void read_bytes(const char *word) {
+    block_bytes = atoi(word);
+    if (block_bytes <= 0 || block_bytes % 8) refuse("multiple of 8 B", word);
 }
 
 static void read_spacing(const char *word) {
@@ -314,10 +357,30 @@ static void read_spacing(const char *word) {
     spacing_us = atof(number);
     spacing = number != word ? RANDOM : !strcmp(word, "barrier") ? BARRIER : WORK;
     if (spacing == WORK && spacing_us <= 0) spacing = NONE;
-    if ((spacing == NONE && strcmp(word, "none")) || (spacing == RANDOM && spacing_us <= 0)) {
-        fprintf(stderr, "loop: no spacing: %s\n", word);
-        exit(2);
-    }
+    if ((spacing == NONE && strcmp(word, "none")) || (spacing == RANDOM && spacing_us <= 0))
+        refuse("spacing", word);
+}
+
+static int64_t *values(void) {
+    int64_t *made = calloc((size_t)n_values, sizeof *made);
+    if (!made) fail("no memory", 0, 0, 0);
+    return made;
+}
+
+/* Whether rank 0 needs nothing of the other ranks in a call, and so may run ahead of them. */
+static int is_ahead(enum pattern pattern) {
+    return pattern == FROM_ROOT || pattern == PARTS || pattern == PREFIX ||
+           pattern == PREFIX_BEFORE;
+}
+
+static void make_data(void) {
+    if (size > MAX_RANKS) fail("too many ranks", 0, MAX_RANKS, size);
+    left = previous_rank = (rank + size - 1) % size;
+    right = next_rank = (rank + 1) % size;
+    watch = body == COLLECTIVE && is_ahead(collective->pattern) ? size - 1 : 0;
+    n_values = block_bytes / (int)sizeof(int64_t);
+    sum_in = values(), sum_out = values(), max_in = values(), max_out = values();
+    if (body == COLLECTIVE) make_buffers(block_bytes, 1);
 }
 
 int main(int words, char **word) {
@@ -328,9 +391,9 @@ int main(int words, char **word) {
             is_planted = 1;
             continue;
         }
-        if (!strcmp(option, "-o"))
-            operation = (enum operation)named(next, OPERATION_NAMES, N_OPERATIONS);
-        if (!strcmp(option, "-f")) forms |= 1u << named(next, FORM_NAMES, N_FORMS);
+        if (!strcmp(option, "-o")) read_operation(next);
+        if (!strcmp(option, "-b")) read_bytes(next);
+        if (!strcmp(option, "-f")) forms |= read_form(next);
         if (!strcmp(option, "-s")) read_spacing(next);
         if (!strcmp(option, "-k")) steps_per_us = atof(next);
         if (!strcmp(option, "-t")) seconds = atof(next);
@@ -338,8 +401,7 @@ int main(int words, char **word) {
         i++;
     }
     begin();
-    left = (rank + size - 1) % size;
-    right = (rank + 1) % size;
+    make_data();
     for (int form = 0; form < N_FORMS; form++)
         if (!forms || forms >> form & 1) measure_form((enum form)form);
     MPI_Finalize();

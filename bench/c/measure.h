@@ -29,6 +29,14 @@ static void fail(const char *what, int where, int expected, int seen) {
     exit(1);
 }
 
+/* Ends the program with the words by which `bench/compare` knows that its figures do not count. */
+static void wrong_data(const char *what, long long where, long long expected, long long seen) {
+    fprintf(stderr, "wrong data: rank %d: %s: at %lld: expected %lld, seen %lld\n", rank, what,
+            where, expected, seen);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+    exit(1);
+}
+
 static int by_value(const void *one, const void *other) {
     double difference = *(const double *)one - *(const double *)other;
     return (difference > 0) - (difference < 0);

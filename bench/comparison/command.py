@@ -36,16 +36,18 @@ def parser():
     made.add_argument("step", nargs="?", default="all",
                       choices=("all", "install", "run", "show", "report", "loop"))
     some = made.add_argument
+    axis = {axis.name: axis for axis in loops.AXES}
     some("-p", dest="parts", action="append", choices=PARTS, metavar="PART",
          help=f"only this part: {', '.join(PARTS)}")
     some("-o", dest="operations", action="append", default=[], metavar="OPERATION",
-         help="only this operation (`motet_bench -l` lists more than are measured by default)")
-    some("-f", dest="forms", action="append", choices=FORMS, metavar="FORM",
-         help=f"only this form: {', '.join(FORMS)}")
-    some("-b", dest="sizes", action="append", type=int, default=[], metavar="BYTES",
-         help="only this size")
-    some("-n", dest="ranks", action="append", type=int, metavar="RANKS",
-         help="so many ranks (2, 4, 8 and 16)")
+         help="only this operation (`motet_bench -l` lists more than are measured by default); of the "
+              f"loop view: {axis['operation'].values} (step)")
+    some("-f", dest="forms", action="append", metavar="FORM",
+         help=f"only this form: {axis['form'].values}")
+    some("-b", dest="sizes", action="append", default=[], metavar="BYTES",
+         help=f"only this size: {axis['size'].values} (of the loop view: 8)")
+    some("-n", dest="ranks", action="append", metavar="RANKS",
+         help="so many ranks (2, 4, 8 and 16; of the loop view: 2 and 4)")
     some("-r", dest="rounds", type=int, default=5, help="rounds (5)")
     some("-l", dest="libraries", action="append", choices=tuple(LIBRARIES), metavar="LIBRARY",
          help=f"only this library: {', '.join(LIBRARIES)}")
@@ -66,53 +68,59 @@ def parser():
 
 
 def loop_options(some):
-    """Those of the loop view alone."""
-    some("--disturb", action="append", metavar="KIND[:COUNT]",
-         help=f"beside so many disturbing programs: {', '.join(loops.KINDS)}, all "
-              "(none,session)")
-    some("--spacing", action="append", metavar="SPACING",
-         help="what is between the calls of a turn: none, barrier, a computation (1us to 100ms), "
-              "random, random:TIME, all (none,100us)")
+    """Those of the loop view alone. Each axis takes several words, with commas between them."""
+    for axis in loops.AXES:
+        if axis.name not in loops.SHARED:
+            some(axis.option, dest=axis.name, action="append", metavar=axis.metavar,
+                 help=f"{axis.values} ({','.join(map(str, axis.usual))})")
     some("--time", type=float, default=0.3, metavar="SECONDS",
          help="how long each form is measured in each round (0.3)")
     some("--seed", type=int, default=1, help="of random spacing, for all libraries (1)")
     some("--defaults", action="store_true", help="only the default setting of each library")
 
 
-def loop_wanted(made, wanted):
-    """What was asked for of the loop view."""
-    try:
-        wanted.disturb = loops.disturbances(wanted.disturb or ["none", "session"])
-        wanted.spacing = loops.spacings(wanted.spacing or ["none", "100us"])
-    except loops.WrongWord as error:
-        made.error(str(error))
-    wanted.ranks = tuple(wanted.ranks or (2, 4))
-    wanted.operations = tuple(wanted.operations or loops.OPERATIONS[:1])
-    for operation in wanted.operations:
-        if operation not in loops.OPERATIONS:
-            made.error(f"the loop view has no operation {operation}: it has "
-                       f"{', '.join(loops.OPERATIONS)}")
-
-
 def options():
     """What was asked for."""
     made = parser()
     wanted = made.parse_args()
-    if wanted.step == "loop":
-        loop_wanted(made, wanted)
-    elif wanted.disturb or wanted.spacing or wanted.defaults:
-        made.error("--disturb, --spacing and --defaults are options of `bench/compare loop`")
-    for operation in wanted.operations if wanted.step != "loop" else ():
+    try:
+        (loops.read_all if wanted.step == "loop" else read_shared)(wanted)
+    except loops.WrongWord as error:
+        made.error(str(error))
+    if wanted.step != "loop":
+        refuse_loop_options(made, wanted)
+        refuse_operations(made, wanted.operations)
+    wanted.parts = [part for part in PARTS if not wanted.parts or part in wanted.parts]
+    wanted.libraries = tuple(wanted.libraries or LIBRARIES)
+    return wanted
+
+
+def read_shared(wanted):
+    """Reads the words of the options that all steps have."""
+    known = {axis.name: axis for axis in loops.AXES}
+    wanted.operations = loops.words(wanted.operations, ())
+    wanted.forms = known["form"].read(wanted.forms or FORMS)
+    wanted.ranks = known["ranks"].read(wanted.ranks or (2, 4, 8, 16))
+    wanted.sizes = [loops.size_bytes(word, points.OPERAND_BYTES, loops.MAX_BYTES)
+                    for word in loops.words(wanted.sizes, loops.ALL_SIZES)]
+
+
+def refuse_loop_options(made, wanted):
+    """Ends the program if it was asked for something that the loop view alone has."""
+    own = [axis for axis in loops.AXES if axis.name not in loops.SHARED]
+    if wanted.defaults or any(getattr(wanted, axis.name) for axis in own):
+        made.error(f"{', '.join(axis.option for axis in own)} and --defaults are options of "
+                   "`bench/compare loop`")
+
+
+def refuse_operations(made, operations):
+    """Ends the program if there is no such operation."""
+    for operation in operations:
         if operation not in points.known_operations():
             near = difflib.get_close_matches(operation, points.known_operations())
             made.error(f"no operation is called {operation}"
                        + (f": did you mean {' or '.join(near)}?" if near else "")
                        + " (`motet_bench -l` lists them)")
-    wanted.parts = [part for part in PARTS if not wanted.parts or part in wanted.parts]
-    wanted.forms = tuple(wanted.forms or FORMS)
-    wanted.ranks = tuple(wanted.ranks or (2, 4, 8, 16))
-    wanted.libraries = tuple(wanted.libraries or LIBRARIES)
-    return wanted
 
 
 def machine():

@@ -12,14 +12,18 @@ TIMED_OUT = 124
 GRACE_SECONDS = 15  # for `disturb` to end what it has started
 
 
+PERIOD_US = 100_000  # within which a job may use its quota
+
+
 class ControlGroup:
-    """A control group of this process for the job and the loops; removed at the end.
+    """A control group of this process for the job, and for the loops if they share it; removed at
+    the end. With a quota the processes of the group may use so many processors together.
 
     Nothing but the new group is changed. Where no group with the cpu controller can be made without
     changing others, `why_not` says so."""
 
-    def __init__(self):
-        self.folder, self.why_not = None, ""
+    def __init__(self, quota=None):
+        self.folder, self.why_not, self.quota = None, "", quota
 
     def __enter__(self):
         self.folder, self.why_not = None, "no cpu controller is mounted"
@@ -31,8 +35,28 @@ class ControlGroup:
                 self.why_not = f"a control group cannot be made: {error.strerror}"
                 continue
             self.folder, self.why_not = folder, ""
+            if self.quota and not self.set_quota():
+                continue
             break
         return self
+
+    def set_quota(self):
+        """Whether the group has its quota now; if not, there is no group."""
+        microseconds = str(round(self.quota * PERIOD_US))
+        files = {"cpu.cfs_period_us": str(PERIOD_US), "cpu.cfs_quota_us": microseconds} \
+            if (self.folder / "cpu.cfs_quota_us").exists() \
+            else {"cpu.max": f"{microseconds} {PERIOD_US}"}
+        try:
+            for name, words in files.items():
+                (self.folder / name).write_text(words + "\n")
+                if (self.folder / name).read_text().strip() != words:
+                    raise OSError(0, f"{name} did not keep its value")
+        except OSError as error:
+            self.why_not = f"a control group cannot have this quota: {error.strerror}"
+            self.__exit__()
+            self.folder = None
+            return False
+        return True
 
     def __exit__(self, *_):
         for _ in range(50 if self.folder else 0):
@@ -100,9 +124,13 @@ class Disturber:
         words = [self.program, "-t", f"{limit:g}"]
         if self.has_compiler:
             words += ["-b", str(self.source)]
-        with ControlGroup() if kind == "group" else NoGroup() as group:
+        if row.nice:
+            words += ["-n", str(row.nice)]
+        with group_of(row) as group:
+            if group.why_not:
+                return "", "", group.why_not
             if group.procs():
-                words += ["-g", str(group.procs())]
+                words += ["-g" if kind == "group" else "-q", str(group.procs())]
             return run([*words, kind, str(count), *command], environment, limit)
 
 
@@ -113,12 +141,35 @@ class NoGroup(ControlGroup):
         return self
 
 
+def group_of(row):
+    """The control group that a row needs, not yet made."""
+    is_needed = row.kind_and_count()[0] == "group" or row.processors()
+    return ControlGroup(row.processors()) if is_needed else NoGroup()
+
+
 def why_skipped(row):
     """Why a row cannot be measured here, or nothing."""
-    if row.kind_and_count()[0] != "group":
-        return ""
-    with ControlGroup() as group:
+    with group_of(row) as group:
         return group.why_not
+
+
+def why_no_quota(quota):
+    """Why a job cannot have this quota here, or nothing."""
+    with ControlGroup(float(quota)) if quota != "none" else NoGroup() as group:
+        return group.why_not
+
+
+def why_no_nice(nice):
+    """Why a job cannot have this nice value here, or nothing. A process tries it that ends then."""
+    child = os.fork()
+    if not child:
+        try:
+            os.setpriority(os.PRIO_PROCESS, 0, nice)
+            os._exit(0)
+        except OSError:
+            os._exit(1)
+    is_allowed = os.waitpid(child, 0)[1] == 0
+    return "" if is_allowed else "this user may not lower the nice value so far"
 
 
 def run(command, environment, limit):

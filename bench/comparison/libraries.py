@@ -68,9 +68,6 @@ LIBRARIES = {
                 (Setting("progress thread", {"MOTET_PROGRESS": "thread"}),), (
                     Setting("default", launcher="motet"),
                     *(Setting(way, {"MOTET_WAIT": way}, launcher="motet") for way in MOTET_WAITS),
-                    Setting("hydra", launcher="mpich"),
-                    *(Setting(f"hydra, {way}", {"MOTET_WAIT": way}, launcher="mpich")
-                      for way in MOTET_WAITS),
                 )),
         Library("mpich", "MPICH", "mpich==5.0.2", (
             DEFAULT,

@@ -3,10 +3,11 @@
 import sys
 from pathlib import Path
 
-from . import loop_page
+from . import loop_page, loops
+from .disturbances import why_no_nice, why_no_quota
 from .libraries import LIBRARIES
 from .loop_results import LoopResults
-from .loop_runner import LoopRunner
+from .loop_runner import HYDRA, LoopRunner
 from .ratios import OURS
 
 NOT_COMPLETE = 3
@@ -18,6 +19,7 @@ def main(wanted, workshop, machine):
     wanted.libraries = installed(wanted.libraries, workshop)
     if not wanted.libraries:
         sys.exit("bench/compare: none of these libraries is installed: bench/compare install")
+    refuse_what_cannot_be(wanted, workshop)
     path = wanted.results or workshop.work / "loop.jsonl"
     if wanted.fresh:
         path.unlink(missing_ok=True)
@@ -38,6 +40,20 @@ def main(wanted, workshop, machine):
         sys.exit(NOT_COMPLETE)
     loop_page.write(results, wanted.output)
     sys.exit(1 if wanted.strict and runner.failed else 0)
+
+
+def refuse_what_cannot_be(wanted, workshop):
+    """Ends the program where a value of an axis cannot be had on this machine."""
+    def why_no_launcher(launcher):
+        is_there = launcher == "own" or workshop.launcher_of(HYDRA).exists()
+        return "" if is_there else "MPICH is not installed (bench/compare install)"
+
+    checks = {"quota": why_no_quota, "nice": why_no_nice, "launcher": why_no_launcher}
+    for axis in loops.AXES:
+        for value in getattr(wanted, loops.attribute(axis)) if axis.name in checks else ():
+            why = checks[axis.name](value)
+            if why:
+                sys.exit(f"bench/compare: {axis.option} {value}: {why}; leave it out")
 
 
 def installed(libraries, workshop):

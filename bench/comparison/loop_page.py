@@ -1,11 +1,13 @@
 """The page of the loop view: tables, the worst points, plots, and the same in JSON."""
 
 import json
+import statistics
 
 from . import plots
 from .libraries import LIBRARIES
+from .loop_reasons import reason
 from .loop_results import FIELDS, RowFigures, letter
-from .loops import KINDS
+from .loops import AXES, is_plain, order, shown
 from .pages import markdown
 from .points import FORMS
 from .ratios import OURS, PEERS
@@ -25,7 +27,8 @@ The *mean* is the time of all turns over their number, and counts long stalls; *
 the median of the percentiles. Each library has two figures: with its default, and in brackets with
 its best setting, where that is another one. *Ratio* is best peer at its best setting / Motet: of
 Motet's default, and of its best setting. A ratio above 1 means that Motet is faster. Every result
-was checked in the measured run; a run with wrong data has no figures.
+was checked in the measured run; a form with wrong data has no figures. The size is 8 B, the quota
+none, the nice value 0 and the launcher of Motet its own where a row does not name them.
 
 *State* is the time of a hop of a cache line between two processors, before and after each run, in
 groups of similar times. All figures of a row are of one state. **Do not compare rows of different
@@ -39,10 +42,11 @@ def write(results, folder):
     """Writes `loop.md`, `loop.json` and the plots; returns the rows."""
     results.note_states()
     known = [RowFigures(results, row) for row in results.rounds]
-    found = sorted((row for row in known if row.runs), key=order)
+    found = sorted((row for row in known if row.runs), key=lambda row: order(row.row))
     skipped = [row for row in known if row.why_skipped and not row.runs]
     folder.mkdir(parents=True, exist_ok=True)
-    parts = [HEAD.format(facts=facts(results)), states(results, found), worst_points(found)]
+    parts = [HEAD.format(facts=facts(results)), worst_points(found), by_axis(found),
+             states(results, found)]
     for operation in dict.fromkeys(figures.row.operation for figures in found):
         of_operation = [figures for figures in found if figures.row.operation == operation]
         parts.append(tables(results, operation, of_operation))
@@ -52,15 +56,6 @@ def write(results, folder):
     (folder / "loop.json").write_text(json.dumps(summary(results, found, skipped), indent=1) + "\n")
     print(f"written: {folder / 'loop.md'}, {folder / 'loop.json'}")
     return found
-
-
-def order(figures):
-    """Rows as people look for them."""
-    row = figures.row
-    kind, count = row.kind_and_count()
-    spacing = ("none", "barrier").index(row.spacing) if row.spacing in ("none", "barrier") else 2
-    return (row.operation, row.ranks, KINDS.index(kind), count, spacing,
-            row.spacing.startswith("random"), row.work_us())
 
 
 def facts(results):
@@ -135,7 +130,7 @@ def cell(figures, library, form, name):
 
 def table(found, form, name, usual):
     """Rows of the grid, columns of libraries."""
-    rows = []
+    rows, axes = [], shown([figures.row for figures in found])
     names = [library for library in LIBRARIES
              if any(figures.settings(library) for figures in found)]
     for figures in found:
@@ -144,11 +139,11 @@ def table(found, form, name, usual):
         if ratio:
             said = (f"**{ratio[0]:.2f}**" if ratio[0] else "-", f"{ratio[1]:.2f}",
                     LIBRARIES[ratio[2][0]].title)
-        row = figures.row
-        rows.append((row.ranks, row.disturb, row.spacing,
+        rows.append((*(axis.words(figures.row.value(axis)) for axis in axes),
                      *(cell(figures, library, form, name) for library in names), *said,
                      state_cell(figures, usual), f"{figures.steal:.0%}"))
-    return markdown(("ranks", "disturbance", "spacing", *(LIBRARIES[n].title for n in names),
+    return markdown((*(axis.heading or axis.name for axis in axes),
+                     *(LIBRARIES[n].title for n in names),
                      "ratio", "ratio at best", "best peer", "state", "stolen"), rows)
 
 
@@ -162,25 +157,48 @@ def tables(results, operation, found):
     return "\n\n".join(parts)
 
 
-def worst_points(found):
-    """The least ratios of Motet's default."""
-    known = []
+def points(found):
+    """(row, form, figure, ratios) of each figure of Motet's default that has a ratio."""
     for figures in found:
         for form in FORMS:
             for name in ("mean", "median"):
                 ratio = ratios(figures, form, name)
                 if ratio and ratio[0]:
-                    known.append((ratio[0], figures.row.title(), form, name, ratio))
-    known.sort(key=lambda point: point[0])
+                    yield figures.row, form, name, ratio
+
+
+def worst_points(found):
+    """The least ratios of Motet's default."""
+    known = sorted(points(found), key=lambda point: point[-1][0])
     if not known:
         return ""
-    rows = [(f"{ratio:.2f}", title, form, name, f"{both[1]:.2f}",
-             f"{LIBRARIES[both[2][0]].title}, {both[2][1]}")
-            for ratio, title, form, name, both in known[:N_WORST]]
-    ahead = sum(point[0] >= 1 for point in known)
+    means = {(row, form): ratio[0] for row, form, name, ratio in known if name == "mean"}
+    rows = [(f"{ratio[0]:.2f}", row.title(), form, name, f"{ratio[1]:.2f}",
+             f"{LIBRARIES[ratio[2][0]].title}, {ratio[2][1]}",
+             reason(row, name, ratio[2][0], means[row, form]))
+            for row, form, name, ratio in known[:N_WORST]]
+    ahead = sum(ratio[0] >= 1 for *_, ratio in known)
     return ("## The worst points\n\n" + f"Motet's default is ahead at {ahead} of {len(known)} "
             "points (means and medians).\n\n" + markdown(
-                ("ratio", "row", "form", "figure", "ratio at best", "best peer"), rows))
+                ("ratio", "row", "form", "figure", "ratio at best", "best peer", "reason"), rows))
+
+
+def by_axis(found):
+    """What each value of each axis that varies does to the ratio of Motet's default."""
+    known, rows = list(points(found)), []
+    for axis in AXES:
+        of_value = {}
+        for row, form, _, ratio in known:
+            of_value.setdefault(form if axis.is_inside else row.value(axis), []).append(ratio[0])
+        for value in sorted(of_value, key=axis.key) if len(of_value) > 1 else ():
+            ratio = of_value[value]
+            rows.append((axis.heading or axis.name, axis.words(value), len(ratio),
+                         sum(one >= 1 for one in ratio), f"{statistics.geometric_mean(ratio):.2f}",
+                         f"{min(ratio):.2f}", f"{max(ratio):.2f}"))
+    return ("## By axis\n\nThe ratios of Motet's default (means and medians) at each value of each "
+            "axis that has more than one.\n\n" + markdown(
+                ("axis", "value", "points", "Motet ahead", "geometric mean", "least", "most"),
+                rows)) if rows else ""
 
 
 def failures(found, skipped):
@@ -196,8 +214,9 @@ def failures(found, skipped):
 
 
 def draw(operation, found, folder):
-    """A plot for each number of ranks: what a turn takes beyond its computation, by the spacing."""
-    made = []
+    """A plot for each number of ranks: what a turn takes beyond its computation, by the spacing.
+    The plots show plain rows: those with other values of other axes are in the tables."""
+    made, found = [], [figures for figures in found if is_plain(figures.row)]
     for ranks in dict.fromkeys(figures.row.ranks for figures in found):
         of_ranks = [figures for figures in found if figures.row.ranks == ranks
                     and figures.is_comparable and figures.row.spacing != "barrier"

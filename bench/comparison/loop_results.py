@@ -10,11 +10,13 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 from .loops import Row
+from .points import FORMS
 
 # Two hops belong to one state if the longer one takes at most this many times as long.
 SAME_HOP = 2.0
 # Shares of the time of the processors above this make a state of their own.
 STOLEN = 0.1
+WRONG = "wrong data"
 FIELDS = ("median", "p10", "p90", "mean", "least", "most", "turns", "windows", "turns_per_window",
           "checked")
 MOVED = "moved"
@@ -30,6 +32,36 @@ def read_forms(output):
             forms[form] = {name: int(number) if name in FIELDS[6:] else number
                            for name, number in numbers.items()}
     return forms
+
+
+def judged(output, errors, why, forms):
+    """The figures that count, and why a form has none. A form prints its figures after the last
+    check of its data, so wrong data of a later form takes none of them."""
+    found = read_forms(output)
+    if WRONG in errors:
+        form = next((form for form in forms if form not in found), "")
+        why = f"{WRONG} ({form})" if form else WRONG
+    return found, why
+
+
+def asked(run):
+    """The forms that a run was to measure; all where a file does not say it."""
+    return run.get("asked", FORMS)
+
+
+def joined(before, record):
+    """A round with what a later record has measured: other forms are added to those of before, but
+    forms that were measured again replace them."""
+    if not before or before.get("skipped") or record.get("skipped"):
+        return record
+    forms = {form for run in record["runs"] for form in asked(run)}
+    kept = []
+    for run in before["runs"]:
+        rest = [form for form in asked(run) if form not in forms]
+        if rest:
+            kept.append(run | {"asked": rest, "forms": {
+                form: figures for form, figures in run["forms"].items() if form in rest}})
+    return record | {"runs": kept + record["runs"]}
 
 
 class LoopResults:
@@ -52,7 +84,8 @@ class LoopResults:
             return
         self.facts |= record.get("facts", {})
         if "row" in record:
-            self.rounds[Row(**record["row"])][record["round"]] = record
+            rounds, number = self.rounds[Row(**record["row"])], record["round"]
+            rounds[number] = joined(rounds.get(number), record)
 
     def write(self, record):
         """Adds a line."""
@@ -69,13 +102,17 @@ class LoopResults:
         if not self.facts:
             self.write({"facts": facts})
 
-    def has(self, row, number, configurations):
-        """Whether a round of a row has been measured with all of these libraries and settings."""
+    def missing_forms(self, row, number, forms, configurations):
+        """The forms in which a round of a row has not been measured with all of these libraries
+        and settings."""
         record = self.rounds.get(row, {}).get(number)
-        if not record:
-            return False
-        known = {(run["library"], run["setting"]) for run in record["runs"]}
-        return record.get("skipped") or set(configurations) <= known
+        if record and record.get("skipped"):
+            return ()
+        known = defaultdict(set)
+        for run in record["runs"] if record else ():
+            for form in asked(run):
+                known[form].add((run["library"], run["setting"]))
+        return tuple(form for form in forms if not set(configurations) <= known[form])
 
     def note_states(self):
         """Sorts the hops of the file into groups, the bounds of which make the states."""

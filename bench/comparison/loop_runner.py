@@ -4,19 +4,21 @@ import os
 import sys
 import time
 from collections import defaultdict
+from dataclasses import replace
 
 from .disturbances import Disturber, why_skipped
 from .host import Stolen
 from .libraries import LIBRARIES, run
-from .loop_results import SAME_HOP, read_forms
+from .loop_results import SAME_HOP, judged
 from .loops import rows
+from .ratios import OURS
 
 # A round of a row is measured again, so often at most, if the hop changes meanwhile.
 ATTEMPTS = 2
 TOOL_SECONDS = 20
 START_SECONDS = 0.8  # of a process group, by rough experience
 TURNS_AT_MOST = 100  # of a form whose turns take longer than the measurement
-WRONG = "wrong data"
+HYDRA = "mpich"  # the library whose launcher is hydra
 
 
 class LoopRunner:
@@ -53,8 +55,12 @@ class LoopRunner:
         """(round, row) of all that is missing."""
         return [(number, row) for number in range(1, self.wanted.rounds + 1)
                 for row in rows(self.wanted)
-                if not self.results.has(row, number, [
-                    (name, setting.name) for name, setting in self.configurations(number)])]
+                if self.missing(row, number)]
+
+    def missing(self, row, number):
+        """The forms that a round of a row has not been measured in, with all settings."""
+        return self.results.missing_forms(row, number, self.wanted.forms, [
+            (name, setting.name) for name, setting in self.configurations(number)])
 
     def run(self):
         """Measures what is missing; False if the time is over before the end."""
@@ -84,7 +90,8 @@ class LoopRunner:
         """Seconds after which a run is ended: `--limit`, and more where a turn computes for long
         and shares its processors."""
         _, count = row.kind_and_count()
-        share = (row.ranks + count) / len(os.sched_getaffinity(0))
+        processors = min(len(os.sched_getaffinity(0)), row.processors() or float("inf"))
+        share = (row.ranks + count) / processors
         turns = len(self.wanted.forms) * TURNS_AT_MOST
         return self.wanted.limit + turns * row.work_us() * 1e-6 * max(1, share)
 
@@ -103,14 +110,14 @@ class LoopRunner:
 
     def measure_row(self, row, number):
         """A round of a row, again if the hop has changed, and keeps the last attempt."""
-        record = {"row": row.fields(), "round": number, "runs": []}
+        record, forms = {"row": row.fields(), "round": number, "runs": []}, self.missing(row, number)
         why = why_skipped(row)
         if why:
             print(f"  skipped: {why}", file=sys.stderr)
             self.results.write(record | {"skipped": why})
             return
         for attempt in range(1, ATTEMPTS + 1):
-            record["attempt"], record["runs"] = attempt, self.measure_all(row, number)
+            record |= {"attempt": attempt, "runs": self.measure_all(row, number, forms)}
             hops = [hop for measured in record["runs"] for hop in measured["hops"]]
             if max(hops) <= SAME_HOP * min(hops) or attempt == ATTEMPTS:
                 break
@@ -119,35 +126,35 @@ class LoopRunner:
         self.results.write(record)
         self.say(record["runs"])
 
-    def measure_all(self, row, number):
+    def measure_all(self, row, number, forms):
         """All libraries and settings, one after the other."""
         runs, hop = [], self.hop()
         for library, setting in self.configurations(number):
             if sys.stderr.isatty():
                 print(f"\r\033[K  {library}, {setting.name}", end="\r", file=sys.stderr, flush=True)
-            measured = self.measure(row, library, setting)
+            measured = self.measure(row, library, setting, forms)
             before, hop = hop, self.hop()
             runs.append(measured | {"hops": [before, hop]})
         if sys.stderr.isatty():
             print("\r\033[K", end="", file=sys.stderr)
         return runs
 
-    def measure(self, row, library, setting):
+    def measure(self, row, library, setting, forms):
         """One process group: its figures, or why it has none."""
-        words = ["loop", "-o", row.operation, "-s", row.spacing_word(),
+        words = ["loop", "-o", row.operation, "-b", str(row.size), "-s", row.spacing_word(),
                  "-t", f"{self.wanted.time:g}", "-e", str(self.wanted.seed),
                  "-k", str(self.results.facts["steps_per_us"])]
-        for form in self.wanted.forms:
+        for form in forms:
             words += ["-f", form]
+        if row.launcher == "hydra" and library == OURS:
+            setting = replace(setting, launcher=HYDRA)
         command, environment = self.workshop.start(library, setting, row.ranks, words)
         stolen, begun = Stolen(), time.monotonic()
         output, errors, why = self.disturber.run(row, command, environment, self.limit(row))
         seconds = time.monotonic() - begun
         self.spent[row].append(seconds)
-        forms = read_forms(output)
-        if WRONG in errors:
-            forms, why = {}, WRONG
-        missing = [form for form in self.wanted.forms if form not in forms]
+        found, why = judged(output, errors, why, forms)
+        missing = [form for form in forms if form not in found]
         if why or missing:
             self.failed += 1
             why = why or "no figure"
@@ -155,11 +162,11 @@ class LoopRunner:
             print(f"  {library}, {setting.name}: {why}, no figure of {', '.join(missing)} ({last})",
                   file=sys.stderr)
         return {"library": library, "setting": setting.name, "steal": round(stolen.share(), 4),
-                "seconds": round(seconds, 2), "why": why, "forms": forms}
+                "seconds": round(seconds, 2), "why": why, "asked": list(forms), "forms": found}
 
     def say(self, runs):
         """The least mean of each library, for who looks on."""
-        form = self.wanted.forms[0]
+        form = runs[0]["asked"][0]
         means = {}
         for measured in runs:
             if form in measured["forms"]:

@@ -23,6 +23,7 @@ NETWORK_SIZES = (8, 1024, 64 << 10, 1 << 20)
 NETWORK_RANKS = (2, 4)
 PENDING = (10_000, 100_000, 1_000_000)
 INITS = 1000
+OPERAND_BYTES = 4
 
 PARTS = ("limits", "collectives", "messages", "allocated", "overlap", "progress", "pending", "init",
          "threads", "instructions", "network")
@@ -72,7 +73,7 @@ def in_turns(wanted, number, part, operation, form, ranks, sizes, limit):
 
 def known_operations():
     """All that may be asked for: more than is measured unless it is."""
-    listed = re.findall(r"ROW\((\w+), [A-Z]", (SOURCES / "motet_bench.c").read_text())
+    listed = re.findall(r"ROW\((\w+), [A-Z]", (SOURCES / "collectives.h").read_text())
     return sorted({*listed, *COLLECTIVES, *MESSAGES, *OVERLAPS})
 
 

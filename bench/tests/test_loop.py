@@ -3,6 +3,7 @@
 `python3 -m unittest discover -s bench/tests` needs a C compiler. With Motet in
 $CARGO_TARGET_DIR/release it also measures a small grid of Motet alone."""
 
+import argparse
 import json
 import os
 import signal
@@ -19,8 +20,10 @@ sys.path.insert(0, str(BENCH))
 sys.dont_write_bytecode = True
 
 from comparison import loops  # noqa: E402
-from comparison.loop_results import LoopResults, RowFigures  # noqa: E402
-from comparison.loop_page import ratios  # noqa: E402
+from comparison.loop_results import FIELDS, LoopResults, RowFigures, judged  # noqa: E402
+from comparison.disturbances import ControlGroup, group_of  # noqa: E402
+from comparison.loop_page import by_axis, ratios, table, worst_points  # noqa: E402
+from comparison.loop_reasons import POLLING, UNKNOWN, reason  # noqa: E402
 
 HANG_SECONDS = 60
 
@@ -47,6 +50,177 @@ class Words(unittest.TestCase):
                 for spacing in ("none", "barrier", "10ms", "random:1.5ms")}
         self.assertEqual(said, {"none": "none", "barrier": "barrier", "10ms": "10000",
                                 "random:1.5ms": "random:1500"})
+
+
+class Axes(unittest.TestCase):
+    """One list of axes makes options, rows, order, columns and summary."""
+
+    def wanted(self, **given):
+        wanted = argparse.Namespace(**{loops.attribute(axis): given.get(axis.name)
+                                       for axis in loops.AXES})
+        loops.read_all(wanted)
+        return wanted
+
+    def test_each_axis_reads_words(self):
+        wanted = self.wanted(size=["8,64K", "65536", "all"], quota=["none,1.50", "1.5"],
+                             nice=["-5,10"], launcher=["all"], form=["persistent"], ranks=["2", "4"],
+                             operation=["step,bcast"])
+        self.assertEqual(wanted.sizes, (8, 65536, 1024, 1 << 20))
+        self.assertEqual(wanted.quota, ("none", "1.5"))
+        self.assertEqual((wanted.nice, wanted.launcher), ((-5, 10), ("own", "hydra")))
+        self.assertEqual((wanted.forms, wanted.ranks), (("persistent",), (2, 4)))
+        self.assertEqual(wanted.operations, ("step", "bcast"))
+
+    def test_other_words_are_refused(self):
+        for name, refused in {
+                "operation": ("steps", "", "barrier"), "ranks": ("0", "two", "all", ""),
+                "size": ("0", "12", "8B", "-8", "1G", "128M", ""), "form": ("waiting", ""),
+                "quota": ("0", "0.001", "-1", "all", "1e3", ""), "nice": ("20", "-21", "all", ""),
+                "launcher": ("slurm", "")}.items():
+            for word in refused:
+                self.assertRaises(loops.WrongWord, self.wanted, **{name: [word]})
+
+    def test_rows_are_all_combinations(self):
+        self.assertEqual([row.title() for row in loops.rows(self.wanted())], [
+            f"step, {ranks} ranks, disturbance {disturb}, spacing {spacing}"
+            for ranks in (2, 4) for disturb in ("none", "session") for spacing in ("none", "100us")])
+        rows = loops.rows(self.wanted(
+            operation=["scan"], ranks=["2"], size=["1K,8"], disturb=["none"], spacing=["none"],
+            quota=["0.5,1.5,none"], nice=["0,10"], launcher=["all"]))
+        self.assertEqual(len(set(rows)), 2 * 3 * 2 * 2)
+        found = sorted(rows, key=loops.order)
+        self.assertEqual(found[0], loops.Row("scan", 2, "none", "none"))
+        self.assertEqual(found[-1].title(), "scan, 2 ranks, size 1 KiB, disturbance none, "
+                         "spacing none, quota 0.5, nice 10, launcher hydra")
+
+    def test_rows_of_older_files_are_plain(self):
+        row = loops.Row(operation="step", ranks=2, disturb="none", spacing="none")
+        self.assertTrue(loops.is_plain(row))
+        self.assertFalse(loops.is_plain(loops.Row("step", 2, "none", "none", quota="1.5")))
+
+    def test_a_table_has_the_columns_that_vary(self):
+        plain, other = (loops.Row("step", 2, "none", "none", nice=nice) for nice in (0, 10))
+        names = [[axis.name for axis in loops.shown(rows)] for rows in ([plain], [plain, other])]
+        self.assertEqual(names, [["ranks", "disturb", "spacing"],
+                                 ["ranks", "disturb", "spacing", "nice"]])
+
+
+class Aggregation(unittest.TestCase):
+    """Rounds, forms and axes are put together as the page says."""
+
+    FORMS = ("blocking", "nonblocking")
+
+    def run_of(self, library, mean, forms=FORMS):
+        figures = dict.fromkeys(FIELDS, mean)
+        return {"library": library, "setting": "default", "hops": [50, 50], "steal": 0, "why": "",
+                "asked": list(forms), "forms": {form: figures for form in forms}}
+
+    def results(self, *rows):
+        """Results with Motet at 2 us and Open MPI at the stated time in each row."""
+        results = LoopResults("/nonexistent")
+        for row, theirs in rows:
+            results.read(json.dumps({"row": row.fields(), "round": 1, "runs": [
+                self.run_of("motet", 2), self.run_of("ompi", theirs)]}))
+        results.note_states()
+        return results, [RowFigures(results, row) for row, _ in rows]
+
+    def test_by_axis(self):
+        _, found = self.results((loops.Row("step", 2, "none", "none"), 4),
+                                (loops.Row("step", 2, "none", "none", size=65536), 1))
+        lines = by_axis(found).splitlines()
+        # Two forms, mean and median: four points for each size.
+        self.assertIn("| size | 8 B | 4 | 4 | 2.00 | 2.00 | 2.00 |", lines)
+        self.assertIn("| size | 64 KiB | 4 | 0 | 0.50 | 0.50 | 0.50 |", lines)
+        self.assertIn("| form | blocking | 4 | 2 | 1.00 | 0.50 | 2.00 |", lines)
+        self.assertFalse([line for line in lines if line.startswith("| ranks")])
+
+    def test_the_worst_point_is_first(self):
+        _, found = self.results((loops.Row("step", 2, "none", "none"), 4),
+                                (loops.Row("bcast", 2, "none", "none", quota="1.5"), 1))
+        lines = worst_points(found).splitlines()
+        self.assertIn("ahead at 4 of 8 points", lines[2])
+        self.assertTrue(lines[6].startswith("| 0.50 | bcast, 2 ranks, disturbance none, spacing "
+                                            "none, quota 1.5 | blocking"), lines[6])
+        self.assertIn("| 64 KiB |", table(self.results(
+            (loops.Row("step", 2, "none", "none", size=65536), 4))[1], "blocking", "mean", None))
+
+    def test_a_reason_is_only_for_points_that_have_it(self):
+        row = loops.Row("step", 4, "other", "none")
+        self.assertEqual(reason(row, "median", "impi", 1.5), POLLING)
+        for case in ((row, "mean", "impi", 0.9), (row, "median", "impi", 0.9),
+                     (row, "median", "ompi", 1.5),
+                     (loops.Row("step", 4, "session", "none"), "median", "impi", 1.5)):
+            self.assertEqual(reason(*case), UNKNOWN)
+
+    def test_wrong_data_takes_the_figures_of_its_form(self):
+        output = "blocking" + "\t1" * len(FIELDS) + "\n"
+        found, why = judged(output, "wrong data: rank 1: scatter", "exit code 1", self.FORMS)
+        self.assertEqual((list(found), why), (["blocking"], "wrong data (nonblocking)"))
+        self.assertEqual(judged("", "", "exit code 1", self.FORMS), ({}, "exit code 1"))
+
+    def test_a_form_that_was_not_measured_is_missing(self):
+        row, known = loops.Row("step", 2, "none", "none"), [("motet", "default")]
+        results = LoopResults("/nonexistent")
+
+        def measured(mean, *forms):
+            results.read(json.dumps({"row": row.fields(), "round": 1,
+                                     "runs": [self.run_of("motet", mean, forms)]}))
+
+        measured(2, "blocking")
+        self.assertEqual(results.missing_forms(row, 1, self.FORMS, known), ("nonblocking",))
+        self.assertEqual(results.missing_forms(row, 1, ("blocking",), known + [("ompi", "default")]),
+                         ("blocking",))
+        measured(3, "nonblocking")
+        self.assertEqual(results.missing_forms(row, 1, self.FORMS, known), ())
+        measured(5, "blocking")
+        results.note_states()
+        found = RowFigures(results, row)
+        self.assertEqual([found.figures("motet", "default", form)["mean"] for form in self.FORMS],
+                         [5, 3])
+        self.assertEqual(len(found.runs), 2)
+
+
+class Limits(unittest.TestCase):
+    """The quota and the nice value are those of the job, not of the disturbing programs."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.disturb = str(Path(cls.folder.name) / "disturb")
+        subprocess.run(["cc", "-std=c11", "-O2", BENCH / "c/disturb.c", "-o", cls.disturb],
+                       check=True)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def said(self, *options, program):
+        ended = subprocess.run([self.disturb, *options, "none", "0", sys.executable, "-c", program],
+                               capture_output=True, text=True, timeout=HANG_SECONDS, check=True)
+        return float(ended.stdout)
+
+    def test_nice(self):
+        program = "import os; print(os.nice(0))"
+        nice = os.nice(0)
+        self.assertEqual(self.said(program=program), nice)
+        if nice < 19:
+            self.assertEqual(self.said("-n", "19", program=program), 19)
+
+    def test_quota(self):
+        program = ("import time; end = time.monotonic() + 1\n"
+                   "while time.monotonic() < end: pass\nprint(time.process_time())")
+        row = loops.Row("step", 2, "none", "none", quota="0.1")
+        with group_of(row) as group:
+            if group.why_not:
+                self.skipTest(group.why_not)
+            self.assertLess(self.said("-q", str(group.procs()), program=program), 0.3)
+            folder = group.folder
+        self.assertFalse(folder.exists())
+
+    def test_a_quota_that_is_refused_leaves_no_group(self):
+        with ControlGroup(quota=1e-9) as group:
+            self.assertTrue(group.why_not)
+            self.assertIsNone(group.procs())
 
 
 class States(unittest.TestCase):
@@ -167,14 +341,33 @@ class Grid(unittest.TestCase):
             self.assertIn("session", page)
         self.wrong_data_is_found()
 
+    def test_all_operations(self):
+        """Each operation has each form, with two ranks and an odd number of them."""
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run(
+                [BENCH / "compare", "loop", "--no-build", "--strict", "-l", "motet", "--defaults",
+                 "-r", "1", "-n", "2,3", "-o", "all", "-b", "8,1K", "--disturb", "none",
+                 "--spacing", "none", "--nice", str(max(1, os.nice(0))), "--time", "0.005",
+                 "--limit", str(HANG_SECONDS), "--results", f"{folder}/loop.jsonl",
+                 "--output", folder], check=True, stderr=subprocess.DEVNULL)
+            made = json.loads((Path(folder) / "loop.json").read_text())
+        self.assertEqual(len(made["rows"]), 2 * 2 * len(loops.OPERATIONS))
+        for row in made["rows"]:
+            self.assertEqual({figure["form"] for figure in row["figures"]},
+                             {"blocking", "nonblocking", "persistent"}, row["row"])
+
     def wrong_data_is_found(self):
         """With a wrong value that is planted the program says so."""
         work = TARGET / "comparison"
-        command = [work / "motet", "run", "-n", "2", work / "loop", "-t", "0.02", "-p"]
-        ended = subprocess.run(command, env=os.environ | {"LD_LIBRARY_PATH": str(work / "lib")},
-                               capture_output=True, text=True, timeout=HANG_SECONDS)
-        self.assertNotEqual(ended.returncode, 0)
-        self.assertIn("wrong data", ended.stderr)
+        for operation in loops.OPERATIONS:
+            for form in ("blocking", "nonblocking", "persistent"):
+                command = [work / "motet", "run", "-n", "2", work / "loop", "-t", "0.02", "-p",
+                           "-o", operation, "-b", "1024", "-f", form]
+                ended = subprocess.run(
+                    command, env=os.environ | {"LD_LIBRARY_PATH": str(work / "lib")},
+                    capture_output=True, text=True, timeout=HANG_SECONDS)
+                self.assertNotEqual(ended.returncode, 0, operation)
+                self.assertIn("wrong data", ended.stderr, operation)
 
 
 if __name__ == "__main__":

@@ -118,15 +118,15 @@ mod tests {
 
     #[test]
     fn a_word_that_is_not_known_comes_with_advice() {
-        let said = |words: &[&str]| {
+        let message = |words: &[&str]| {
             let error = Args::try_parse_from(words).expect_err("there is no such word");
             first_paragraph(&error.render().to_string()) + &advice(&error)
         };
-        let text = said(&["motet", "xyzzy"]);
+        let text = message(&["motet", "xyzzy"]);
         assert_eq!(text, "unrecognized subcommand 'xyzzy'; see `motet --help`");
-        let text = said(&["motet", "runn"]);
+        let text = message(&["motet", "runn"]);
         assert_eq!(text, "unrecognized subcommand 'runn'; did you mean `run`?");
-        let text = said(&["motet", "run", "--lable", "true"]);
+        let text = message(&["motet", "run", "--lable", "true"]);
         assert_eq!(text, "unexpected argument '--lable' found; did you mean `--label`?");
     }
     use clap::CommandFactory;

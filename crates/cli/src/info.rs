@@ -21,21 +21,21 @@ use crate::probe::{self, Finding};
 /// order, then those that `motet run` sets. Two belong to the C library, which this crate does not
 /// link.
 const VARIABLES: [(&str, &str); 27] = [
-    (motet::CHECK, "`1`: ranks compare their collective calls; a mismatch is an error"),
-    (motet::HANG_SECONDS, "report each wait that takes longer than this many seconds"),
-    (motet::MAX_PENDING, "the largest number of pending collectives of a rank"),
+    (motet::env::CHECK, "`1`: ranks compare their collective calls; a mismatch is an error"),
+    (motet::env::HANG_SECONDS, "report each wait that takes longer than this many seconds"),
+    (motet::env::MAX_PENDING, "the largest number of pending collectives of a rank"),
     ("MOTET_INITIAL_ERRHANDLER", "the initial error handler of programs on the C library"),
     ("MOTET_ERROR_CODES", "`classes`: C functions return error classes only"),
-    (motet::ALGORITHM, "algorithms to use, as in `allreduce=ring,bcast=binomial`"),
-    (motet::WISDOM, "measured choices of algorithms: a file, or its lines"),
-    (motet::SAVE_WISDOM, "the file into which ranks merge the choices that they measure"),
-    (motet::MACHINE, "prices: a file of `motet info --measure --save`, its lines, or `off`"),
-    (motet::SINGLE_COPY, "`off`: never use cross-memory attach; `on`: even if it is slow"),
-    (motet::CHANNELS, "`off`: persistent operations send tagged messages"),
-    (motet::RANKS_PER_SEGMENT, "n: only groups of n consecutive ranks share memory"),
-    (motet::RANKS_PER_NODE, "n: algorithms treat n consecutive ranks as one machine"),
-    (motet::WAIT, "how ranks wait: `auto`, `spin`, `yield` or `sleep`"),
-    (motet::PROGRESS, "`thread`: a progress thread moves operations while the rank computes"),
+    (motet::env::ALGORITHM, "algorithms to use, as in `allreduce=ring,bcast=binomial`"),
+    (motet::env::WISDOM, "measured choices of algorithms: a file, or its lines"),
+    (motet::env::SAVE_WISDOM, "the file into which ranks merge the choices that they measure"),
+    (motet::env::MACHINE, "prices: a file of `motet info --measure --save`, its lines, or `off`"),
+    (motet::env::SINGLE_COPY, "`off`: never use cross-memory attach; `on`: even if it is slow"),
+    (motet::env::CHANNELS, "`off`: persistent operations send tagged messages"),
+    (motet::env::RANKS_PER_SEGMENT, "n: only groups of n consecutive ranks share memory"),
+    (motet::env::RANKS_PER_NODE, "n: algorithms treat n consecutive ranks as one machine"),
+    (motet::env::WAIT, "how ranks wait: `auto`, `spin`, `yield` or `sleep`"),
+    (motet::env::PROGRESS, "`thread`: a progress thread moves operations while the rank computes"),
     (crate::run::SESSION, "`own`: `motet run` starts the ranks in a new session"),
     (bootstrap::CHOICE, "`pmi1`, `pmi2` or `pmix` of another launcher, or `alone`"),
     (bootstrap::LAUNCH_SECONDS, "how many seconds to wait for all ranks of another launcher"),
@@ -172,16 +172,16 @@ fn large_messages(page: &mut Page) {
     page.section("Large messages between processes");
     let finding = probe::between_siblings();
     page.row("process_vm_readv", format_args!("{finding} (tried between two child processes)"));
-    let pace = CopyBandwidth::measure();
-    let kernel = pace.kernel.map_or("refused".into(), micro);
-    let (bytes, core) = (size(CopyBandwidth::BYTES as u64), micro(pace.core));
+    let bandwidth = CopyBandwidth::measure();
+    let kernel = bandwidth.kernel.map_or("refused".into(), micro);
+    let (bytes, core) = (size(CopyBandwidth::BYTES as u64), micro(bandwidth.core));
     page.row("copy", format_args!("{bytes}: kernel {kernel}, core {core}"));
-    let said = std::env::var(motet::SINGLE_COPY).unwrap_or_default();
+    let setting = std::env::var(motet::env::SINGLE_COPY).unwrap_or_default();
     let upto = size(CopyBandwidth::LONGEST as u64);
     let two = format!("two copies, through shared memory: faster here; over {upto} in pieces");
     let choice = match &finding {
-        _ if said == "off" => "two copies, through shared memory: MOTET_SINGLE_COPY is off",
-        Finding::Works if pace.prefers_memcpy() && said != "on" => &two,
+        _ if setting == "off" => "two copies, through shared memory: MOTET_SINGLE_COPY is off",
+        Finding::Works if bandwidth.prefers_memcpy() && setting != "on" => &two,
         Finding::Works => "one copy, from the sender's memory to the receiver's",
         Finding::Refused(_) | Finding::Unknown(_) => "two copies, through shared memory",
     };

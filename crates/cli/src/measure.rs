@@ -55,7 +55,7 @@ fn digits(ns: f64) -> String {
 
 /// The file for prices: the one that a program reads.
 fn place() -> Option<PathBuf> {
-    let named = env::var(motet::MACHINE).ok();
+    let named = env::var(motet::env::MACHINE).ok();
     let named = named.filter(|value| !value.is_empty() && value != "off" && !value.contains('='));
     named.map(PathBuf::from).or_else(motet::machine::file)
 }
@@ -82,7 +82,7 @@ fn told_by(part: &str, what: &str) -> anyhow::Result<String> {
         return Ok(String::new());
     }
     command.args(["probe", part]).stderr(Stdio::inherit()).stdin(Stdio::null());
-    let output = command.env(motet::MACHINE, "off").output().context("starting the ranks")?;
+    let output = command.env(motet::env::MACHINE, "off").output().context("starting the ranks")?;
     ensure!(output.status.success(), "the ranks that measured {what} failed");
     String::from_utf8(output.stdout).context("what the ranks told")
 }

@@ -179,11 +179,11 @@ pub(crate) fn tuning_sharing(ranks: u32, cores: Option<u32>) -> anyhow::Result<T
 pub(crate) fn tuning() -> anyhow::Result<Tuning> {
     let machine = motet::machine::from_environment()?;
     let mut tuning = Tuning { machine, ..Tuning::default() };
-    if let Ok(text) = env::var(motet::ALGORITHM) {
-        tuning.overrides = text.parse().context(motet::ALGORITHM)?;
+    if let Ok(text) = env::var(motet::env::ALGORITHM) {
+        tuning.overrides = text.parse().context(motet::env::ALGORITHM)?;
     }
     // As in a program: lines or a file; lines that cannot be read are skipped.
-    if let Ok(value) = env::var(motet::WISDOM) {
+    if let Ok(value) = env::var(motet::env::WISDOM) {
         let is_lines = value.contains("->");
         let text = if is_lines { value } else { read_text(value.as_ref()).unwrap_or_default() };
         tuning.wisdom = Wisdom::read(&text).0;

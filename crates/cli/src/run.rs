@@ -73,11 +73,11 @@ enum Session {
 impl Session {
     /// The session that `MOTET_SESSION` selects.
     fn from_environment() -> anyhow::Result<Session> {
-        let said = std::env::var_os(SESSION).filter(|value| !value.is_empty());
-        let Some(said) = said else { return Ok(Session::Shared) };
-        let said = said.to_string_lossy();
-        Session::from_str(&said, false).map_err(|_| {
-            Mistake(format!("{SESSION} is `{said}`; expected `own` or `shared`")).into()
+        let setting = std::env::var_os(SESSION).filter(|value| !value.is_empty());
+        let Some(setting) = setting else { return Ok(Session::Shared) };
+        let setting = setting.to_string_lossy();
+        Session::from_str(&setting, false).map_err(|_| {
+            Mistake(format!("{SESSION} is `{setting}`; expected `own` or `shared`")).into()
         })
     }
 }

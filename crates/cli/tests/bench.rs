@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use command::{complaint, end, motet, said};
+use command::{complaint, end, motet, printed};
 use motet_plan::Collective;
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ const FORMS: [&str; 3] = ["blocking", "nonblocking", "persistent"];
 
 #[track_caller]
 fn json(words: &str) -> Value {
-    let text = said(&format!("bench {words} {BRIEF} --json -"));
+    let text = printed(&format!("bench {words} {BRIEF} --json -"));
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{words}: {error}: {text}"))
 }
 
@@ -88,7 +88,7 @@ fn any_number_of_threads_can_be_measured() {
 #[test]
 fn under_a_launcher_its_ranks_are_measured() {
     let bench = format!("{} bench barrier {BRIEF}", env!("CARGO_BIN_EXE_motet"));
-    let table = said(&format!("run -n 3 {bench}"));
+    let table = printed(&format!("run -n 3 {bench}"));
     assert!(table.starts_with("3 ranks as processes on "), "{table}");
 
     let ended = end(motet(&format!("run -n 2 {bench} -n 3")));
@@ -100,7 +100,7 @@ fn under_a_launcher_its_ranks_are_measured() {
 
 #[test]
 fn the_table_has_what_was_asked_for() {
-    let table = said(&format!("bench allreduce --sizes 8,4K,1M {BRIEF}"));
+    let table = printed(&format!("bench allreduce --sizes 8,4K,1M {BRIEF}"));
     let rows: Vec<Vec<&str>> = table
         .lines()
         .filter(|line| line.starts_with("allreduce"))
@@ -114,7 +114,7 @@ fn the_table_has_what_was_asked_for() {
         assert!(row[3..12].iter().all(|word| word.parse::<f64>().is_ok()), "{row:?}");
     }
 
-    let table = said(&format!("bench barrier --forms persistent {BRIEF}"));
+    let table = printed(&format!("bench barrier --forms persistent {BRIEF}"));
     assert!(table.contains("persistent") && !table.contains("blocking"), "{table}");
     let report = json("barrier --forms persistent,blocking,persistent");
     assert_eq!(points(&report), [("barrier", 0, vec!["persistent", "blocking"])]);
@@ -140,7 +140,7 @@ fn an_exchange_is_compared_with_other_ways() {
             assert_eq!(ways[0]["ratio"], 1.0);
         }
     }
-    let table = said(&format!("bench exchange --threads --neighbours 2,grid --sizes 8 {BRIEF}"));
+    let table = printed(&format!("bench exchange --threads --neighbours 2,grid --sizes 8 {BRIEF}"));
     let row = table.lines().find(|line| line.starts_with("grid")).expect("a row");
     // The pattern, two words of a size, neighbours, two figures of the exchange, three of others.
     assert_eq!(row.split_whitespace().count(), 1 + 2 + 1 + 2 + 4 * 3, "{table}");
@@ -169,7 +169,7 @@ fn an_algorithm_can_be_asked_for() {
 fn json_goes_into_a_file_beside_the_table() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let file = folder.path().join("bench.json");
-    let table = said(&format!("bench barrier {BRIEF} --json '{}'", file.display()));
+    let table = printed(&format!("bench barrier {BRIEF} --json '{}'", file.display()));
     assert!(table.contains("\nbarrier "), "{table}");
     let text = fs::read_to_string(&file).expect("it was written");
     let report: Value = serde_json::from_str(&text).expect("it is JSON");

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
-use command::{complaint, motet, said};
+use command::{complaint, motet, printed};
 use tempfile::TempDir;
 
 const HELLO: &str = r#"
@@ -76,8 +76,8 @@ fn installed() -> (TempDir, PathBuf, String) {
     let prefix = folder.path().canonicalize().expect("it is there").join("some where");
     let mut command = motet("install --verbose --prefix");
     let output = ended(command.arg(&prefix));
-    let said = String::from_utf8(output.stdout).expect("a path in ASCII");
-    (folder, prefix, said)
+    let printed = String::from_utf8(output.stdout).expect("a path in ASCII");
+    (folder, prefix, printed)
 }
 
 /// A command of a prefix, with a watchdog.
@@ -121,8 +121,8 @@ fn programs_are_compiled_and_started() {
         ended(tool(&prefix, compiler).arg(&object).arg("-o").arg(&program));
         let mut run = tool(&prefix, launcher);
         run.args(["-np", "2", "-genv", "MOTET_HANG_SECONDS", "20"]).arg(&program);
-        let said = line(&mut run);
-        assert_eq!(said.lines().collect::<BTreeSet<_>>(), BTreeSet::from(["0 of 2", "1 of 2"]));
+        let printed = line(&mut run);
+        assert_eq!(printed.lines().collect::<BTreeSet<_>>(), BTreeSet::from(["0 of 2", "1 of 2"]));
         assert_eq!(line(&mut Command::new(&program)), "0 of 1");
     }
 }
@@ -136,9 +136,9 @@ fn the_folder_can_be_moved() {
     let (source, program) = (folder.path().join("hello.c"), folder.path().join("hello"));
     fs::write(&source, HELLO).expect("there is room");
     ended(tool(&moved, "mpicc").arg(&source).arg("-o").arg(&program));
-    let said = line(tool(&moved, "mpiexec").args(["-n", "2", "-l"]).arg(&program));
-    let said: BTreeSet<&str> = said.lines().collect();
-    assert_eq!(said, BTreeSet::from(["[0] 0 of 2", "[1] 1 of 2"]));
+    let printed = line(tool(&moved, "mpiexec").args(["-n", "2", "-l"]).arg(&program));
+    let printed: BTreeSet<&str> = printed.lines().collect();
+    assert_eq!(printed, BTreeSet::from(["[0] 0 of 2", "[1] 1 of 2"]));
     let again = folder.path().join("again");
     ended(tool(&moved, "motet").args(["install", "--prefix"]).arg(&again));
     assert_eq!(line(tool(&again, "mpiexec").arg(&program)), "0 of 1");
@@ -164,8 +164,8 @@ fn the_compiler_scripts_tell_what_they_do() {
     let version = line(Command::new(cc).arg("--version"));
     assert_eq!(show("mpicc", &["--version"]), version);
     assert_eq!(show("mpicc", &["-v"]), "", "it is told on the standard error");
-    let said = show("mpicc", &["-showme:version"]);
-    assert!(said.starts_with("Motet ") && said.ends_with("(mpicc)"), "{said}");
+    let printed = show("mpicc", &["-showme:version"]);
+    assert!(printed.starts_with("Motet ") && printed.ends_with("(mpicc)"), "{printed}");
 }
 
 /// The first of two commands, if it is there.
@@ -197,9 +197,9 @@ fn the_compilers_are_those_of_gnu_where_they_are() {
                 command.env("link", "L").env("word", "W").env("show", "yes");
                 line(command.env_remove("MOTET_CC").env_remove("MOTET_CXX").env(variable, "c99"))
             };
-            let said = told(&["-V"], "UNUSED");
-            assert!(said.starts_with(&format!("{compiler}: -I")), "{said}");
-            assert!(said.ends_with(" -V L W"), "{said}");
+            let printed = told(&["-V"], "UNUSED");
+            assert!(printed.starts_with(&format!("{compiler}: -I")), "{printed}");
+            assert!(printed.ends_with(" -V L W"), "{printed}");
             assert_eq!(told(&["-showme:command"], "UNUSED"), compiler);
             let variable = if driver == "mpicc" { "MOTET_CC" } else { "MOTET_CXX" };
             assert_eq!(told(&["-showme:command"], variable), "c99");
@@ -227,8 +227,9 @@ fn the_launcher_refuses_what_it_does_not_know() {
         assert!(error.starts_with("mpiexec: ") && error.contains(complaint), "{words}: {error}");
         assert_eq!(error.lines().count(), 1, "{words}: {error}");
     }
-    let said = line(tool(&prefix, "mpiexec").args(["-env", "A", "b c", "sh", "-c", "echo \"$A\""]));
-    assert_eq!(said, "b c");
+    let printed =
+        line(tool(&prefix, "mpiexec").args(["-env", "A", "b c", "sh", "-c", "echo \"$A\""]));
+    assert_eq!(printed, "b c");
 }
 
 /// What an installed launcher is told, and what it passes on.
@@ -279,21 +280,21 @@ fn the_launcher_passes_words_and_variables_on() {
     assert_eq!(line(command.current_dir(folder.path())), format!("{lib}\n{lib}"));
     let output = tool(&prefix, "mpiexec").args(["-wdir", "/no\nwhere", "true"]).output();
     let output = output.expect("it can be started");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.starts_with(r"mpiexec: cannot start in the folder /no\nwhere: "), "{said}");
-    assert_eq!((output.status.code(), said.lines().count()), (Some(1), 1));
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert!(printed.starts_with(r"mpiexec: cannot start in the folder /no\nwhere: "), "{printed}");
+    assert_eq!((output.status.code(), printed.lines().count()), (Some(1), 1));
 }
 
 /// `--verbose` lists each written file, and so does `--dry-run`, which writes nothing. Otherwise
 /// there is a line for each kind of file, and their counts add up to all files.
 #[test]
 fn what_is_written_is_said() {
-    let (folder, prefix, said) = installed();
-    let said: BTreeSet<PathBuf> =
-        said.lines().map(|line| line.split(" -> ").next().unwrap().into()).collect();
+    let (folder, prefix, printed) = installed();
+    let printed: BTreeSet<PathBuf> =
+        printed.lines().map(|line| line.split(" -> ").next().unwrap().into()).collect();
     let mut found = BTreeSet::new();
     files(&prefix, &mut found);
-    assert_eq!(said, found);
+    assert_eq!(printed, found);
     for path in &found {
         let mode = fs::metadata(path).unwrap().permissions().mode() & 0o777;
         let is_program = path.parent().unwrap().ends_with("bin");
@@ -367,10 +368,10 @@ fn a_bad_prefix_is_an_error() {
     let file = folder.path().join("file");
     fs::write(&file, "").expect("there is room");
     let prefix = file.display();
-    let said = complaint(&format!("install --prefix '{prefix}'"), 1);
-    assert_eq!(said, format!("cannot install into {prefix}: it is not a folder"));
-    let said = complaint(&format!("install --prefix '{prefix}/below'"), 1);
-    assert!(said.starts_with(&format!("cannot install into {prefix}/below: ")), "{said}");
+    let printed = complaint(&format!("install --prefix '{prefix}'"), 1);
+    assert_eq!(printed, format!("cannot install into {prefix}: it is not a folder"));
+    let printed = complaint(&format!("install --prefix '{prefix}/below'"), 1);
+    assert!(printed.starts_with(&format!("cannot install into {prefix}/below: ")), "{printed}");
     assert!(complaint("install", 2).contains("--prefix"));
 }
 
@@ -383,6 +384,6 @@ fn the_file_for_pkg_config_names_what_is_there() {
     for needed in ["include/mpi.h", "lib/libmpi_abi.so", "lib/libmpi_abi.so.1"] {
         assert!(prefix.join(needed).is_file(), "{needed}");
     }
-    let help = said("install --help");
+    let help = printed("install --help");
     assert!(help.contains("--dry-run"), "{help}");
 }

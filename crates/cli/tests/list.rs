@@ -2,7 +2,7 @@
 
 mod command;
 
-use command::{complaint, end, motet, said};
+use command::{complaint, end, motet, printed};
 use motet_plan::{Call, NodeMap, Operation, Rank, Tuning, algo, select};
 
 /// The rest of the line that begins with this algorithm, in the part about this collective.
@@ -17,7 +17,7 @@ fn row<'a>(page: &'a str, collective: &str, algorithm: &str) -> &'a str {
 
 #[test]
 fn every_algorithm_is_listed_with_its_idea() {
-    let page = said("list");
+    let page = printed("list");
     for algorithm in algo::table() {
         let row = row(&page, algorithm.collective().name(), algorithm.name());
         assert!(algorithm.summary().starts_with(row) && !row.is_empty(), "{row}");
@@ -27,13 +27,13 @@ fn every_algorithm_is_listed_with_its_idea() {
 
 #[test]
 fn one_collective_can_be_asked_for() {
-    let page = said("list bcast");
+    let page = printed("list bcast");
     assert!(page.starts_with("bcast\n  binomial ") && !page.contains("allreduce"), "{page}");
 }
 
 #[test]
 fn for_a_number_of_ranks_choices_times_and_refusals_are_told() {
-    let page = said("list -n 6 --ordered");
+    let page = printed("list -n 6 --ordered");
     assert!(page.starts_with("6 ranks, an operator that does not commute"), "{page}");
     assert!(row(&page, "barrier", "dissemination").starts_with("1290 ns"), "{page}");
     assert_eq!(row(&page, "allreduce", "ring"), "-  it needs an operator that commutes");
@@ -46,7 +46,7 @@ fn for_a_number_of_ranks_choices_times_and_refusals_are_told() {
 #[test]
 fn the_choice_is_that_of_a_program_and_depends_on_the_size() {
     let listed = |words| {
-        let page = said(words);
+        let page = printed(words);
         let mut chosen = page.lines().filter(|line| line.ends_with("  chosen"));
         let row = chosen.next().unwrap_or_else(|| panic!("no choice in {page}"));
         row.split_whitespace().next().unwrap_or_default().to_owned()
@@ -76,11 +76,11 @@ fn ranks_that_share_cores_may_take_another_algorithm() {
     };
     assert_ne!(chosen(1), chosen(16), "a case in which it matters");
     for cores in [1, 16] {
-        let page = said(&format!("list allreduce -n 16 --count 1 --cores {cores}"));
+        let page = printed(&format!("list allreduce -n 16 --count 1 --cores {cores}"));
         let counted = if cores == 1 { "1 core" } else { "16 cores" };
         assert!(page.starts_with(&format!("16 ranks on {counted}, an operator")), "{page}");
         assert!(row(&page, "allreduce", chosen(cores)).ends_with("chosen"), "{page}");
-        let page = said(&format!("plan allreduce -n 16 --count 1 --cores {cores}"));
+        let page = printed(&format!("plan allreduce -n 16 --count 1 --cores {cores}"));
         assert!(page.starts_with(&format!("chosen:    {} (", chosen(cores))), "{page}");
     }
     let complaint = complaint("list allreduce --cores 2", 2);
@@ -105,7 +105,7 @@ fn what_steers_a_program_steers_the_list() {
 
 #[test]
 fn one_rank_makes_no_two_groups() {
-    let page = said("list -n 1");
+    let page = printed("list -n 1");
     assert!(page.contains("inter_allreduce: needs two groups, so at least 2 ranks\n"), "{page}");
     let within = motet_plan::Collective::ALL.iter().filter(|it| it.fewest_ranks() == 1).count();
     assert_eq!(page.matches("chosen").count(), within, "{page}");

@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use command::{complaint, end, motet, said};
+use command::{complaint, end, motet, printed};
 use motet_plan::algo;
 
 /// What follows a word at the beginning of a line.
@@ -40,10 +40,10 @@ fn assert_well_formed(xml: &str) {
 
 #[test]
 fn a_plan_says_what_is_chosen_why_and_that_it_is_verified() {
-    let chosen = said("plan allreduce -n 4");
+    let chosen = printed("plan allreduce -n 4");
     let chosen = fact(&chosen, "chosen:");
     assert!(chosen.contains(" ns by the model; "), "{chosen}");
-    let page = said("plan allreduce/recursive_doubling -n 4");
+    let page = printed("plan allreduce/recursive_doubling -n 4");
     let verified = "24 steps of 4 ranks, in 4 random orders with and without buffering";
     assert_eq!(fact(&page, "verified:"), verified);
     assert!(page.contains("\n8 messages in 2 rounds\n"), "{page}");
@@ -55,7 +55,7 @@ fn every_algorithm_can_be_drawn() {
     for algorithm in algo::table() {
         let name = format!("{algorithm:?}");
         let nodes = if algorithm.name() == "hierarchical" { " --per-node 2" } else { "" };
-        let page = said(&format!("plan {name} -n 4{nodes}"));
+        let page = printed(&format!("plan {name} -n 4{nodes}"));
         assert!(page.contains(&format!("\n{name}: 4 ranks")), "{page}");
         assert_eq!(
             fact(&page, "chosen:"),
@@ -64,64 +64,64 @@ fn every_algorithm_can_be_drawn() {
         );
         assert_eq!(fact(&page, "idea:"), algorithm.summary());
         fact(&page, "verified:");
-        assert_well_formed(&said(&format!("plan {name} -n 4{nodes} --svg -")));
+        assert_well_formed(&printed(&format!("plan {name} -n 4{nodes} --svg -")));
     }
 }
 
 #[test]
 fn what_is_made_up_is_said() {
-    assert_eq!(fact(&said("plan allgatherv -n 3 --count 5"), "pattern:"), {
+    assert_eq!(fact(&printed("plan allgatherv -n 3 --count 5"), "pattern:"), {
         "blocks of 5 + rank % 3 elements"
     });
-    let scatterv = said("plan scatterv -n 3 --root 1 --in-place");
+    let scatterv = printed("plan scatterv -n 3 --root 1 --in-place");
     assert_eq!(fact(&scatterv, "pattern:"), "blocks of 1 + rank % 3 elements");
-    let alltoallv = said("plan alltoallv -n 3 --count 5 --in-place");
+    let alltoallv = printed("plan alltoallv -n 3 --count 5 --in-place");
     assert_eq!(fact(&alltoallv, "pattern:"), "blocks of 5 + (rank + rank) % 3 elements");
-    assert!(fact(&said("plan exchange -n 3"), "pattern:").contains("on a ring"));
-    let torus = said("plan exchangev -n 6");
+    assert!(fact(&printed("plan exchange -n 3"), "pattern:").contains("on a ring"));
+    let torus = printed("plan exchangev -n 6");
     assert!(fact(&torus, "pattern:").starts_with("neighbours on a torus of 2 x 3 ranks, blocks"));
 }
 
 #[test]
 fn messages_between_nodes_are_counted() {
-    let page = said("plan bcast -n 12 --per-node 4 --root 5");
+    let page = printed("plan bcast -n 12 --per-node 4 --root 5");
     assert!(fact(&page, "chosen:").starts_with("hierarchical ("), "{page}");
     assert_eq!(fact(&page, "nodes:"), "of 4 ranks, 2 messages between them");
-    let binomial = said("plan bcast/binomial -n 12 --per-node 4 --root 5");
+    let binomial = printed("plan bcast/binomial -n 12 --per-node 4 --root 5");
     assert_eq!(fact(&binomial, "nodes:"), "of 4 ranks, 5 messages between them");
 }
 
 #[test]
 fn two_groups_are_named() {
-    let allreduce = said("plan inter_allreduce/leaders -n 5 --left 2 --count 3");
+    let allreduce = printed("plan inter_allreduce/leaders -n 5 --left 2 --count 3");
     assert_eq!(fact(&allreduce, "pattern:"), "groups of 2 and 3 ranks");
     let title = "\ninter_allreduce/leaders: 5 ranks, groups of 2 and 3, 3 elements of 8 bytes\n";
     assert!(allreduce.contains(title), "{allreduce}");
-    let half = said("plan inter_barrier -n 5");
+    let half = printed("plan inter_barrier -n 5");
     assert_eq!(fact(&half, "pattern:"), "groups of 3 and 2 ranks");
-    let blocks = said("plan inter_reduce_scatter_block -n 5 --left 1 --count 2");
+    let blocks = printed("plan inter_reduce_scatter_block -n 5 --left 1 --count 2");
     assert!(blocks.contains(", blocks of 8 and of 2 elements of 8 bytes\n"), "{blocks}");
-    let lengths = said("plan inter_reduce_scatter -n 5 --left 1 --count 2 --ordered");
+    let lengths = printed("plan inter_reduce_scatter -n 5 --left 1 --count 2 --ordered");
     let shared = "groups of 1 and 4 ranks, each shares out 10 evenly";
     assert_eq!(fact(&lengths, "pattern:"), shared);
-    said("plan inter_reduce -n 5 --left 1 --root 3");
+    printed("plan inter_reduce -n 5 --left 1 --root 3");
 }
 
 #[test]
 fn arguments_reach_the_plan() {
     let arguments = "--root 2 --count 2 --element-bytes 4 --ordered --in-place";
-    let page = said(&format!("plan reduce/binomial -n 3 {arguments}"));
+    let page = printed(&format!("plan reduce/binomial -n 3 {arguments}"));
     let title = "\nreduce/binomial: 3 ranks, 2 elements of 4 bytes, root 2, operands in order, \
                  in place\n";
     assert!(page.contains(title), "{page}");
-    said("plan barrier -n 1");
-    said("plan allgather -n 64");
+    printed("plan barrier -n 1");
+    printed("plan allgather -n 64");
 }
 
 #[test]
 fn one_rank_can_be_looked_at() {
-    let all = said("plan allreduce/ring -n 12");
-    let one = said("plan allreduce/ring -n 12 --rank 1");
+    let all = printed("plan allreduce/ring -n 12");
+    let one = printed("plan allreduce/ring -n 12 --rank 1");
     assert!(all.contains("\n\nrank 1\n") && all.contains("\n\nrank 11\n"), "{all}");
     assert!(one.contains("\n\nrank 1\n") && !one.contains("\n\nrank 11\n"), "{one}");
     assert!(one.contains("\nrank 11 "), "the table has all ranks: {one}");
@@ -134,14 +134,14 @@ fn drawings_are_the_same_in_a_file_and_each_time() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let file = folder.path().join("plan.svg");
     let words = "plan allgather/bruck -n 5";
-    let page = said(&format!("{words} --svg '{}'", file.display()));
+    let page = printed(&format!("{words} --svg '{}'", file.display()));
     assert_eq!(fact(&page, "drawing:"), file.display().to_string());
     let drawing = fs::read_to_string(&file).expect("it was written");
     assert!(drawing.starts_with("<svg ") && drawing.contains("allgather/bruck"));
     assert_well_formed(&drawing);
     for _ in 0..2 {
-        assert_eq!(said(&format!("{words} --svg -")), drawing);
-        assert_eq!(said(&format!("{words} --svg '{}'", file.display())), page);
+        assert_eq!(printed(&format!("{words} --svg -")), drawing);
+        assert_eq!(printed(&format!("{words} --svg '{}'", file.display())), page);
     }
 }
 

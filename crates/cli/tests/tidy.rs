@@ -19,6 +19,8 @@ mod names;
 mod planted;
 #[path = "tidy/source.rs"]
 mod source;
+#[path = "tidy/words.rs"]
+mod words;
 #[path = "tidy/workspace.rs"]
 mod workspace;
 
@@ -109,6 +111,7 @@ fn modules_are_named_after_their_subject() {
 #[test]
 fn retired_names_do_not_come_back() {
     none(workspace::sources().iter().flat_map(names::retired));
+    none(workspace::sources().iter().flat_map(words::retired));
 }
 
 #[test]

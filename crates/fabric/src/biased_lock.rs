@@ -178,9 +178,9 @@ impl<T: Settle> BiasedLock<T> {
         if me == EXCLUDED {
             return None;
         }
-        let lent =
+        let is_biased =
             self.owner.compare_exchange(NOBODY, me, Ordering::Relaxed, Ordering::Relaxed).is_ok();
-        if lent && self.take_own(me) {
+        if is_biased && self.take_own(me) {
             return Some(None);
         }
         let ordinary = self.ordinary_soon();
@@ -314,7 +314,7 @@ mod tests {
         }
     }
 
-    /// With the lock lent to this thread, and as an ordinary one.
+    /// With the lock biased towards this thread, and as an ordinary one.
     #[test]
     fn what_is_left_to_be_done_is_done_once() {
         let told = Arc::new(Mutex::new(Vec::new()));
@@ -395,7 +395,7 @@ mod tests {
         assert_eq!(*lock.lock().unwrap(), 7);
     }
 
-    /// Whether the lock is lent or an ordinary one, taken or not.
+    /// Whether the lock is biased or an ordinary one, taken or not.
     #[test]
     fn who_is_kept_out_gets_no_lock_and_does_not_wait() {
         let lock = Arc::new(BiasedLock::new(7));

@@ -123,8 +123,8 @@ fn connect(offer: &DetectedLauncher) -> Result<Box<dyn KeyValueSpace>> {
     let timeouts = Timeouts::of(variable)?;
     Ok(match offer {
         &DetectedLauncher::First { descriptor, rank, ranks } => {
-            let wire = pmi::PmiSocket::new(launch_env::inherited_socket(descriptor)?);
-            Box::new(pmi::PmiV1::new(wire, (rank, ranks), timeouts)?)
+            let socket = pmi::PmiSocket::new(launch_env::inherited_socket(descriptor)?);
+            Box::new(pmi::PmiV1::new(socket, (rank, ranks), timeouts)?)
         }
         DetectedLauncher::FirstAtPort { place, id } => Box::new(pmi::PmiV1::at_port(
             pmi::PmiSocket::connect(place, timeouts.answer)?,
@@ -132,8 +132,8 @@ fn connect(offer: &DetectedLauncher) -> Result<Box<dyn KeyValueSpace>> {
             timeouts,
         )?),
         DetectedLauncher::Second { descriptor, rank, job } => {
-            let wire = pmi::PmiSocket::new(launch_env::inherited_socket(*descriptor)?);
-            Box::new(pmi::PmiV2::new(wire, *rank, job.as_deref(), timeouts)?)
+            let socket = pmi::PmiSocket::new(launch_env::inherited_socket(*descriptor)?);
+            Box::new(pmi::PmiV2::new(socket, *rank, job.as_deref(), timeouts)?)
         }
         DetectedLauncher::Pmix => Box::new(pmix::Pmix::new(timeouts.fence)?),
     })

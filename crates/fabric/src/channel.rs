@@ -25,8 +25,9 @@ pub const CHANNEL_MAX_BYTES: usize = 8192;
 /// The same of a message to a rank that sends none in turn. So few longer ones may be ahead of
 /// their receiver in a ring that they do better in the lane of all messages.
 const ONE_WAY_MAX_BYTES: usize = 1024;
-/// The same of a swap where each rank has a core. Longer ones do better in a block, which the
-/// answer takes back while it is in the caches of who answers; of several only one is taken back.
+/// The same of a swap where each rank has a core. Longer ones do better in a bounce buffer, which
+/// the answer takes back while it is in the caches of who answers; of several only one is taken
+/// back.
 const SWAP_MAX_BYTES: usize = 512;
 
 /// What the addresses of messages in channels are a multiple of.
@@ -57,8 +58,8 @@ pub enum MessagePattern {
 
 /// Bytes of the longest message that goes through a channel, where ranks share cores or not. Both
 /// ends know what it is part of, so they need not tell each other.
-pub fn longest(traffic: MessagePattern, is_crowded: bool) -> usize {
-    match (traffic, is_crowded) {
+pub fn longest(traffic: MessagePattern, is_oversubscribed: bool) -> usize {
+    match (traffic, is_oversubscribed) {
         (MessagePattern::OneWay, _) | (MessagePattern::Exchange, false) => ONE_WAY_MAX_BYTES,
         (MessagePattern::Swap, false) => SWAP_MAX_BYTES,
         (MessagePattern::Exchange | MessagePattern::Swap, true) => CHANNEL_MAX_BYTES,
@@ -84,15 +85,15 @@ const OVERSUBSCRIBED_FACTOR: usize = 4;
 const RING_MIN_CELLS: usize = 2;
 
 /// How many cells the rings get for messages of these lengths in an operation of so many ranks;
-/// those with 0 go as messages. `is_crowded` says whether the ranks share cores.
+/// those with 0 go as messages. `is_oversubscribed` says whether the ranks share cores.
 ///
 /// If full rings would take too much, the shorter messages come first, since a channel saves the
 /// same time for each: each gets the longest ring within an equal share of what is left, or else
 /// the shortest ring while there is one left.
-pub fn cells(messages: &[usize], ranks: u32, is_crowded: bool) -> Vec<usize> {
+pub fn cells(messages: &[usize], ranks: u32, is_oversubscribed: bool) -> Vec<usize> {
     let full = |&bytes: &usize| match cell_bytes(bytes) {
         _ if bytes > CHANNEL_MAX_BYTES => 0,
-        short if is_crowded && short <= OVERSUBSCRIBED_CELL_MAX_BYTES => {
+        short if is_oversubscribed && short <= OVERSUBSCRIBED_CELL_MAX_BYTES => {
             OVERSUBSCRIBED_FACTOR * rounds(short)
         }
         cell_bytes => rounds(cell_bytes),
@@ -227,7 +228,7 @@ impl Arena {
 
 /// The receiving end of a channel.
 pub struct InChannel {
-    inlet: RingReader,
+    reader: RingReader,
     bytes: usize,
 }
 
@@ -238,18 +239,18 @@ impl InChannel {
         bytes: usize,
         first: u64,
     ) -> InChannel {
-        InChannel { inlet: RingReader::starting_at(segment, ring, first), bytes }
+        InChannel { reader: RingReader::starting_at(segment, ring, first), bytes }
     }
 
     /// Where it lies, and how it is cut.
     pub(crate) fn ring(&self) -> Ring {
-        self.inlet.ring()
+        self.reader.ring()
     }
 
     /// Whether a message waits.
     #[inline]
     pub fn has_news(&self) -> bool {
-        self.inlet.has_news()
+        self.reader.has_news()
     }
 
     /// Takes the next message if one waits. The second value says that the sender must be rung.
@@ -259,36 +260,36 @@ impl InChannel {
     #[allow(unsafe_code)]
     pub unsafe fn try_recv(&mut self, into: RegionMut) -> Option<bool> {
         debug_assert_eq!(into.bytes(), self.bytes);
-        if !self.inlet.has_news() {
+        if !self.reader.has_news() {
             return None;
         }
-        let payload = self.inlet.payload_at(lead(self.bytes), self.bytes);
+        let payload = self.reader.payload_at(lead(self.bytes), self.bytes);
         // SAFETY: the cell is published and so ours to read until we advance; `into` is writable
         // by the caller's promise, as long, and does not overlap cells.
         unsafe { copy(payload.start(), into.start(), self.bytes) };
-        Some(self.inlet.advance())
+        Some(self.reader.advance())
     }
 
     /// As [`InChannel::try_recv`], for who reads the message once, where it lies. Its address is a
     /// multiple of [`PAYLOAD_ALIGNMENT_BYTES`].
     #[inline]
     pub fn try_read(&mut self, read: impl FnOnce(Region)) -> Option<bool> {
-        if !self.inlet.has_news() {
+        if !self.reader.has_news() {
             return None;
         }
-        read(self.inlet.payload_at(lead(self.bytes), self.bytes));
-        Some(self.inlet.advance())
+        read(self.reader.payload_at(lead(self.bytes), self.bytes));
+        Some(self.reader.advance())
     }
 }
 
 /// The sending end of a channel, once the receiver has said where it lies.
 pub struct OutChannel {
-    outlet: RingWriter,
+    writer: RingWriter,
 }
 
 impl OutChannel {
     pub(crate) fn new(segment: Arc<SharedSegment>, ring: Ring, first: u64) -> OutChannel {
-        OutChannel { outlet: RingWriter::starting_at(segment, ring, first) }
+        OutChannel { writer: RingWriter::starting_at(segment, ring, first) }
     }
 
     /// Sends if the receiver is not too many rounds behind; the caller rings it.
@@ -298,7 +299,7 @@ impl OutChannel {
     #[allow(unsafe_code)]
     pub unsafe fn try_send(&mut self, data: Region) -> bool {
         // SAFETY: passed on.
-        unsafe { self.outlet.push_at(lead(data.bytes()), data) }
+        unsafe { self.writer.push_at(lead(data.bytes()), data) }
     }
 }
 
@@ -346,11 +347,12 @@ mod tests {
 
     #[test]
     fn whatever_a_receiver_sends_short_messages_have_channels() {
-        for is_crowded in [false, true] {
+        for is_oversubscribed in [false, true] {
             for traffic in [MessagePattern::OneWay, MessagePattern::Exchange, MessagePattern::Swap]
             {
                 assert!(
-                    (ALWAYS_MAX_BYTES..=CHANNEL_MAX_BYTES).contains(&longest(traffic, is_crowded))
+                    (ALWAYS_MAX_BYTES..=CHANNEL_MAX_BYTES)
+                        .contains(&longest(traffic, is_oversubscribed))
                 );
             }
         }

@@ -532,13 +532,13 @@ mod tests {
         let segment = SharedSegment::private(2).unwrap();
         assert_eq!(segment.sleeping_ranks(), 0);
         std::thread::scope(|scope| {
-            let bell = segment.doorbell(Peer(1));
-            scope.spawn(move || bell.sleep(Duration::from_secs(20), || false));
+            let doorbell = segment.doorbell(Peer(1));
+            scope.spawn(move || doorbell.park(Duration::from_secs(20), || false));
             while segment.sleeping_ranks() == 0 {
                 thread::yield_now();
             }
             while segment.sleeping_ranks() != 0 {
-                bell.ring();
+                doorbell.ring();
                 thread::yield_now();
             }
         });

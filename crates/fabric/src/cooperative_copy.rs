@@ -61,9 +61,9 @@ pub(crate) enum Copied {
     Gone,
 }
 
-/// The receiver resets the words of a claim that it has taken, before it tells the sender.
-pub(crate) fn open(segment: &SharedSegment, owner: Peer, claim: ReadLease) {
-    for word in shared_words(segment, owner, claim) {
+/// The receiver resets the words of a lease that it has taken, before it tells the sender.
+pub(crate) fn open(segment: &SharedSegment, owner: Peer, lease: ReadLease) {
+    for word in shared_words(segment, owner, lease) {
         word.store(0, Ordering::Relaxed);
     }
 }
@@ -73,13 +73,13 @@ pub(crate) fn open(segment: &SharedSegment, owner: Peer, claim: ReadLease) {
 pub(crate) fn copy(
     segment: &SharedSegment,
     owner: Peer,
-    claim: ReadLease,
+    lease: ReadLease,
     bytes: usize,
     mut copy: impl FnMut(Range<usize>) -> io::Result<()>,
     is_gone: impl Fn() -> bool,
 ) -> Copied {
     let parts = CopyParts::of(bytes);
-    let [taken, helped] = shared_words(segment, owner, claim);
+    let [taken, helped] = shared_words(segment, owner, lease);
     let (mut own, mut refused) = (0, false);
     while !refused && take(taken, 1, parts) {
         refused = copy(parts.range(own)).is_err();
@@ -130,12 +130,12 @@ fn join(
 pub(crate) fn help(
     segment: &SharedSegment,
     owner: Peer,
-    claim: ReadLease,
+    lease: ReadLease,
     bytes: usize,
     mut copy: impl FnMut(Range<usize>) -> io::Result<()>,
 ) {
     let parts = CopyParts::of(bytes);
-    let [taken, helped] = shared_words(segment, owner, claim);
+    let [taken, helped] = shared_words(segment, owner, lease);
     let mut own = 0;
     while take(taken, BACK, parts) {
         if copy(parts.range(parts.count() - 1 - own)).is_err() {
@@ -162,9 +162,9 @@ mod tests {
 
     fn world() -> (Arc<SharedSegment>, ReadLease) {
         let segment = Arc::new(SharedSegment::private(2).unwrap());
-        let claim = LeaseTable::new(segment.clone(), Peer(0)).grant().unwrap();
-        open(&segment, Peer(0), claim);
-        (segment, claim)
+        let lease = LeaseTable::new(segment.clone(), Peer(0)).grant().unwrap();
+        open(&segment, Peer(0), lease);
+        (segment, lease)
     }
 
     /// Counts how often each byte of a message is copied.
@@ -212,12 +212,12 @@ mod tests {
     fn both_ends_copy_each_byte_once_and_the_receiver_ends_last() {
         // Also empty ones may be put off: synchronous messages are never in cells.
         for bytes in [0, COOPERATIVE_MIN_BYTES, 300_000, 1 << 20] {
-            let (segment, claim) = world();
+            let (segment, lease) = world();
             let count = Count::of(bytes);
             std::thread::scope(|scope| {
-                scope.spawn(|| help(&segment, Peer(0), claim, bytes, |part| count.copy(part)));
+                scope.spawn(|| help(&segment, Peer(0), lease, bytes, |part| count.copy(part)));
                 let own = |part| count.copy(part);
-                let copied = copy(&segment, Peer(0), claim, bytes, own, || false);
+                let copied = copy(&segment, Peer(0), lease, bytes, own, || false);
                 assert!(matches!(copied, Copied::All) && count.is_once());
             });
         }
@@ -225,23 +225,23 @@ mod tests {
 
     #[test]
     fn a_sender_that_comes_late_finds_nothing_to_do() {
-        let (segment, claim) = world();
+        let (segment, lease) = world();
         let count = Count::of(COOPERATIVE_MIN_BYTES);
-        copy(&segment, Peer(0), claim, COOPERATIVE_MIN_BYTES, |part| count.copy(part), || false);
-        help(&segment, Peer(0), claim, COOPERATIVE_MIN_BYTES, |_| panic!("all is copied"));
+        copy(&segment, Peer(0), lease, COOPERATIVE_MIN_BYTES, |part| count.copy(part), || false);
+        help(&segment, Peer(0), lease, COOPERATIVE_MIN_BYTES, |_| panic!("all is copied"));
         assert!(count.is_once());
     }
 
     #[test]
     fn what_the_sender_cannot_copy_the_receiver_does() {
-        let (segment, claim) = world();
+        let (segment, lease) = world();
         let count = Count::of(COOPERATIVE_MIN_BYTES);
         let refuse = |_| Err(io::Error::from(io::ErrorKind::PermissionDenied));
-        help(&segment, Peer(0), claim, COOPERATIVE_MIN_BYTES, refuse);
+        help(&segment, Peer(0), lease, COOPERATIVE_MIN_BYTES, refuse);
         let copied = copy(
             &segment,
             Peer(0),
-            claim,
+            lease,
             COOPERATIVE_MIN_BYTES,
             |part| count.copy(part),
             || false,
@@ -251,19 +251,19 @@ mod tests {
 
     #[test]
     fn a_receiver_that_is_refused_leaves_nothing_to_the_sender() {
-        let (segment, claim) = world();
+        let (segment, lease) = world();
         let refuse = |_| Err(io::Error::from(io::ErrorKind::PermissionDenied));
-        let copied = copy(&segment, Peer(0), claim, COOPERATIVE_MIN_BYTES, refuse, || false);
+        let copied = copy(&segment, Peer(0), lease, COOPERATIVE_MIN_BYTES, refuse, || false);
         assert!(matches!(copied, Copied::Refused));
-        help(&segment, Peer(0), claim, COOPERATIVE_MIN_BYTES, |_| panic!("the copy is over"));
+        help(&segment, Peer(0), lease, COOPERATIVE_MIN_BYTES, |_| panic!("the copy is over"));
     }
 
     #[test]
     fn a_sender_that_dies_in_a_part_is_not_waited_for() {
-        let (segment, claim) = world();
-        let [taken, _] = shared_words(&segment, Peer(0), claim);
+        let (segment, lease) = world();
+        let [taken, _] = shared_words(&segment, Peer(0), lease);
         taken.fetch_add(BACK, Ordering::AcqRel);
-        let copied = copy(&segment, Peer(0), claim, COOPERATIVE_MIN_BYTES, |_| Ok(()), || true);
+        let copied = copy(&segment, Peer(0), lease, COOPERATIVE_MIN_BYTES, |_| Ok(()), || true);
         assert!(matches!(copied, Copied::Gone));
     }
 }

@@ -32,24 +32,25 @@ impl CopyBandwidth {
     /// Bytes that are copied.
     pub const BYTES: usize = 64 << 10;
 
-    /// Bytes of the longest message that goes in one block where cores are faster: of longer ones
-    /// not all would stay in a cache until it is read, so they go in pieces.
+    /// Bytes of the longest message that goes in one bounce buffer where cores are faster: of
+    /// longer ones not all would stay in a cache until it is read, so they go in pieces.
     pub const LONGEST: usize = 512 << 10;
 
     /// Measures both, in about 0.1 ms.
     pub fn measure() -> CopyBandwidth {
         let (from, mut into) = (vec![1; CopyBandwidth::BYTES], vec![0; CopyBandwidth::BYTES]);
-        let mut pace = CopyBandwidth { kernel: Some(Duration::MAX), core: Duration::MAX };
+        let mut bandwidth = CopyBandwidth { kernel: Some(Duration::MAX), core: Duration::MAX };
         for _ in 0..MEASUREMENTS {
             let begun = Instant::now();
             black_box(&mut into[..]).copy_from_slice(black_box(&from));
-            pace.core = pace.core.min(begun.elapsed());
+            bandwidth.core = bandwidth.core.min(begun.elapsed());
             let begun = Instant::now();
             let copied = cma::copy_within(&from, black_box(&mut into));
             let kernel = copied.is_ok().then(|| begun.elapsed());
-            pace.kernel = pace.kernel.zip(kernel).map(|(fastest, this)| fastest.min(this));
+            bandwidth.kernel =
+                bandwidth.kernel.zip(kernel).map(|(fastest, this)| fastest.min(this));
         }
-        pace
+        bandwidth
     }
 
     /// Whether two copies by cores are faster than one by the kernel.

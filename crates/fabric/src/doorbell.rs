@@ -106,7 +106,7 @@ impl<'a> Doorbell<'a> {
 
     /// Sleeps until another rank rings or `limit` has passed, unless `news` returns `true`.
     /// Spurious wake-ups are possible; callers loop.
-    pub fn sleep(&self, limit: Duration, news: impl FnOnce() -> bool) {
+    pub fn park(&self, limit: Duration, news: impl FnOnce() -> bool) {
         let seen = self.words.word.fetch_or(SLEEPING, Ordering::SeqCst) | SLEEPING;
         fence(Ordering::SeqCst);
         let is_heard = seen & FENCED == 0 || self.among.fence();
@@ -169,7 +169,7 @@ mod tests {
     fn news_before_sleep_means_no_sleep() {
         of_all_kinds(|name, doorbell| {
             let begun = Instant::now();
-            doorbell.sleep(Duration::from_secs(60), || true);
+            doorbell.park(Duration::from_secs(60), || true);
             assert!(begun.elapsed() < Duration::from_secs(30), "{name}");
         });
     }
@@ -178,10 +178,10 @@ mod tests {
     fn a_ring_reaches_a_sleeper_though_another_lies_down_after_it() {
         of_all_kinds(|name, doorbell| {
             let begun = Instant::now();
-            doorbell.sleep(Duration::from_secs(5), || {
+            doorbell.park(Duration::from_secs(5), || {
                 // Between our last look and the kernel: a ring, and a second sleeper with news.
                 doorbell.ring();
-                doorbell.sleep(Duration::from_secs(60), || true);
+                doorbell.park(Duration::from_secs(60), || true);
                 false
             });
             assert!(begun.elapsed() < Duration::from_secs(4), "the ring was lost: {name}");
@@ -192,7 +192,7 @@ mod tests {
     fn an_alarm_ends_a_sleep_and_leaves_the_word_as_it_should_be() {
         of_all_kinds(|name, doorbell| {
             let begun = Instant::now();
-            doorbell.sleep(Duration::from_secs(5), || {
+            doorbell.park(Duration::from_secs(5), || {
                 doorbell.alarm();
                 false
             });
@@ -212,7 +212,7 @@ mod tests {
                         let begun = Instant::now();
                         while turn.load(Ordering::Acquire) <= round {
                             let news = || turn.load(Ordering::Acquire) > round;
-                            doorbell.sleep(Duration::from_secs(20), news);
+                            doorbell.park(Duration::from_secs(20), news);
                             if begun.elapsed() > Duration::from_secs(15) {
                                 gave_up.store(true, Ordering::Relaxed);
                                 return;

@@ -22,7 +22,6 @@ mod introductions;
 mod introspect;
 mod mprobe;
 mod nt_copy;
-pub(crate) mod packet;
 mod pipeline;
 pub(crate) mod protocol;
 mod reassembly;
@@ -114,13 +113,13 @@ struct PostedRecv {
     step: u32,
     element: TypeCode,
     /// Whether the message may stay in shared memory (in-place receive).
-    may_lie: bool,
+    may_stay_in_place: bool,
     fill: Fill,
 }
 
 impl PostedRecv {
     fn new(into: RegionMut, element: TypeCode, Token { operation, step }: Token) -> PostedRecv {
-        PostedRecv { into, operation, step, element, may_lie: false, fill: Fill::Part }
+        PostedRecv { into, operation, step, element, may_stay_in_place: false, fill: Fill::Part }
     }
 
     fn token(&self) -> Token {
@@ -147,9 +146,9 @@ enum UnexpectedBody {
     /// The message itself.
     Whole(Box<[u8]>),
     /// The address to copy it from.
-    Exposed(RndvOffer),
+    Offered(RndvOffer),
     /// It lies in this remote bounce buffer.
-    Berthed(u64),
+    RemoteBounced(u64),
     /// It lies in this bounce buffer.
     Shared(BounceBuffer),
 }
@@ -165,7 +164,7 @@ impl Default for UnexpectedBody {
 struct RndvOffer {
     address: u64,
     /// The read lease; without one the message goes in pieces.
-    claim: Option<ReadLease>,
+    lease: Option<ReadLease>,
     send: u64,
 }
 
@@ -175,10 +174,10 @@ struct RndvSend {
     to: Peer,
     label: Label,
     data: Region,
-    claim: Option<ReadLease>,
+    lease: Option<ReadLease>,
     token: Token,
     /// The transfer by which it goes straight, once its receiver is ready.
-    straight: Option<u64>,
+    transfer: Option<u64>,
 }
 
 /// A rendezvous receive in pieces or by a zero-copy transfer.
@@ -190,9 +189,9 @@ struct RndvRecv {
     bytes: usize,
     missing: usize,
     /// The transfer by which it comes, if that goes straight.
-    straight: Option<u64>,
+    transfer: Option<u64>,
     /// Where the rest of it can be copied from, if nothing more comes.
-    exposure: Option<RndvOffer>,
+    offer: Option<RndvOffer>,
 }
 
 /// A channel that a receiver has opened and this rank has not attached.
@@ -242,17 +241,17 @@ pub struct Endpoint {
     network: Option<Box<Network>>,
     /// Per peer: whether it knows that this rank has left, if it is on another host.
     has_seen: Vec<bool>,
-    departure: Disconnect,
+    disconnect: Disconnect,
     /// Ranks that have left, but whose packets have not all arrived.
-    departing: Vec<Peer>,
+    disconnecting: Vec<Peer>,
     /// Completions that were found while the endpoint waited for memory to be released.
-    late: Vec<Completion>,
+    late_completions: Vec<Completion>,
 }
 
 /// The network, with this position for the first message of each ring.
-fn starting_at(mut wire: Box<Network>, first: u64) -> Box<Network> {
-    wire.start_at(first);
-    wire
+fn starting_at(mut network: Box<Network>, first: u64) -> Box<Network> {
+    network.start_at(first);
+    network
 }
 
 impl Endpoint {
@@ -265,17 +264,17 @@ impl Endpoint {
     /// others by the network.
     pub fn reaching(
         segment: Arc<SharedSegment>,
-        wire: Option<Box<Network>>,
+        network: Option<Box<Network>>,
         me: Peer,
         options: Options,
     ) -> Endpoint {
         let layout = *segment.layout();
-        let seat = |rank: usize| match &wire {
-            Some(wire) => wire.local_index(Peer(rank as u32)),
+        let seat = |rank: usize| match &network {
+            Some(network) => network.local_index(Peer(rank as u32)),
             None => Some(rank),
         };
         let own = seat(me.index()).expect("a rank is on its own host");
-        let elsewhere = wire.as_ref().map_or(&segment, |wire| wire.segment());
+        let elsewhere = network.as_ref().map_or(&segment, |network| network.segment());
         let ring = |segment: &Arc<SharedSegment>, offset: usize| {
             (segment.clone(), segment.layout().lane_at(offset, segment.is_oversubscribed()))
         };
@@ -297,7 +296,7 @@ impl Endpoint {
             allow_peers();
         }
         let standing = |(segment, ring)| PeerTx::new(segment, ring, first);
-        let inlet = |(segment, ring)| RingReader::starting_at(segment, ring, first);
+        let reader = |(segment, ring)| RingReader::starting_at(segment, ring, first);
         let ranks = 0..layout.ranks();
         let standing: Vec<_> = ranks.clone().map(|peer| standing(lane_to(peer))).collect();
         let ring = standing[me.index()].thresholds();
@@ -309,7 +308,7 @@ impl Endpoint {
             thresholds,
             peer_tx: standing,
             waiting: 0,
-            readers: ranks.clone().map(|peer| inlet(lane_from(peer))).collect(),
+            readers: ranks.clone().map(|peer| reader(lane_from(peer))).collect(),
             reassemblies: ranks.map(|_| Reassembly::default()).collect(),
             matching: Matching::default(),
             unexpected: vec![0; layout.ranks()],
@@ -325,11 +324,11 @@ impl Endpoint {
             pipelines: Pipelines::of(&thresholds),
             offered_channels: HashMap::new(),
             introductions: Introductions::default(),
-            has_seen: vec![false; if wire.is_some() { layout.ranks() } else { 0 }],
-            departure: Disconnect::default(),
-            departing: Vec::new(),
-            late: Vec::new(),
-            network: wire.map(|wire| starting_at(wire, first)),
+            has_seen: vec![false; if network.is_some() { layout.ranks() } else { 0 }],
+            disconnect: Disconnect::default(),
+            disconnecting: Vec::new(),
+            late_completions: Vec::new(),
+            network: network.map(|network| starting_at(network, first)),
             segment,
         }
     }
@@ -379,8 +378,8 @@ impl Endpoint {
 
     /// The message that such a receive would get now, without receiving it.
     pub fn probe(&self, selector: Selector) -> Option<Received> {
-        let (source, label, early) = self.matching.peek_early(&selector)?;
-        Some(Received { source, tag: label.tag, bytes: early.bytes })
+        let (source, label, unexpected) = self.matching.peek_unexpected(&selector)?;
+        Some(Received { source, tag: label.tag, bytes: unexpected.bytes })
     }
 
     /// Moves everything that can move; adds what completed. Says whether anything moved.
@@ -430,7 +429,7 @@ impl Endpoint {
     /// A receive from anyone ends when all others have left and nothing that this rank has sent
     /// to itself is under way.
     pub fn fail_ops_of_left_peers(&mut self, done: &mut Vec<Completion>) {
-        if self.network.as_mut().is_some_and(|wire| wire.is_time_to_say()) {
+        if self.network.as_mut().is_some_and(|network| network.is_time_to_say()) {
             self.publish_awaited_peers();
         }
         while self.idle_polls > 0 && self.read_rest(done) {}
@@ -462,9 +461,9 @@ impl Endpoint {
             is_left.then(|| ended.push((token, to)));
             is_left
         });
-        self.drop_rndv_recvs(|landing| {
-            let is_left = left[landing.source.index()];
-            is_left.then(|| ended.push((landing.receive.token(), landing.source)));
+        self.drop_rndv_recvs(|recv| {
+            let is_left = left[recv.source.index()];
+            is_left.then(|| ended.push((recv.receive.token(), recv.source)));
             is_left
         });
         self.await_withdrawn();
@@ -486,8 +485,8 @@ impl Endpoint {
     pub fn cancel(&mut self, gone: impl Fn(Token) -> bool) {
         self.matching.withdraw(|_, receive| gone(receive.token()));
         self.drop_sends(|_, token| gone(token));
-        self.drop_rndv_recvs(|landing| gone(landing.receive.token()));
+        self.drop_rndv_recvs(|recv| gone(recv.receive.token()));
         self.await_withdrawn();
-        self.late.retain(|completion| !gone(completion.token));
+        self.late_completions.retain(|completion| !gone(completion.token));
     }
 }

@@ -69,8 +69,8 @@ pub trait KeyValueSpace: Send + std::fmt::Debug {
 ///
 /// # Errors
 /// Those of the key-value space.
-pub fn all_gather(board: &mut dyn KeyValueSpace, name: &str, value: &[u8]) -> Result<Vec<Vec<u8>>> {
-    board.put(name, value)?;
-    board.fence()?;
-    (0..board.ranks()).map(|rank| board.get(rank, name)).collect()
+pub fn all_gather(kvs: &mut dyn KeyValueSpace, name: &str, value: &[u8]) -> Result<Vec<Vec<u8>>> {
+    kvs.put(name, value)?;
+    kvs.fence()?;
+    (0..kvs.ranks()).map(|rank| kvs.get(rank, name)).collect()
 }

@@ -27,11 +27,11 @@ pub const PAGE: usize = 4096;
 /// Most ranks on one machine: the address space of the rings is sized for this number.
 pub const MAX_RANKS: usize = 1024;
 /// Leases per rank: how many large messages a rank may expose at once.
-pub const CLAIMS: usize = 1024;
+pub const LEASES_PER_RANK: usize = 1024;
 
 /// Bytes of the block of a rank: one line for the doorbell, one for its state, then one for each
 /// lease.
-const RANK_BLOCK: usize = page_up(2 * LINE + CLAIMS * LINE);
+const RANK_BLOCK: usize = page_up(2 * LINE + LEASES_PER_RANK * LINE);
 /// Annexes of a ring between ranks that share cores. All annexes together should fit a cache; a
 /// sender that finds no free annex puts its message into a block.
 const MOST_ANNEXES: usize = 16;
@@ -60,8 +60,8 @@ pub struct Layout {
     /// it, since each of the two runs for some time. But the first use of each cell costs a part of
     /// a page, and the number of rings grows with the number of ranks. A sender with its own core
     /// is never far ahead; then cells that are far apart, and few enough for a cache, are faster.
-    roomy: Ring,
-    crowded: Ring,
+    dedicated: Ring,
+    oversubscribed: Ring,
     arena_bytes: usize,
     heap_bytes: usize,
 }
@@ -89,11 +89,20 @@ impl Layout {
             65..=MAX_RANKS => ((8, 1024 + LINE), (16, 3 * LINE), 8 << 20, 8 << 20),
             _ => return Err(Error::Ranks { asked: ranks, most: MAX_RANKS }),
         };
-        let roomy = Ring::of_cells(0, few, cell_bytes);
+        let dedicated = Ring::of_cells(0, few, cell_bytes);
         let annexes = (few.min(MOST_ANNEXES), cell_bytes);
-        let crowded = Ring::with_annexes(0, (many, short_bytes), annexes);
+        let oversubscribed = Ring::with_annexes(0, (many, short_bytes), annexes);
         let (lanes, arenas) = (seats * seats, seats);
-        Ok(Layout { ranks, seats, lanes, arenas, roomy, crowded, arena_bytes, heap_bytes })
+        Ok(Layout {
+            ranks,
+            seats,
+            lanes,
+            arenas,
+            dedicated,
+            oversubscribed,
+            arena_bytes,
+            heap_bytes,
+        })
     }
 
     /// The same layout without heaps: for ranks that share all their memory in any case.
@@ -136,11 +145,19 @@ impl Layout {
             17..=64 => (16, (16 << 10) + LINE),
             _ => (8, (4 << 10) + LINE),
         };
-        let roomy = Ring::of_cells(0, cells, cell_bytes);
+        let dedicated = Ring::of_cells(0, cells, cell_bytes);
         let arena_bytes = page_up(arena_cells * cell_bytes);
         let lanes = 2 * ranks;
         let layout = layout.without_heaps();
-        Ok(Layout { seats: 1, lanes, arenas: 1, roomy, crowded: roomy, arena_bytes, ..layout })
+        Ok(Layout {
+            seats: 1,
+            lanes,
+            arenas: 1,
+            dedicated,
+            oversubscribed: dedicated,
+            arena_bytes,
+            ..layout
+        })
     }
 
     /// Ranks of the world.
@@ -153,14 +170,14 @@ impl Layout {
         self.seats
     }
 
-    /// The ring at an offset. `is_crowded` says whether its ranks share cores.
-    pub fn lane_at(&self, offset: usize, is_crowded: bool) -> Ring {
-        Ring { offset, ..if is_crowded { self.crowded } else { self.roomy } }
+    /// The ring at an offset. `is_oversubscribed` says whether its ranks share cores.
+    pub fn lane_at(&self, offset: usize, is_oversubscribed: bool) -> Ring {
+        Ring { offset, ..if is_oversubscribed { self.oversubscribed } else { self.dedicated } }
     }
 
     /// Bytes of a cell that holds the longest message of one cell, with its stamp.
     pub fn cell_bytes(&self) -> usize {
-        self.roomy.cell_bytes
+        self.dedicated.cell_bytes
     }
 
     /// Bytes of the arena of one rank, from which its channels are allocated.
@@ -170,7 +187,7 @@ impl Layout {
 
     /// Bytes of one ring with its head, in whole pages.
     pub fn lane_bytes(&self) -> usize {
-        page_up(self.roomy.bytes().max(self.crowded.bytes()))
+        page_up(self.dedicated.bytes().max(self.oversubscribed.bytes()))
     }
 
     /// Offset of the block of a rank.
@@ -242,9 +259,14 @@ mod tests {
         for ranks in [1, 2, 3, 16, 17, 64, 65, 1024] {
             let layout = Layout::new(ranks).unwrap();
             let last = ranks - 1;
-            let [roomy, crowded] = [false, true].map(|crowded| layout.lane_at(0, crowded));
-            assert!(roomy.is_sound() && crowded.is_sound());
-            assert_eq!(roomy.payload(32), crowded.payload(32), "what is short does not change");
+            let [dedicated, oversubscribed] =
+                [false, true].map(|oversubscribed| layout.lane_at(0, oversubscribed));
+            assert!(dedicated.is_sound() && oversubscribed.is_sound());
+            assert_eq!(
+                dedicated.payload(32),
+                oversubscribed.payload(32),
+                "what is short does not change"
+            );
             assert!(layout.rank_block(last) + RANK_BLOCK <= layout.lane(0, 0));
             assert!(layout.lane(last, last) + layout.lane_bytes() <= layout.arena(0));
             assert!(layout.arena(last) + layout.arena_bytes() <= layout.heap(0).start);

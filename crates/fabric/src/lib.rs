@@ -39,6 +39,7 @@ mod memcheck;
 pub mod memory;
 pub mod message;
 pub mod net;
+mod packet;
 #[doc(hidden)]
 pub mod poison;
 pub mod segment;

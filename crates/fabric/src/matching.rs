@@ -36,7 +36,7 @@ pub struct Matching<R, M> {
     alone: Option<(Key, R)>,
     exact: Queue<R>,
     wild: VecDeque<(u64, Selector, R)>,
-    early: Queue<M>,
+    unexpected: Queue<M>,
     /// Counts posts. The count tells which of two receives was posted first.
     posts: u64,
 }
@@ -47,7 +47,7 @@ impl<R, M> Default for Matching<R, M> {
             alone: None,
             exact: Queue::default(),
             wild: VecDeque::new(),
-            early: Queue::default(),
+            unexpected: Queue::default(),
             posts: 0,
         }
     }
@@ -55,21 +55,21 @@ impl<R, M> Default for Matching<R, M> {
 
 impl<R: Default, M: Default> Matching<R, M> {
     /// Takes the unexpected message that this receive gets, if one has arrived.
-    pub fn take_early(&mut self, selector: &Selector) -> Option<(Peer, Label, M)> {
+    pub fn take_unexpected(&mut self, selector: &Selector) -> Option<(Peer, Label, M)> {
         let key = match exact_key(selector) {
             Some(key) => key,
-            None => self.early.find(|key| selector.accepts(key.source(), key.label()))?,
+            None => self.unexpected.find(|key| selector.accepts(key.source(), key.label()))?,
         };
-        self.early.pop(&key).map(|message| (key.source(), key.label(), message))
+        self.unexpected.pop(&key).map(|message| (key.source(), key.label(), message))
     }
 
     /// The unexpected message that this receive would get; it stays in the queue.
-    pub fn peek_early(&self, selector: &Selector) -> Option<(Peer, Label, &M)> {
+    pub fn peek_unexpected(&self, selector: &Selector) -> Option<(Peer, Label, &M)> {
         let key = match exact_key(selector) {
             Some(key) => key,
-            None => self.early.find(|key| selector.accepts(key.source(), key.label()))?,
+            None => self.unexpected.find(|key| selector.accepts(key.source(), key.label()))?,
         };
-        self.early.front(&key).map(|(_, message)| (key.source(), key.label(), message))
+        self.unexpected.front(&key).map(|(_, message)| (key.source(), key.label(), message))
     }
 
     /// Posts a receive for which no message has arrived yet.
@@ -165,7 +165,7 @@ impl<R: Default, M: Default> Matching<R, M> {
 
     /// Keeps an unexpected message until its receive is posted.
     pub fn keep(&mut self, source: Peer, label: Label, message: M) {
-        self.early.push(Key::new(source, label), 0, message);
+        self.unexpected.push(Key::new(source, label), 0, message);
     }
 
     /// Withdraws all posted receives for which the predicate holds. Takes time in the number
@@ -189,7 +189,7 @@ impl<R: Default, M: Default> Matching<R, M> {
 
     /// Calls the function for each unexpected message.
     pub fn each_early(&self, mut look: impl FnMut(Peer, Label, &M)) {
-        self.early.iter().for_each(|(key, message)| look(key.source(), key.label(), message));
+        self.unexpected.iter().for_each(|(key, message)| look(key.source(), key.label(), message));
     }
 
     /// Calls the function for each posted receive.
@@ -209,7 +209,7 @@ impl<R: Default, M: Default> Matching<R, M> {
 
     /// Number of unexpected messages.
     pub fn unexpected_len(&self) -> usize {
-        self.early.len()
+        self.unexpected.len()
     }
 }
 
@@ -295,12 +295,12 @@ mod tests {
         for message in 0..6 {
             matching.keep(Peer(message % 2), label(u64::from(message) % 3), message);
         }
-        let taken = matching.take_early(&any(Some(1), None)).unwrap();
+        let taken = matching.take_unexpected(&any(Some(1), None)).unwrap();
         assert_eq!(taken, (Peer(1), label(1), 1));
-        assert_eq!(matching.peek_early(&any(None, None)).unwrap().2, &0);
-        assert_eq!(matching.take_early(&any(None, Some(0))).unwrap().2, 0);
-        assert_eq!(matching.take_early(&any(None, Some(0))).unwrap().2, 3);
-        assert!(matching.take_early(&any(Some(0), Some(0))).is_none());
+        assert_eq!(matching.peek_unexpected(&any(None, None)).unwrap().2, &0);
+        assert_eq!(matching.take_unexpected(&any(None, Some(0))).unwrap().2, 0);
+        assert_eq!(matching.take_unexpected(&any(None, Some(0))).unwrap().2, 3);
+        assert!(matching.take_unexpected(&any(Some(0), Some(0))).is_none());
         assert_eq!(matching.unexpected_len(), 3);
     }
 
@@ -309,7 +309,7 @@ mod tests {
         let mut matching = Matching::<(), u32>::default();
         matching.keep(Peer(0), Label { context: 6, tag: 1, ordinal: 0 }, 1);
         matching.keep(Peer(0), Label { context: 5, tag: 1, ordinal: 1 }, 2);
-        assert!(matching.take_early(&any(None, None)).is_none());
+        assert!(matching.take_unexpected(&any(None, None)).is_none());
     }
 
     #[test]

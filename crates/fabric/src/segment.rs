@@ -46,7 +46,7 @@ const CORE_AT: usize = LINE + 12;
 /// Eight bytes of `endings`.
 const DEATH_AT: usize = LINE + 16;
 /// Offset of a rank's leases in its block.
-pub(crate) const CLAIMS_AT: usize = 2 * LINE;
+pub(crate) const LEASES_AT: usize = 2 * LINE;
 
 /// The state of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

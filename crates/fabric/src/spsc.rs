@@ -488,14 +488,14 @@ mod tests {
         (RingWriter::new(segment.clone(), ring), RingReader::new(segment, ring))
     }
 
-    fn push(outlet: &mut RingWriter, header: u64, payload: &[u8]) -> bool {
+    fn push(writer: &mut RingWriter, header: u64, payload: &[u8]) -> bool {
         // SAFETY: a live slice.
-        unsafe { outlet.push(header, Region::of(payload)) }
+        unsafe { writer.push(header, Region::of(payload)) }
     }
 
-    fn peek(inlet: &RingReader) -> Option<u64> {
+    fn peek(reader: &RingReader) -> Option<u64> {
         // SAFETY: the tests push `u64` headers.
-        unsafe { inlet.peek::<u64>() }
+        unsafe { reader.peek::<u64>() }
     }
 
     #[test]
@@ -505,22 +505,22 @@ mod tests {
             let ring = Ring::of_cells(segment.layout().arena(0), 4, 64);
             ring.clear(&segment);
             let first = (1 << power) - 6;
-            let mut outlet = RingWriter::starting_at(segment.clone(), ring, first);
-            let mut inlet = RingReader::starting_at(segment, ring, first);
+            let mut writer = RingWriter::starting_at(segment.clone(), ring, first);
+            let mut reader = RingReader::starting_at(segment, ring, first);
             let (mut sent, mut received) = (0, 0);
             // More and more behind, up to a full ring, before anything was ever read and later.
             for pushes in [9, 1, 2, 3, 9, 9] {
                 for _ in 0..pushes {
                     let has_room = sent - received < 4;
-                    let told = push(&mut outlet, sent, b"x");
+                    let told = push(&mut writer, sent, b"x");
                     assert!(has_room || !told, "position {sent} overruns its reader");
                     sent += u64::from(told);
                 }
                 assert!(sent > received, "no room after all was read");
-                while let Some(header) = peek(&inlet) {
+                while let Some(header) = peek(&reader) {
                     assert_eq!(header, received);
                     received += 1;
-                    let _ = inlet.advance();
+                    let _ = reader.advance();
                 }
                 assert_eq!(received, sent);
             }
@@ -530,62 +530,62 @@ mod tests {
 
     #[test]
     fn a_full_ring_refuses_and_the_starving_sender_is_rung() {
-        let (mut outlet, mut inlet) = ends(4, 64);
+        let (mut writer, mut reader) = ends(4, 64);
         for round in 0..4 {
-            assert!(push(&mut outlet, round, b"x"));
+            assert!(push(&mut writer, round, b"x"));
         }
-        assert!(!push(&mut outlet, 4, b"x"));
-        assert_eq!(peek(&inlet), Some(0));
-        assert!(!inlet.advance(), "told only when half of the ring has been read");
-        assert!(inlet.advance(), "the sender starves");
-        assert!(push(&mut outlet, 4, b"x") && push(&mut outlet, 5, b"x"));
-        assert!(!push(&mut outlet, 6, b"x"));
+        assert!(!push(&mut writer, 4, b"x"));
+        assert_eq!(peek(&reader), Some(0));
+        assert!(!reader.advance(), "told only when half of the ring has been read");
+        assert!(reader.advance(), "the sender starves");
+        assert!(push(&mut writer, 4, b"x") && push(&mut writer, 5, b"x"));
+        assert!(!push(&mut writer, 6, b"x"));
     }
 
     #[test]
     fn a_reader_knows_whether_its_sender_is_ahead() {
-        let (mut outlet, mut inlet) = ends(8, 64);
+        let (mut writer, mut reader) = ends(8, 64);
         for ahead in [1, 3, 2, 4] {
-            let mut sent = outlet.filled();
-            for received in inlet.next..inlet.next + 2 * LEAD_CHECK_MESSAGES {
+            let mut sent = writer.filled();
+            for received in reader.next..reader.next + 2 * LEAD_CHECK_MESSAGES {
                 while sent < received + ahead {
-                    assert!(push(&mut outlet, sent, b"x"));
+                    assert!(push(&mut writer, sent, b"x"));
                     sent += 1;
                 }
-                assert_eq!(peek(&inlet), Some(received));
-                let _ = inlet.advance();
+                assert_eq!(peek(&reader), Some(received));
+                let _ = reader.advance();
             }
             // One that waits for us to answer has filled no more than the next cell.
-            assert_eq!(inlet.is_behind, ahead > READ_PREFETCH_MESSAGES, "{ahead} cells ahead");
-            while inlet.has_news() {
-                let _ = inlet.advance();
+            assert_eq!(reader.is_behind, ahead > READ_PREFETCH_MESSAGES, "{ahead} cells ahead");
+            while reader.has_news() {
+                let _ = reader.advance();
             }
         }
     }
 
     #[test]
     fn short_messages_may_be_further_ahead_than_long_ones() {
-        let (mut outlet, mut inlet) = with_annexes((8, 64), (2, 128));
+        let (mut writer, mut reader) = with_annexes((8, 64), (2, 128));
         let (short, long) = ([1; 48], [2; 112]);
-        assert_eq!(outlet.payload::<u64>(), long.len());
-        assert!(push(&mut outlet, 0, &long) && outlet.has_room(1));
-        assert!(push(&mut outlet, 1, &long) && !outlet.has_room(1));
-        assert!(!push(&mut outlet, 2, &long[..49]), "no annex is left");
+        assert_eq!(writer.payload::<u64>(), long.len());
+        assert!(push(&mut writer, 0, &long) && writer.has_room(1));
+        assert!(push(&mut writer, 1, &long) && !writer.has_room(1));
+        assert!(!push(&mut writer, 2, &long[..49]), "no annex is left");
         for round in 2..8 {
-            assert!(push(&mut outlet, round, &short));
+            assert!(push(&mut writer, round, &short));
         }
-        assert!(!push(&mut outlet, 8, &short), "no cell is left");
+        assert!(!push(&mut writer, 8, &short), "no cell is left");
         for round in 0..8 {
-            assert_eq!(peek(&inlet), Some(round));
+            assert_eq!(peek(&reader), Some(round));
             let mut payload = vec![0; if round < 2 { long.len() } else { short.len() }];
             // SAFETY: a live buffer, as long as the payload.
-            unsafe { inlet.copy_payload::<u64>(RegionMut::of(&mut payload)) };
+            unsafe { reader.copy_payload::<u64>(RegionMut::of(&mut payload)) };
             assert!(payload.iter().all(|&byte| byte == if round < 2 { 2 } else { 1 }));
-            let is_rung = inlet.advance();
+            let is_rung = reader.advance();
             assert_eq!(is_rung, round == 0, "told as often as long messages need it");
-            let has_annex = outlet.next + 1 - inlet.next <= 2;
-            assert_eq!(outlet.has_room(1), has_annex, "after {round}");
-            outlet.place.writer_waiting().store(0, Ordering::Relaxed);
+            let has_annex = writer.next + 1 - reader.next <= 2;
+            assert_eq!(writer.has_room(1), has_annex, "after {round}");
+            writer.place.writer_waiting().store(0, Ordering::Relaxed);
         }
     }
 
@@ -596,26 +596,26 @@ mod tests {
         pass_everything(with_annexes((4, 64), (1, 128)));
     }
 
-    fn pass_everything((mut outlet, mut inlet): (RingWriter, RingReader)) {
+    fn pass_everything((mut writer, mut reader): (RingWriter, RingReader)) {
         const MESSAGES: u64 = 100_000;
         let sender = std::thread::spawn(move || {
             for message in 0..MESSAGES {
                 let payload = [message as u8; 100];
-                while !push(&mut outlet, message, &payload[..(message % 101) as usize]) {
+                while !push(&mut writer, message, &payload[..(message % 101) as usize]) {
                     std::thread::yield_now();
                 }
             }
         });
         for message in 0..MESSAGES {
-            while peek(&inlet).is_none() {
+            while peek(&reader).is_none() {
                 std::thread::yield_now();
             }
-            assert_eq!(peek(&inlet), Some(message));
+            assert_eq!(peek(&reader), Some(message));
             let mut payload = vec![0u8; (message % 101) as usize];
             // SAFETY: a live buffer.
-            unsafe { inlet.copy_payload::<u64>(RegionMut::of(&mut payload)) };
+            unsafe { reader.copy_payload::<u64>(RegionMut::of(&mut payload)) };
             assert!(payload.iter().all(|&byte| byte == message as u8));
-            let _ = inlet.advance();
+            let _ = reader.advance();
         }
         sender.join().unwrap();
     }

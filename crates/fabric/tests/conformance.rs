@@ -71,7 +71,7 @@ in_every_world! {
         types_are_compared sizes_around_every_limit messages_to_oneself;
     pressure: many_sends_before_the_first_receive many_receives_before_the_first_send
         random_traffic_between_all everyone_to_one;
-    berths: to_and_fro received_in_any_order not_wanted outlive_their_sender
+    remote_bounce: to_and_fro received_in_any_order not_wanted outlive_their_sender
         need_no_answer;
     zero_copy: whoever_comes_first too_long_for_their_receives receives_that_are_taken_back
         a_death_in_the_middle;
@@ -95,7 +95,7 @@ over_the_network! {
         messages_to_oneself;
     pressure: many_sends_before_the_first_receive many_receives_before_the_first_send
         random_traffic_between_all everyone_to_one;
-    berths: to_and_fro received_in_any_order not_wanted outlive_their_sender
+    remote_bounce: to_and_fro received_in_any_order not_wanted outlive_their_sender
         need_no_answer;
     zero_copy: whoever_comes_first too_long_for_their_receives receives_that_are_taken_back
         a_death_in_the_middle;
@@ -108,8 +108,8 @@ in_world!(between_two Apart leaving: who_says_that_it_leaves_has_said_all
     what_is_sent_to_one_that_is_gone_holds_up_nobody;);
 in_world!(written_into Apart writes: cells_are_written_where_the_network_can;);
 in_world!(sent_to ApartByMessages writes: cells_are_written_where_the_network_can;);
-in_world!(convoys_apart Apart convoys: in_order_and_whole somebody_else_sends_them
-    nothing_is_held_back_without_a_courier;);
-in_world!(convoys_by_messages ApartByMessages convoys: in_order_and_whole
+in_world!(coalesced_apart Apart coalesced: in_order_and_whole somebody_else_sends_them
+    nothing_is_held_back_without_a_flush_thread;);
+in_world!(coalesced_by_messages ApartByMessages coalesced: in_order_and_whole
     somebody_else_sends_them;);
-in_world!(convoys_in_pairs ApartInPairs convoys: in_order_and_whole somebody_else_sends_them;);
+in_world!(coalesced_in_pairs ApartInPairs coalesced: in_order_and_whole somebody_else_sends_them;);

@@ -132,7 +132,7 @@ fn check(case: impl Fn() + Sync + Send + 'static) {
 /// Sleeps until there is news.
 fn wait(doorbell: &Doorbell, news: impl Fn() -> bool) {
     while !news() {
-        doorbell.sleep(&news);
+        doorbell.park(&news);
     }
 }
 
@@ -316,7 +316,7 @@ fn a_sender_without_an_annex_is_rung_and_overwrites_none() {
 /// A block with two readers, used twice. The cell stands for its bytes: loom finds whoever reads it
 /// while somebody writes.
 #[derive(Default)]
-struct Block {
+struct Bounced {
     readers: AtomicU32,
     bytes: UnsafeCell<u32>,
     stamps: [AtomicU32; 2],
@@ -327,7 +327,7 @@ struct Block {
 
 const ANSWER: u32 = 9;
 
-impl Block {
+impl Bounced {
     /// Fills it, unless somebody is still to read it.
     fn send(&self, message: u32) {
         if self.readers.load(Ordering::Acquire) != 0 {
@@ -382,14 +382,14 @@ impl Block {
 #[test]
 fn nobody_reads_a_block_while_it_is_written() {
     check(|| {
-        let block = Arc::new(Block::default());
-        block.send(1);
+        let buffer = Arc::new(Bounced::default());
+        buffer.send(1);
         let reader = |me| {
-            let block = Arc::clone(&block);
-            thread::spawn(move || (1..=2).for_each(|message| block.receive(me, message)))
+            let buffer = Arc::clone(&buffer);
+            thread::spawn(move || (1..=2).for_each(|message| buffer.receive(me, message)))
         };
         let readers = [0, 1].map(reader);
-        block.send(2);
+        buffer.send(2);
         readers.into_iter().for_each(|reader| reader.join().unwrap());
     });
 }
@@ -397,17 +397,17 @@ fn nobody_reads_a_block_while_it_is_written() {
 #[test]
 fn nobody_reads_a_block_while_an_answer_is_written() {
     check(|| {
-        let block = Arc::new(Block { is_kept: true, ..Block::default() });
-        block.send(1);
+        let buffer = Arc::new(Bounced { is_kept: true, ..Bounced::default() });
+        buffer.send(1);
         let reader = |me| {
-            let block = Arc::clone(&block);
-            thread::spawn(move || block.receive(me, 1))
+            let buffer = Arc::clone(&buffer);
+            thread::spawn(move || buffer.receive(me, 1))
         };
         let readers = [0, 1].map(reader);
-        block.receive_answer();
-        block.send(2);
+        buffer.receive_answer();
+        buffer.send(2);
         readers.into_iter().for_each(|reader| reader.join().unwrap());
-        block.receive_answer();
+        buffer.receive_answer();
     });
 }
 
@@ -622,8 +622,8 @@ impl Lent {
             return;
         }
         let relaxed = Ordering::Relaxed;
-        let lent = self.owner.compare_exchange(NOBODY, me, relaxed, relaxed).is_ok();
-        if lent && self.add_as_owner(me) {
+        let allocated = self.owner.compare_exchange(NOBODY, me, relaxed, relaxed).is_ok();
+        if allocated && self.add_as_owner(me) {
             return;
         }
         let _ordinary = self.ordinary.lock().unwrap();
@@ -667,11 +667,11 @@ struct FlushSignal {
 }
 
 impl FlushSignal {
-    fn hold(&self, number: u64, courier: &thread::Thread) {
+    fn hold(&self, number: u64, flush_thread: &thread::Thread) {
         let before = self.newest.load(Ordering::Relaxed);
         self.newest.store(number, Ordering::Relaxed);
         if before == 0 {
-            self.call(courier);
+            self.call(flush_thread);
         }
     }
 
@@ -679,17 +679,17 @@ impl FlushSignal {
         self.newest.store(0, Ordering::Relaxed);
     }
 
-    fn call(&self, courier: &thread::Thread) {
+    fn call(&self, flush_thread: &thread::Thread) {
         fence(Ordering::SeqCst);
         if self.is_resting.load(Ordering::Relaxed) {
-            courier.unpark();
+            flush_thread.unpark();
         }
     }
 
-    fn end(&self, courier: &thread::Thread) {
+    fn end(&self, flush_thread: &thread::Thread) {
         self.is_ending.store(true, Ordering::Relaxed);
         fence(Ordering::SeqCst);
-        courier.unpark();
+        flush_thread.unpark();
     }
 
     fn rest(&self) -> bool {
@@ -706,12 +706,13 @@ impl FlushSignal {
     }
 }
 
-/// The courier sends the last thing that waits, whatever the rank itself sent before; and ends.
+/// The flush thread sends the last thing that waits, whatever the rank itself sent before; and
+/// ends.
 #[test]
-fn a_courier_that_rests_is_called() {
+fn a_flush_thread_that_rests_is_called() {
     check(|| {
         let held_back = Arc::new(FlushSignal::default());
-        let courier = {
+        let flush_thread = {
             let held_back = held_back.clone();
             thread::spawn(move || {
                 let mut seen = 0;
@@ -725,15 +726,15 @@ fn a_courier_that_rests_is_called() {
                 }
             })
         };
-        held_back.hold(1, courier.thread());
+        held_back.hold(1, flush_thread.thread());
         held_back.let_go();
-        held_back.hold(2, courier.thread());
-        held_back.hold(3, courier.thread());
+        held_back.hold(2, flush_thread.thread());
+        held_back.hold(3, flush_thread.thread());
         while held_back.newest.load(Ordering::Relaxed) != 0 {
             thread::yield_now();
         }
-        held_back.end(courier.thread());
-        courier.join().unwrap();
+        held_back.end(flush_thread.thread());
+        flush_thread.join().unwrap();
     });
 }
 

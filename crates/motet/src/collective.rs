@@ -124,9 +124,9 @@ impl Communicator {
         let (name, at) = (prepared.call, Location::caller());
         let error = |kind| self.error(name, kind);
         let account = self.account(&prepared, selection, at);
-        let (call, loose) = self.call_of(prepared);
+        let (call, binding) = self.call_of(prepared);
         let rule = self.rule_for(&call, selection);
-        let closing = loose.closing(&call);
+        let closing = binding.closing(&call);
         let mut engine = self.home().engine(name)?;
         let run = self.run_of(&mut engine, (&call, closing), rule, Keep::AsLong);
         drop(engine); // an error handler may want it
@@ -135,7 +135,7 @@ impl Communicator {
         if let Some(account) = account {
             self.note(account, number).map_err(error)?;
         }
-        let staging = loose.bind(&mut run, number);
+        let staging = binding.bind(&mut run, number);
         Ok((run, staging))
     }
 
@@ -256,12 +256,12 @@ impl Communicator {
     }
 
     /// Replays a blocking call from the replay cache. `None` if the cache has no identical call.
-    pub(crate) fn blocking_again(
+    pub(crate) fn replay_blocking(
         &self,
         kind: CollectiveKind,
         known: &ReplayKey<'_>,
     ) -> Option<Result<()>> {
-        let ended = self.core().run_again(known, || self.next_collective())?;
+        let ended = self.core().replay(known, || self.next_collective())?;
         let call = || kind.call(Form::Blocking);
         Some(ended.map_err(|error| self.error(call(), ErrorKind::from(error))))
     }
@@ -285,7 +285,7 @@ impl Communicator {
 
     /// Replays a nonblocking call without buffers from the replay cache. `None` if the cache has no
     /// identical call.
-    pub(crate) fn start_again(
+    pub(crate) fn replay_nonblocking(
         &self,
         kind: CollectiveKind,
         known: &ReplayKey<'_>,
@@ -303,7 +303,7 @@ impl Communicator {
     /// identical call. If this rank expects no answer to its messages, the call may complete here,
     /// and an operation is created only if it does not.
     #[inline]
-    pub(crate) fn begin_again(
+    pub(crate) fn replay_one_way(
         &self,
         kind: CollectiveKind,
         known: &ReplayKey<'_>,

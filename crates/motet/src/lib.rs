@@ -46,7 +46,7 @@
 //! field of a structure. A rank leaves its world when it drops the [`World`] and all objects made
 //! from it. A program that ends by [`std::process::exit`] calls [`World::leave`] before. If a
 //! program hangs or computes wrong results, check mode ([`Settings::check`], or the environment
-//! variable [`CHECK`]) names the ranks whose calls do not match.
+//! variable [`env::CHECK`]) names the ranks whose calls do not match.
 //!
 //! Point-to-point messages have the same three forms (`send`, `isend`, `send_init`), in every send
 //! mode of the standard. [`Communicator::generalized`] makes a request for an operation outside the
@@ -56,9 +56,6 @@
 //!
 //! A program cannot touch, free or move a buffer in flight: the request owns the buffer, or borrows
 //! it for a [`Communicator::scope`], which waits for the operation. These programs do not compile:
-//!
-//! A buffer in flight cannot be touched, freed or moved: it is owned by its request, or borrowed
-//! for a [`Communicator::scope`] that waits. These do not compile:
 //!
 //! ```compile_fail,E0382
 //! # motet::threads(1, |world| {
@@ -126,10 +123,7 @@ pub use base::error::{
     Error, ErrorClass, ErrorCode, ErrorCodes, ErrorKind, ExceptionId, Result, TopologyError,
 };
 pub use base::group::{Comparison, Group, GroupError, RankRange};
-pub use base::info::{
-    BLOCKING, DETERMINISTIC, ENFORCE, Info, InfoError, MAX_INFO_KEY, MAX_INFO_VALUE, NONBLOCKING,
-    PREVIOUS, REUSE,
-};
+pub use base::info::{Info, InfoError, MAX_INFO_KEY, MAX_INFO_VALUE};
 pub use base::status::{
     ANY_SOURCE, ANY_TAG, BSEND_OVERHEAD, PROC_NULL, Source, Status, TAG_UB, Tag, TagFilter,
 };
@@ -150,9 +144,9 @@ pub use comm::request::Request;
 pub use comm::sets::InFlight;
 pub use comm::sets::{Pending, test_all, test_any, test_some, wait_all, wait_any, wait_some};
 pub use comm::topology::{
-    Adjacent, BANDWIDTH, Cartesian, CartesianCommunicator, Edge, Graph, GraphCommunicator,
-    IndexedGraph, IndexedGraphCommunicator, LATENCY, Load, MAXCUT, Mapping, MappingReason,
-    Neighbour, Neighbourhood, Reach, Reorder, TOTALCUT, Topological, Topology, dims_create,
+    Adjacent, Cartesian, CartesianCommunicator, Edge, Graph, GraphCommunicator, IndexedGraph,
+    IndexedGraphCommunicator, Load, Mapping, MappingReason, Neighbour, Neighbourhood, Reach,
+    Reorder, Topological, Topology, dims_create,
 };
 pub use data::buffer;
 pub use data::op;
@@ -173,16 +167,41 @@ pub use point_to_point::Message;
 pub use rank::Waiting;
 #[doc(hidden)]
 pub use rank::machine;
-pub use rank::settings::{
-    ALGORITHM, CHANNELS, CHECK, HANG_SECONDS, MACHINE, MAX_PENDING, PROGRESS, RANKS_PER_NODE,
-    RANKS_PER_SEGMENT, SAVE_WISDOM, SINGLE_COPY, Settings, WAIT, WISDOM,
-};
+pub use rank::settings::Settings;
 pub use types::datatype;
 pub use types::datatype::Datatype;
 pub use types::element::{AnyBytes, Element};
 #[doc(hidden)]
 pub use types::element::{ElementType, Field, Structure, clear_between};
 pub use world::{World, init, launch, threads, threads_with};
+
+/// The keys of hints in an [`Info`].
+pub mod hint {
+    pub use crate::base::info::{BLOCKING, DETERMINISTIC, ENFORCE, NONBLOCKING, PREVIOUS, REUSE};
+    pub use crate::comm::topology::{BANDWIDTH, LATENCY, MAXCUT, TOTALCUT};
+}
+
+/// The names of the environment variables that [`Settings::from_environment`] reads.
+pub mod env {
+    pub use crate::rank::settings::{
+        ALGORITHM, CHANNELS, CHECK, HANG_SECONDS, MACHINE, MAX_PENDING, PROGRESS, RANKS_PER_NODE,
+        RANKS_PER_SEGMENT, SAVE_WISDOM, SINGLE_COPY, WAIT, WISDOM,
+    };
+}
+
+/// Constants under their old names, in the crate root.
+macro_rules! old_names {
+    ($module:ident: $($name:ident),*) => {$(
+        #[doc = concat!("The same as in [`mod@", stringify!($module), "`].")]
+        #[deprecated(since = "0.1.0", note = "moved to `motet::hint` or `motet::env`")]
+        pub const $name: &str = $module::$name;
+    )*};
+}
+
+old_names!(hint: BLOCKING, DETERMINISTIC, ENFORCE, NONBLOCKING, PREVIOUS, REUSE);
+old_names!(hint: BANDWIDTH, LATENCY, MAXCUT, TOTALCUT);
+old_names!(env: ALGORITHM, CHANNELS, CHECK, HANG_SECONDS, MACHINE, MAX_PENDING, PROGRESS);
+old_names!(env: RANKS_PER_NODE, RANKS_PER_SEGMENT, SAVE_WISDOM, SINGLE_COPY, WAIT, WISDOM);
 
 /// Compiles and runs the program of the README as a test.
 #[cfg(doctest)]

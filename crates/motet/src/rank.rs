@@ -62,11 +62,11 @@ pub(crate) struct RankContext {
     /// The progress thread, or why it could not be started.
     helper: OnceLock<io::Result<JoinHandle<()>>>,
     /// The flush thread, if there are ranks on other hosts.
-    courier: Option<FlushThread>,
+    flush_thread: Option<FlushThread>,
     /// The slot to which the program may attach a buffer for buffered sends.
     slot: Slot,
     watch: CheckConfig,
-    lessons: Mutex<WisdomLog>,
+    wisdom_log: Mutex<WisdomLog>,
     nodes: Nodes,
     /// Whether this process is exactly one rank.
     is_process: bool,
@@ -85,12 +85,12 @@ struct Shared {
     /// The shared memory from which the program of this rank may allocate.
     heap: Arc<SharedHeap>,
     me: Peer,
-    placement: CoreAffinity,
+    affinity: CoreAffinity,
     /// Whether there are ranks on other hosts, for whose messages no doorbell rings.
-    is_wired: bool,
-    patience: WaitPolicy,
+    has_remote: bool,
+    policy: WaitPolicy,
     behaviour: Behaviour,
-    aid: Arc<ProgressThread>,
+    progress: Arc<ProgressThread>,
 }
 
 /// Exclusive access to the engine.
@@ -108,7 +108,7 @@ pub(crate) struct Guarded {
     /// Whether a progress thread runs, so that each thread that unlocks the engine checks whether
     /// it must call it.
     has_helper: bool,
-    aid: Arc<ProgressThread>,
+    progress: Arc<ProgressThread>,
 }
 
 impl Deref for Guarded {
@@ -140,14 +140,14 @@ impl Settle for Guarded {
         if panics {
             self.engine.die();
         }
-        let is_wanted = self.has_helper && self.aid.is_wanted(&self.engine);
-        (self.engine.take_postponed(), is_wanted.then(|| self.aid.clone()))
+        let is_wanted = self.has_helper && self.progress.is_wanted(&self.engine);
+        (self.engine.take_postponed(), is_wanted.then(|| self.progress.clone()))
     }
 
-    fn finish((postponed, aid): Self::Rest) {
+    fn finish((postponed, progress): Self::Rest) {
         postponed.into_iter().for_each(Postponed::happen);
-        if let Some(aid) = aid {
-            aid.call();
+        if let Some(progress) = progress {
+            progress.call();
         }
     }
 }
@@ -173,20 +173,21 @@ impl RankContext {
         settings: &Settings,
         tuning: Tuning,
     ) -> crate::Result<RankContext> {
-        let JoinedRank { segment, rank: me, place, is_process, wire, launched } = seat;
-        let &Settings { options, watch, habits, .. } = settings;
-        let nodes = match (&settings.nodes, &wire) {
-            (Nodes::One, Some(wire)) => Nodes::Each(wire.hosts().into()),
+        let JoinedRank { segment, rank: me, place, is_process, network, launched } = seat;
+        let &Settings { options, watch, progress_config, .. } = settings;
+        let nodes = match (&settings.nodes, &network) {
+            (Nodes::One, Some(network)) => Nodes::Each(network.hosts().into()),
             (nodes, _) => nodes.clone(),
         };
-        let patience = WaitPolicy::with(habits.waiting, segment.local_ranks(), segment.cores());
-        let patience = patience.in_groups(segment.spans_scheduling_groups());
-        let is_wired = wire.is_some();
-        let held_back = wire.as_ref().map(|wire| Arc::clone(wire.flush_signal()));
-        let patience = if is_wired { patience.wired() } else { patience };
-        let placement = CoreAffinity::new(Arc::clone(&segment), me, place);
-        placement.begin();
-        let endpoint = Endpoint::reaching(segment.clone(), wire, me, options);
+        let (ranks, cores) = (segment.local_ranks(), segment.cores());
+        let policy = WaitPolicy::with(progress_config.waiting, ranks, cores);
+        let policy = policy.in_groups(segment.spans_scheduling_groups());
+        let has_remote = network.is_some();
+        let held_back = network.as_ref().map(|network| Arc::clone(network.flush_signal()));
+        let policy = if has_remote { policy.with_remote() } else { policy };
+        let affinity = CoreAffinity::new(Arc::clone(&segment), me, place);
+        affinity.begin();
+        let endpoint = Endpoint::reaching(segment.clone(), network, me, options);
         let cache = PlanCache::new(tuning, endpoint.inline_max_bytes());
         let heap = Arc::clone(endpoint.heap());
         let mut engine = Engine::new(endpoint, cache);
@@ -195,32 +196,33 @@ impl RankContext {
         }
         if watch.keeps_records() {
             engine.keep_books(CheckState::new(watch));
-        } else if habits.helper_has_core(segment.local_ranks(), segment.cores()) {
+        } else if progress_config.helper_has_core(ranks, cores) {
             engine.leave_to_helper();
         }
         let behaviour = Behaviour::default();
-        let aid = Arc::new(ProgressThread::new(habits, segment.local_ranks(), segment.cores()));
-        let engine =
-            BiasedLock::new(Guarded { engine, has_helper: aid.is_constant, aid: aid.clone() });
+        let progress = Arc::new(ProgressThread::new(progress_config, ranks, cores));
+        let guarded =
+            Guarded { engine, has_helper: progress.is_constant, progress: progress.clone() };
+        let engine = BiasedLock::new(guarded);
         let shared =
-            Shared { engine, segment, heap, me, placement, is_wired, patience, behaviour, aid };
+            Shared { engine, segment, heap, me, affinity, has_remote, policy, behaviour, progress };
         let shared = Arc::new(shared);
-        let courier = held_back.map(|held_back| FlushThread::start(&shared, held_back));
+        let flush_thread = held_back.map(|held_back| FlushThread::start(&shared, held_back));
         let core = RankContext {
             shared,
             ids: AtomicU64::new(0),
             helper: OnceLock::new(),
-            courier,
+            flush_thread,
             slot: Slot::default(),
             watch,
-            lessons: Mutex::default(),
+            wisdom_log: Mutex::default(),
             nodes,
             is_process,
             launched,
             generation: forking::generation(),
             has_left: AtomicBool::new(false),
         };
-        if habits.has_helper {
+        if progress_config.has_helper {
             core.help()?;
         }
         Ok(core)
@@ -228,12 +230,12 @@ impl RankContext {
 
     /// Whether there are ranks that share no memory with this one. Takes no lock.
     pub(crate) fn reaches_other_hosts(&self) -> bool {
-        self.shared.is_wired
+        self.shared.has_remote
     }
 
     /// The measured choices of this rank.
-    pub(crate) fn lessons(&self) -> MutexGuard<'_, WisdomLog> {
-        self.lessons.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn wisdom_log(&self) -> MutexGuard<'_, WisdomLog> {
+        self.wisdom_log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// How the ranks of the world are spread over nodes.
@@ -320,8 +322,8 @@ impl RankContext {
     ) -> Result<(), TransferError> {
         match begun {
             Ok(mut sprinter) => {
-                let pace = engine.poll_inline(&mut sprinter, self.shared.patience.looks);
-                self.finish_sprint(engine, sprinter, pace)
+                let advance = engine.poll_inline(&mut sprinter, self.shared.policy.looks);
+                self.finish_inline(engine, sprinter, advance)
             }
             Err(id) => {
                 drop(engine);
@@ -333,22 +335,22 @@ impl RankContext {
     /// Continues an inline run that has come so far, and promotes it to an operation if it takes
     /// too long.
     #[inline]
-    fn finish_sprint<'a>(
+    fn finish_inline<'a>(
         &'a self,
         mut engine: EngineGuard<'a>,
         mut sprinter: InlineRun,
-        mut pace: Advance,
+        mut advance: Advance,
     ) -> Result<(), TransferError> {
-        if pace.is_under_way() && self.shared.patience.turns > 0 {
+        if advance.is_under_way() && self.shared.policy.turns > 0 {
             drop(engine);
             let ended = self.shared.yield_and_poll(0, |engine, looks| {
-                let pace = engine.poll_inline(&mut sprinter, looks);
-                (!pace.is_under_way()).then_some(pace)
+                let advance = engine.poll_inline(&mut sprinter, looks);
+                (!advance.is_under_way()).then_some(advance)
             });
-            pace = ended.unwrap_or(pace);
+            advance = ended.unwrap_or(advance);
             engine = self.engine();
         }
-        if pace == Advance::Complete {
+        if advance == Advance::Complete {
             engine.finish_inline(sprinter);
             return Ok(());
         }
@@ -359,32 +361,32 @@ impl RankContext {
 
     /// Replays an identical collective and waits for its end; `None` if the cache has none.
     #[inline]
-    pub(crate) fn run_again(
+    pub(crate) fn replay(
         &self,
         known: &ReplayKey<'_>,
         number: impl FnOnce() -> OpKey,
     ) -> Option<Result<(), TransferError>> {
         let _here = self.shared.stay();
         let mut engine = self.free_engine()?;
-        let dash = engine.replay(known, number, self.shared.patience.looks);
+        let replay = engine.replay(known, number, self.shared.policy.looks);
         drop(engine);
-        match dash? {
+        match replay? {
             Replay::Over => Some(Ok(())),
-            slow => Some(self.finish_dash(slow)),
+            slow => Some(self.finish_replay(slow)),
         }
     }
 
     /// Continues a replayed collective that has come so far.
     #[inline(never)] // that the others need none of its memory is what makes them fast
-    fn finish_dash(&self, dash: Replay) -> Result<(), TransferError> {
+    fn finish_replay(&self, replay: Replay) -> Result<(), TransferError> {
         let mut engine = self.engine();
-        match dash {
+        match replay {
             Replay::Over => Ok(()),
-            Replay::Short(mut sprinter, mut pace, left) => {
-                if pace.is_under_way() {
-                    pace = engine.poll_inline(&mut sprinter, left);
+            Replay::Short(mut sprinter, mut advance, left) => {
+                if advance.is_under_way() {
+                    advance = engine.poll_inline(&mut sprinter, left);
                 }
-                self.finish_sprint(engine, sprinter, pace)
+                self.finish_inline(engine, sprinter, advance)
             }
             Replay::Long(run) => {
                 let begun = engine.start_inline(run, None);
@@ -395,7 +397,7 @@ impl RankContext {
 
     /// The number of polls for a message that may arrive at once.
     pub(crate) fn looks(&self) -> u32 {
-        self.shared.patience.looks
+        self.shared.policy.looks
     }
 
     /// Polls an operation for as long as a message may take, and takes its outcome if it has ended.
@@ -403,7 +405,7 @@ impl RankContext {
     pub(crate) fn ends(&self, id: Id, persistent: bool) -> End {
         let _here = self.shared.stay();
         let panicked = AbandonOnUnwind { core: self, id };
-        let looks = self.shared.patience.looks;
+        let looks = self.shared.policy.looks;
         let end =
             self.free_engine().map(|mut engine| engine.poll_until_done(id, persistent, looks));
         std::mem::forget(panicked);
@@ -478,10 +480,10 @@ impl Drop for RankContext {
         } else {
             self.leave();
         }
-        if let Some(courier) = &mut self.courier {
-            courier.end();
+        if let Some(flush_thread) = &mut self.flush_thread {
+            flush_thread.end();
         }
-        self.shared.aid.end();
+        self.shared.progress.end();
         self.shared.segment.doorbell(self.me()).ring();
         if let Some(Ok(helper)) = self.helper.take()
             // A waker may drop the last handle of a rank on the progress thread itself.

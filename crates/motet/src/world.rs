@@ -131,7 +131,7 @@ fn init_with(settings: impl FnOnce() -> Result<Settings>) -> Result<World> {
 ///
 /// # Errors
 /// As [`init`]; the processes cannot be started; or the cost figures of the machine
-/// ([`MACHINE`](crate::MACHINE)) cannot be read.
+/// ([`MACHINE`](crate::env::MACHINE)) cannot be read.
 pub fn launch(ranks: usize) -> Result<World> {
     if let Some(seat) = bootstrap::from_environment().map_err(ErrorKind::from)? {
         return take_seat(seat, &Settings::from_environment()?);
@@ -233,7 +233,7 @@ fn take_seat(seat: JoinedRank, settings: &Settings) -> Result<World> {
         tuning.wisdom = Wisdom::default();
     }
     let core = RankContext::new(seat, settings, tuning)?;
-    core.lessons().file = save.clone();
+    core.wisdom_log().file = save.clone();
     let world = World(Communicator::world(Arc::new(core)));
     if is_told {
         world.take_wisdom_of_first(&source.text)?;

@@ -395,13 +395,13 @@ fn the_hint_that_reductions_are_deterministic_is_compared() {
     let zero = "rank 0 called allreduce_init(1 × i32, Sum, deterministic)";
     mismatches(2, &[zero, "rank 1 called allreduce_init(1 × i32, Sum) at"], |world| {
         let value = if world.rank() == 0 { "true" } else { "false" };
-        let info = Info::new().with(motet::DETERMINISTIC, value);
+        let info = Info::new().with(motet::hint::DETERMINISTIC, value);
         world.allreduce_init(vec![1], Sum, &info)?.run()?;
         world.barrier()
     });
     mismatches(2, &["rank 1 called iallreduce(1 × i32, Sum, deterministic)"], |world| {
         if world.rank() == 1 {
-            world.set_info(&Info::new().with(motet::DETERMINISTIC, "true"));
+            world.set_info(&Info::new().with(motet::hint::DETERMINISTIC, "true"));
         }
         world.iallreduce(vec![1], Sum)?.wait()?;
         world.barrier()

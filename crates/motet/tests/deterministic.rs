@@ -5,7 +5,7 @@ mod worlds;
 use std::thread;
 use std::time::Duration;
 
-use motet::{DETERMINISTIC, Info, Result, Settings, Sum, World};
+use motet::{Info, Result, Settings, Sum, World, hint::DETERMINISTIC};
 use worlds::on_ranks_with;
 
 /// Ways to run that are to make no difference.

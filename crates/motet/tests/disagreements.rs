@@ -36,7 +36,7 @@ enum Form {
 }
 
 /// What a rank says: elements of each block, and bytes of an element.
-type Said = (usize, usize);
+type Counts = (usize, usize);
 
 /// One collective in which one rank says something else than the others.
 #[derive(Clone, Debug)]
@@ -46,12 +46,12 @@ struct Case {
     ranks: usize,
     odd: usize,
     /// What that rank says, and what the others say.
-    said: [Said; 2],
+    counts: [Counts; 2],
 }
 
 /// So much more than a step that the ranks choose other ways for their messages, and often other
 /// algorithms.
-const SAID: [[Said; 2]; 12] = [
+const COUNTS: [[Counts; 2]; 12] = [
     [(4, 4), (4, 8)],
     [(4, 8), (4, 4)],
     [(3, 4), (5, 4)],
@@ -73,7 +73,7 @@ fn cases() -> Vec<Case> {
         for form in forms {
             for ranks in [2, 3, 4] {
                 for odd in [0, ranks - 1] {
-                    all.extend(SAID.map(|said| Case { kind, form, ranks, odd, said }));
+                    all.extend(COUNTS.map(|counts| Case { kind, form, ranks, odd, counts }));
                 }
             }
         }
@@ -119,7 +119,7 @@ struct Memory {
 }
 
 impl Memory {
-    fn new(ranks: usize, (count, size): Said) -> Memory {
+    fn new(ranks: usize, (count, size): Counts) -> Memory {
         let bytes = ranks * count * size;
         let blocks = 0..ranks as isize;
         Memory {
@@ -283,8 +283,8 @@ fn is_among_neighbours(kind: CollectiveKind) -> bool {
 /// Plays a case on one rank. What its calls came to.
 fn play(world: &World, case: &Case) -> Result<Vec<Result<()>>> {
     let (me, ranks) = (world.rank(), case.ranks);
-    let said = case.said[usize::from(me != case.odd)];
-    let mut memory = Memory::new(ranks, said);
+    let counts = case.counts[usize::from(me != case.odd)];
+    let mut memory = Memory::new(ranks, counts);
     let (next, former) = ((me + 1) % ranks, (me + ranks - 1) % ranks);
     let ring = world.graph_adjacent([former], [next])?;
     let group = |rank| world.group().include(&[rank]).expect("it is in the world");
@@ -387,9 +387,9 @@ fn calls_of_ranks_that_disagree_end() {
 #[test]
 fn ranks_that_are_some_starts_apart_are_told_of_the_right_one() {
     let (kind, form) = (CollectiveKind::Scan, Form::Persistent(300));
-    for said in [[(3, 4), (30_000, 4)], [(3, 4), (5, 4)], [(30_000, 4), (3, 4)]] {
+    for counts in [[(3, 4), (30_000, 4)], [(3, 4), (5, 4)], [(30_000, 4), (3, 4)]] {
         for odd in [0, 2] {
-            let case = Case { kind, form, ranks: 3, odd, said };
+            let case = Case { kind, form, ranks: 3, odd, counts };
             for _ in 0..3 {
                 let ended = played(&case).unwrap_or_else(|| panic!("{case:?}: hangs"));
                 assert_eq!(judged(&case, &ended), None);
@@ -404,8 +404,8 @@ fn ranks_that_are_some_starts_apart_are_told_of_the_right_one() {
 fn channels_to_a_rank_whose_start_is_over_are_answered() {
     for (ranks, starts) in [(2, 1), (2, 3), (3, 1), (4, 2)] {
         let form = Form::Persistent(starts);
-        let said = [(0, 4), (3, 4)];
-        let case = Case { kind: CollectiveKind::Bcast, form, ranks, odd: 0, said };
+        let counts = [(0, 4), (3, 4)];
+        let case = Case { kind: CollectiveKind::Bcast, form, ranks, odd: 0, counts };
         let ended = played(&case).unwrap_or_else(|| panic!("{case:?}: hangs"));
         assert_eq!(judged(&case, &ended), None);
     }

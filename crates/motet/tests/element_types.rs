@@ -40,12 +40,12 @@ fn structures_are_compared_by_their_fields() {
         let error = refused(world.recv(&mut got, 0, TAG).map(drop));
         assert!(got[0].is_valid(), "a bool of {}", got[0].c as u8);
         let error = error.expect("they are not of one type").to_string();
-        for said in [
+        for message in [
             "rank 0",
             "{0: u8, 1: u8, 2: i8, 4: u32; 8 bytes}",
             "{0: u8, 1: u8, 2: bool, 4: f32; 8 bytes}",
         ] {
-            assert!(error.contains(said), "{error}");
+            assert!(error.contains(message), "{error}");
         }
         Ok(())
     });

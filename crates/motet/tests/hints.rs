@@ -8,8 +8,10 @@ use std::time::{Duration, Instant};
 use std::{fs, thread};
 
 use motet::{
-    BLOCKING, Block, CacheCounters, ENFORCE, ErrorClass, ErrorKind, Group, Info, Max, NONBLOCKING,
-    Neighbour, Operator, PREVIOUS, Persistent, REUSE, Result, Settings, Sum, World, threads_with,
+    Block, CacheCounters, ErrorClass, ErrorKind, Group, Info, Max, Neighbour, Operator, Persistent,
+    Result, Settings, Sum, World,
+    hint::{BLOCKING, ENFORCE, NONBLOCKING, PREVIOUS, REUSE},
+    threads_with,
 };
 use worlds::{Watchdog, on_ranks, on_ranks_with};
 
@@ -22,8 +24,8 @@ fn info(keys: &[&str]) -> Info {
 /// Each set of hints.
 fn all_sets() -> impl Iterator<Item = Info> {
     (0..1 << KEYS.len()).map(|set: usize| {
-        let said = |at: usize| if set >> at & 1 == 1 { "true" } else { "false" };
-        (0..KEYS.len()).fold(Info::new(), |info, at| info.with(KEYS[at], said(at)))
+        let value = |at: usize| if set >> at & 1 == 1 { "true" } else { "false" };
+        (0..KEYS.len()).fold(Info::new(), |info, at| info.with(KEYS[at], value(at)))
     })
 }
 
@@ -333,7 +335,7 @@ fn what_is_measured_is_told_and_touches_nothing() {
         world.barrier()?;
         assert_eq!(CALLS.load(Ordering::SeqCst), 0);
         // Somebody has asked for an algorithm by the bits of the result.
-        let fixed = info(&[ENFORCE]).with(motet::DETERMINISTIC, "true");
+        let fixed = info(&[ENFORCE]).with(motet::hint::DETERMINISTIC, "true");
         let told = world.allreduce_init(vec![0.5], Sum, &fixed)?.explain();
         assert!(told.contains("the same on every machine"), "{told}");
         // A large one is not measured, and says so.
@@ -476,7 +478,7 @@ fn what_was_measured_is_used_again() {
         let counters = world.cache_counters();
         assert_eq!((previous(counters), counters.choices_learned), ((4, 0), 1));
         // The bits of a result come first.
-        let fixed = info(&[ENFORCE, PREVIOUS]).with(motet::DETERMINISTIC, "true");
+        let fixed = info(&[ENFORCE, PREVIOUS]).with(motet::hint::DETERMINISTIC, "true");
         let told = world.allreduce_init(vec![1u64; 4], Sum, &fixed)?.explain();
         assert!(told.contains("the same on every machine"), "{told}");
         // An exchange, whose ranks know little of each other.

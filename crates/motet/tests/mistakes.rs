@@ -352,8 +352,8 @@ fn job(case: &Case) -> std::io::Result<Ended> {
     let mut program = Command::new(env::current_exe()?);
     let mut job = program
         .env(CASE, case.name)
-        .env(motet::CHECK, if case.checks { "1" } else { "0" })
-        .env_remove(motet::HANG_SECONDS)
+        .env(motet::env::CHECK, if case.checks { "1" } else { "0" })
+        .env_remove(motet::env::HANG_SECONDS)
         .env("RUST_BACKTRACE", "0")
         .stdin(Stdio::null())
         .stdout(Stdio::null())

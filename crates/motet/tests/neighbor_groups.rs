@@ -8,9 +8,9 @@ use std::process::{Command, Stdio};
 use std::{env, slice};
 
 use motet::{
-    BANDWIDTH, Cartesian, Communicator, Cut, ErrorClass, ErrorKind, GraphCommunicator, Group, Info,
-    LATENCY, Load, MAXCUT, MappingReason, Objective, Reach, Reorder, Result, Settings, SplitType,
-    TOTALCUT, World,
+    Cartesian, Communicator, Cut, ErrorClass, ErrorKind, GraphCommunicator, Group, Info, Load,
+    MappingReason, Objective, Reach, Reorder, Result, Settings, SplitType, World,
+    hint::{BANDWIDTH, LATENCY, MAXCUT, TOTALCUT},
 };
 use proptest::prelude::*;
 use worlds::{Watchdog, on_ranks, on_ranks_with};
@@ -201,8 +201,8 @@ impl Drawn {
 
     fn info(&self) -> Info {
         let keys = [LATENCY, BANDWIDTH, MAXCUT, TOTALCUT];
-        let said = keys.into_iter().zip(self.hints).filter(|(_, said)| *said);
-        said.fold(Info::new().with("unknown", "x"), |info, (key, _)| info.with(key, "true"))
+        let value = keys.into_iter().zip(self.hints).filter(|(_, value)| *value);
+        value.fold(Info::new().with("unknown", "x"), |info, (key, _)| info.with(key, "true"))
     }
 
     fn create(&self, parent: &Communicator) -> Result<GraphCommunicator> {
@@ -440,7 +440,7 @@ fn on_processes() -> std::result::Result<(), Box<dyn std::error::Error>> {
     }
     let mut program = Command::new(env::current_exe()?);
     program.args(["--exact", "on_processes", "--nocapture"]).env(CASE, "1");
-    program.env(motet::RANKS_PER_NODE, "2");
+    program.env(motet::env::RANKS_PER_NODE, "2");
     let ended = program.stdin(Stdio::null()).output()?;
     assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
     Ok(())

@@ -5,7 +5,8 @@ mod worlds;
 use std::collections::BTreeMap;
 
 use motet::{
-    ENFORCE, ErrorKind, Info, Neighbour, PREVIOUS, Persistent, REUSE, Result, Settings, World,
+    ErrorKind, Info, Neighbour, Persistent, Result, Settings, World,
+    hint::{ENFORCE, PREVIOUS, REUSE},
     threads_with,
 };
 use worlds::{Random, Watchdog, on_ranks_with};

@@ -240,21 +240,21 @@ fn run(case: &Case) -> Result<(), Box<dyn Error>> {
         let limited = format!("ulimit -v {MEMORY_KIB} && exec \"$0\"");
         program.args(["-c", &limited]).arg(env::current_exe()?);
         // Each of the many calls would be told to the others, who have to take that in.
-        program.env_remove(motet::HANG_SECONDS);
+        program.env_remove(motet::env::HANG_SECONDS);
     }
     if case.name == "many_pending_between_processes" {
         // What is kept for reports would be counted too.
-        program.env_remove(motet::HANG_SECONDS);
+        program.env_remove(motet::env::HANG_SECONDS);
     }
     if let Expected::Reports(_) | Expected::Failure(_) = case.expected {
-        program.env(motet::HANG_SECONDS, "0.3");
+        program.env(motet::env::HANG_SECONDS, "0.3");
     }
     if case.name == "a_mismatch_of_the_last_calls_is_told_as_the_world_is_left" {
-        program.env(motet::CHECK, "1");
+        program.env(motet::env::CHECK, "1");
     }
     if case.name == "hints_and_wisdom_between_processes" {
         // Anything but wisdom.
-        program.env(motet::WISDOM, concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"));
+        program.env(motet::env::WISDOM, concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"));
     }
     let mut job = program
         .env(CASE, case.name)
@@ -400,7 +400,7 @@ fn two_phase() -> Result<()> {
 /// spec: 83
 fn deterministic() -> Result<()> {
     let sum_of = |world: &World, count: usize| -> Result<Vec<u64>> {
-        let (me, info) = (world.rank(), Info::new().with(motet::DETERMINISTIC, "true"));
+        let (me, info) = (world.rank(), Info::new().with(motet::hint::DETERMINISTIC, "true"));
         let value = |at: usize| (1.0 + at as f64) * 10f64.powi(((at * 31 + me * 17) % 23) as i32);
         let mine: Vec<f64> = (0..count).map(value).collect();
         let mut sum = world.allreduce_init((mine, vec![0.0; count]), Sum, &info)?;
@@ -500,7 +500,11 @@ fn persistent() -> Result<()> {
 fn hints() -> Result<()> {
     let world = motet::launch(4)?;
     let hints = |keys: &[&str]| keys.iter().fold(Info::new(), |info, key| info.with(*key, "true"));
-    for keys in [&[motet::ENFORCE, motet::REUSE][..], &[motet::PREVIOUS], &[motet::NONBLOCKING]] {
+    for keys in [
+        &[motet::hint::ENFORCE, motet::hint::REUSE][..],
+        &[motet::hint::PREVIOUS],
+        &[motet::hint::NONBLOCKING],
+    ] {
         let mut sum = world.allreduce_init(vec![1u64; 9], Sum, &hints(keys))?;
         let mut all = world.alltoall_init((vec![2u64; 8], vec![0; 8]), &hints(keys))?;
         for _ in 0..2 {
@@ -514,7 +518,7 @@ fn hints() -> Result<()> {
     let to: &[usize] = if world.rank() == 3 { &[1] } else { &[] };
     let buffers = (vec![0u8; to.len()], vec![0u8; 0]);
     let begun = Instant::now();
-    let refused = world.exchange_init(buffers, to, &[], &hints(&[motet::ENFORCE]));
+    let refused = world.exchange_init(buffers, to, &[], &hints(&[motet::hint::ENFORCE]));
     let text = refused.expect_err("rank 1 does not expect it").to_string();
     assert!(text.contains("what rank 3 sends to rank 1"), "{text}");
     assert!(begun.elapsed() < Duration::from_secs(1));

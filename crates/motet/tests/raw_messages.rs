@@ -12,8 +12,8 @@ use motet::raw::{
     SendRecv, SendRecvReplace, Status, TypedBuffer,
 };
 use motet::{
-    ANY_SOURCE, ANY_TAG, BufferRoom, Communicator, DETERMINISTIC, ErrorClass, Info,
-    Intercommunicator, PROC_NULL, Result, Settings, Source, Sum, TAG_UB, Tag, TagFilter, World,
+    ANY_SOURCE, ANY_TAG, BufferRoom, Communicator, ErrorClass, Info, Intercommunicator, PROC_NULL,
+    Result, Settings, Source, Sum, TAG_UB, Tag, TagFilter, World, hint::DETERMINISTIC,
 };
 use worlds::{on_ranks, on_ranks_with};
 

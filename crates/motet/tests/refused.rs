@@ -236,7 +236,7 @@ fn relaunched_with(
     let mut job = Command::new(env::current_exe()?)
         .env(CASE, case)
         .env(REFUSED, format!("{call} {errno}"))
-        .env(motet::PROGRESS, progress)
+        .env(motet::env::PROGRESS, progress)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(File::create(&errors)?)
@@ -268,7 +268,7 @@ fn launched_with(
         let mut command = Command::new(env::current_exe()?);
         command.env(CASE, case).env("PMI_FD", socket.as_raw_fd().to_string());
         command.env("PMI_RANK", rank.to_string()).env("PMI_SIZE", RANKS.to_string());
-        command.env(motet::RANKS_PER_SEGMENT, share);
+        command.env(motet::env::RANKS_PER_SEGMENT, share);
         if let Some((call, errno)) = refused {
             command.env(REFUSED, format!("{call} {errno}"));
         }

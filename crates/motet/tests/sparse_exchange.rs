@@ -365,7 +365,7 @@ fn on_processes() -> Result<(), Box<dyn std::error::Error>> {
         let mut program = Command::new(env::current_exe()?);
         program.args(["--exact", "on_processes", "--nocapture"]).env(CASE, name);
         if name == "late" {
-            program.env(motet::HANG_SECONDS, "0.3");
+            program.env(motet::env::HANG_SECONDS, "0.3");
         }
         let ended = program.stdin(Stdio::null()).output()?;
         let words = String::from_utf8_lossy(&ended.stderr).into_owned();

@@ -107,12 +107,12 @@ fn threads_share_a_communicator_by_tags() {
         let other = 1 - world.rank();
         let talk = |thread: u32| -> Result<()> {
             for round in 0..200u64 {
-                let said = u64::from(thread) << 32 | round;
+                let value = u64::from(thread) << 32 | round;
                 let long = if round % 20 == 0 { 5000 } else { 1 };
-                let outgoing = world.isend(vec![said; long], other, Tag(thread))?;
+                let outgoing = world.isend(vec![value; long], other, Tag(thread))?;
                 let mut heard = vec![0; long];
                 world.recv(&mut heard, other, Tag(thread))?;
-                assert_eq!(heard, vec![said; long]);
+                assert_eq!(heard, vec![value; long]);
                 outgoing.wait()?;
             }
             Ok(())

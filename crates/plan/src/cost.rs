@@ -245,9 +245,9 @@ impl CostParams {
     /// The time that something takes with this chain and this work.
     pub fn time(&self, cost: &Cost, work: &AggregateWork) -> f64 {
         if !self.is_oversubscribed() {
-            return self.time_spacious(cost, work);
+            return self.time_dedicated(cost, work);
         }
-        self.time_crowded(cost, work)
+        self.time_oversubscribed(cost, work)
     }
 
     /// The same prices for messages between nodes: that a network is so much slower than shared

@@ -540,7 +540,7 @@ fn acceptance_and_cost_are_equal_on_all_ranks() {
 /// The algorithms of whose work the model says that there is some of this kind, once it is found to
 /// be as much as the plans have. Of others it says nothing.
 fn as_the_model_says(
-    said: impl Fn(&AggregateWork) -> Option<usize>,
+    model: impl Fn(&AggregateWork) -> Option<usize>,
     done: impl Fn(&[Plan]) -> usize,
 ) -> Vec<(&'static str, &'static str)> {
     let mut predicted = BTreeSet::new();
@@ -553,9 +553,9 @@ fn as_the_model_says(
             calls.iter_mut().for_each(|call| call.nodes = NodeMap::ONE);
             let work =
                 row.accepts(&calls[0]).map_or(AggregateWork::default(), |()| row.work(&calls[0]));
-            let Some(said) = said(&work) else { continue };
-            assert_eq!(said, done(&plans(*row, &calls)), "{row:?} on {:?}", calls[0]);
-            if said > 0 {
+            let Some(model) = model(&work) else { continue };
+            assert_eq!(model, done(&plans(*row, &calls)), "{row:?} on {:?}", calls[0]);
+            if model > 0 {
                 predicted.insert((row.collective().name(), row.name()));
             }
         }
@@ -592,8 +592,8 @@ fn repeated_messages_are_as_many_as_the_model_says() {
         ("bcast", "linear"),
         ("bcast", "segmented_linear"),
     ];
-    let said = |work: &AggregateWork| Some(work.repeated).filter(|&bytes| bytes > 0);
-    assert_eq!(as_the_model_says(said, repeated), expected);
+    let model = |work: &AggregateWork| Some(work.repeated).filter(|&bytes| bytes > 0);
+    assert_eq!(as_the_model_says(model, repeated), expected);
 }
 
 /// Messages of what a rank has received before, as it came or reduced.
@@ -627,8 +627,8 @@ fn messages_that_are_sent_on_are_as_many_as_the_model_says() {
         ("scatter", "binomial"),
     ];
     let flows = |work: &AggregateWork| work.waits == 0 && work.messages > 0;
-    let said = |work: &AggregateWork| flows(work).then_some(work.sent_on);
-    assert_eq!(as_the_model_says(said, sent_on), expected);
+    let model = |work: &AggregateWork| flows(work).then_some(work.sent_on);
+    assert_eq!(as_the_model_says(model, sent_on), expected);
 }
 
 /// In one exchange of all with all, a rank announces what others may copy before it begins to

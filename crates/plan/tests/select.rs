@@ -672,7 +672,7 @@ fn a_wrong_call_is_not_planned() {
 #[test]
 fn the_fixed_choice_looks_at_the_call_alone() {
     let machine = CostParams::default().shared(32, 1);
-    let crowded = Tuning { machine, ..Tuning::default() };
+    let oversubscribed = Tuning { machine, ..Tuning::default() };
     let mut differ = 0;
     for (ranks, count) in [(1, 1), (2, 1), (7, 100), (16, 1), (32, 1), (32, 4000), (65, 1 << 18)] {
         for commutative in [false, true] {
@@ -684,7 +684,7 @@ fn the_fixed_choice_looks_at_the_call_alone() {
             };
             let first = name(&all[0]);
             assert!(all.iter().all(|call| name(call) == first));
-            differ += usize::from(chosen(&all[0], &crowded).0 != first);
+            differ += usize::from(chosen(&all[0], &oversubscribed).0 != first);
         }
     }
     assert!(differ > 0, "the prices of a machine never matter");

@@ -455,16 +455,16 @@ impl Call<'_> {
     #[inline]
     pub(crate) fn perform(&self, collective: &Collective<'_>) -> AbiResult {
         let on = self.comm.on();
-        let said = self.comm.inside().zip(self.words.as_ref());
+        let signature = self.comm.inside().zip(self.words.as_ref());
         match *self.form {
-            Form::Blocking => match said {
+            Form::Blocking => match signature {
                 // SAFETY: promised when this was made.
                 Some((inside, words)) => unsafe { collective.run_keyed(inside, words) }?,
                 // SAFETY: promised when this was made.
                 None => unsafe { collective.run(on) }?,
             },
             Form::Nonblocking(place) => {
-                let request = match said {
+                let request = match signature {
                     // SAFETY: promised when this was made.
                     Some((inside, words)) => unsafe { collective.start_keyed(inside, words) }?,
                     // SAFETY: promised when this was made.

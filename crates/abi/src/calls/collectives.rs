@@ -24,10 +24,10 @@ pub(crate) unsafe fn barrier(comm: MPI_Comm, form: Form) -> AbiResult {
         let collective = Collective::Barrier;
         call.perform(&collective)
     };
-    let said =
+    let signature =
         signature(CollectiveKind::Barrier, NO_ROOT, NO_OP, [HandleSide::NONE, HandleSide::NONE]);
     // SAFETY: the program passes what the standard says.
-    unsafe { Call::dispatch(comm, form, said, work) }
+    unsafe { Call::dispatch(comm, form, signature, work) }
 }
 
 /// `MPI_Bcast`
@@ -49,9 +49,9 @@ pub(crate) unsafe fn bcast(
         call.perform(&collective)
     };
     let data = HandleSide(buffer, count, datatype);
-    let said = signature(CollectiveKind::Bcast, root, NO_OP, [HandleSide::NONE, data]);
+    let signature = signature(CollectiveKind::Bcast, root, NO_OP, [HandleSide::NONE, data]);
     // SAFETY: the program passes what the standard says.
-    unsafe { Call::dispatch(comm, form, said, work) }
+    unsafe { Call::dispatch(comm, form, signature, work) }
 }
 
 /// `MPI_Gather`
@@ -76,9 +76,9 @@ pub(crate) unsafe fn gather(
     };
     let sides =
         [HandleSide(sendbuf, sendcount, sendtype), HandleSide(recvbuf, recvcount, recvtype)];
-    let said = signature(CollectiveKind::Gather, root, NO_OP, sides);
+    let signature = signature(CollectiveKind::Gather, root, NO_OP, sides);
     // SAFETY: the program passes what the standard says.
-    unsafe { Call::dispatch(comm, form, said, work) }
+    unsafe { Call::dispatch(comm, form, signature, work) }
 }
 
 /// `MPI_Gatherv`
@@ -131,9 +131,9 @@ pub(crate) unsafe fn scatter(
     };
     let sides =
         [HandleSide(sendbuf, sendcount, sendtype), HandleSide(recvbuf, recvcount, recvtype)];
-    let said = signature(CollectiveKind::Scatter, root, NO_OP, sides);
+    let signature = signature(CollectiveKind::Scatter, root, NO_OP, sides);
     // SAFETY: the program passes what the standard says.
-    unsafe { Call::dispatch(comm, form, said, work) }
+    unsafe { Call::dispatch(comm, form, signature, work) }
 }
 
 /// `MPI_Scatterv`
@@ -186,9 +186,9 @@ macro_rules! of_blocks {
             };
             let send = HandleSide(sendbuf, sendcount, sendtype);
             let receive = HandleSide(recvbuf, recvcount, recvtype);
-            let said = signature(CollectiveKind::$collective, NO_ROOT, NO_OP, [send, receive]);
+            let signature = signature(CollectiveKind::$collective, NO_ROOT, NO_OP, [send, receive]);
             // SAFETY: the program passes what the standard says.
-            unsafe { Call::dispatch(comm, form, said, work) }
+            unsafe { Call::dispatch(comm, form, signature, work) }
         }
     )*};
 }
@@ -299,9 +299,9 @@ pub(crate) unsafe fn reduce(
         call.perform(&collective)
     };
     let sides = [HandleSide(sendbuf, count, datatype), HandleSide(recvbuf, count, datatype)];
-    let said = signature(CollectiveKind::Reduce, root, op, sides);
+    let signature = signature(CollectiveKind::Reduce, root, op, sides);
     // SAFETY: the program passes what the standard says.
-    unsafe { Call::dispatch(comm, form, said, work) }
+    unsafe { Call::dispatch(comm, form, signature, work) }
 }
 
 /// Where the result of a reduction goes: nowhere if this rank gets none, as the first one of an
@@ -340,9 +340,9 @@ macro_rules! reductions {
             };
             let send = HandleSide(sendbuf, count, datatype);
             let receive = HandleSide(recvbuf, count, datatype);
-            let said = signature(CollectiveKind::$collective, NO_ROOT, op, [send, receive]);
+            let signature = signature(CollectiveKind::$collective, NO_ROOT, op, [send, receive]);
             // SAFETY: the program passes what the standard says.
-            unsafe { Call::dispatch(comm, form, said, work) }
+            unsafe { Call::dispatch(comm, form, signature, work) }
         }
     )*};
 }

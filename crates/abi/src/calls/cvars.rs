@@ -31,16 +31,40 @@ const fn setting(name: &'static str, verbosity: c_int, meaning: &'static str) ->
 
 /// All of them.
 pub(crate) static ALL: [Setting; 12] = [
-    setting(motet::ALGORITHM, TUNER, "Algorithms to use, as in allreduce=ring,bcast=binomial."),
-    setting(motet::WISDOM, TUNER, "A file with measured choices of algorithms, or its lines."),
-    setting(motet::SAVE_WISDOM, TUNER, "A file into which each rank merges its measured choices."),
-    setting(motet::MACHINE, TUNER, "A file with the prices of this machine, its lines, or off."),
-    setting(motet::SINGLE_COPY, DETAIL, "off: never use cross-memory attach for large messages."),
-    setting(motet::CHANNELS, DETAIL, "off: persistent operations send tagged messages."),
-    setting(motet::CHECK, USER, "1: the ranks compare their collective calls."),
-    setting(motet::HANG_SECONDS, USER, "Report each wait that takes longer than this, in seconds."),
-    setting(motet::MAX_PENDING, USER, "The largest number of pending operations of a rank."),
-    setting(motet::RANKS_PER_NODE, DETAIL, "The number of consecutive ranks to treat as one node."),
+    setting(
+        motet::env::ALGORITHM,
+        TUNER,
+        "Algorithms to use, as in allreduce=ring,bcast=binomial.",
+    ),
+    setting(motet::env::WISDOM, TUNER, "A file with measured choices of algorithms, or its lines."),
+    setting(
+        motet::env::SAVE_WISDOM,
+        TUNER,
+        "A file into which each rank merges its measured choices.",
+    ),
+    setting(
+        motet::env::MACHINE,
+        TUNER,
+        "A file with the prices of this machine, its lines, or off.",
+    ),
+    setting(
+        motet::env::SINGLE_COPY,
+        DETAIL,
+        "off: never use cross-memory attach for large messages.",
+    ),
+    setting(motet::env::CHANNELS, DETAIL, "off: persistent operations send tagged messages."),
+    setting(motet::env::CHECK, USER, "1: the ranks compare their collective calls."),
+    setting(
+        motet::env::HANG_SECONDS,
+        USER,
+        "Report each wait that takes longer than this, in seconds.",
+    ),
+    setting(motet::env::MAX_PENDING, USER, "The largest number of pending operations of a rank."),
+    setting(
+        motet::env::RANKS_PER_NODE,
+        DETAIL,
+        "The number of consecutive ranks to treat as one node.",
+    ),
     setting(objects::INITIAL_HANDLER, USER, "The initial error handler of a program."),
     setting(error_codes::ERROR_CODES, USER, "classes: calls return error classes, not codes."),
 ];

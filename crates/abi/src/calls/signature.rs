@@ -75,8 +75,8 @@ mod tests {
         let int = MPI_INT;
         let byte = crate::constants::MPI_BYTE;
         let reduce = CollectiveKind::Reduce;
-        let said = say(reduce, 0, MPI_SUM, (one, 1, int), (two, 1, int));
-        assert_eq!(said, say(reduce, 0, MPI_SUM, (two, 1, int), (one, 1, int)));
+        let signature = say(reduce, 0, MPI_SUM, (one, 1, int), (two, 1, int));
+        assert_eq!(signature, say(reduce, 0, MPI_SUM, (two, 1, int), (one, 1, int)));
         for other in [
             say(CollectiveKind::Bcast, 0, MPI_SUM, (one, 1, int), (two, 1, int)),
             say(reduce, 1, MPI_SUM, (one, 1, int), (two, 1, int)),
@@ -90,7 +90,7 @@ mod tests {
             say(reduce, 0, MPI_SUM, (std::ptr::null(), 1, int), (two, 1, int)),
             say(reduce, 0, MPI_SUM, (one, 1, int), (std::ptr::null(), 1, int)),
         ] {
-            assert_ne!(said, other);
+            assert_ne!(signature, other);
         }
     }
 

@@ -3,7 +3,7 @@
 use std::env;
 use std::sync::{Mutex, OnceLock};
 
-use motet::{DETERMINISTIC, ErrorClass, Info};
+use motet::{ErrorClass, Info, hint::DETERMINISTIC};
 
 use super::INITIAL_HANDLER;
 use crate::arena::{Arena, ObjectRef};

@@ -184,10 +184,10 @@ pub(crate) fn findings(path: &Path) -> Vec<String> {
     let theirs = std::fs::read_to_string(path).expect("the header can be read");
     let (ours, theirs) = (Names::of(&crate::ours()), Names::of(&theirs));
     let questions = questions(&theirs);
-    let said = compiler::said(&program(path, &questions));
-    assert_eq!(said.lines().count(), questions.len(), "each question has an answer");
+    let answers = compiler::answers(&program(path, &questions));
+    assert_eq!(answers.lines().count(), questions.len(), "each question has an answer");
     let mut findings = Vec::new();
-    for (answer, Question { about, right, .. }) in said.lines().zip(&questions) {
+    for (answer, Question { about, right, .. }) in answers.lines().zip(&questions) {
         match answer.parse::<i64>() {
             Ok(is) if is == *right => {}
             _ if about.starts_with("type of ") => findings.push(format!("{about} differs")),

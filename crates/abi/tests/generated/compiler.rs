@@ -33,7 +33,7 @@ pub(crate) fn compile(program: &str, options: &[&str], text: &str) -> Result<(),
 
 /// What a program writes that was compiled from a text.
 #[track_caller]
-pub(crate) fn said(text: &str) -> String {
+pub(crate) fn answers(text: &str) -> String {
     let folder = tempfile::tempdir().expect("there is room for a file");
     let program = folder.path().join("program");
     let place = program.to_str().expect("a path in ASCII");

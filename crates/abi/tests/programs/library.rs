@@ -128,11 +128,11 @@ fn joins_and_leaves_fast(workshop: &Workshop) -> Outcome {
     workshop.compile_one(&program)?;
     let mut fastest = u64::MAX;
     for _ in 0..RUNS {
-        let said = tool(&mut workshop.command(&workshop.path(&program.name), 2))?;
+        let printed = tool(&mut workshop.command(&workshop.path(&program.name), 2))?;
         let times: Vec<u64> =
-            said.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+            printed.split_whitespace().filter_map(|word| word.parse().ok()).collect();
         if times.len() != 2 {
-            return Err(format!("two ranks said: {said}").into());
+            return Err(format!("two ranks said: {printed}").into());
         }
         fastest = fastest.min(times.into_iter().max().unwrap_or(u64::MAX));
     }
@@ -148,10 +148,11 @@ fn benchmark_runs(workshop: &Workshop) -> Outcome {
     let command = || workshop.command(&workshop.path(&program.name), 2);
     let operations = tool(command().arg("-l"))?;
     let operations: BTreeSet<&str> = operations.lines().collect();
-    let said = tool(command().args(["-t", "-s", "0.0002", "-r", "3", "-b", "8", "-b", "70000"]))?;
+    let printed =
+        tool(command().args(["-t", "-s", "0.0002", "-r", "3", "-b", "8", "-b", "70000"]))?;
     let mut figures = 0;
     let mut measured = BTreeSet::new();
-    for line in said.lines() {
+    for line in printed.lines() {
         let fields: Vec<&str> = line.split('\t').collect();
         let figure = fields.get(4).and_then(|figure| figure.parse::<f64>().ok());
         if fields.len() != 5 || figure.is_none_or(|figure| figure <= 0.0) {
@@ -165,7 +166,7 @@ fn benchmark_runs(workshop: &Workshop) -> Outcome {
     if measured == operations && figures == expected {
         return Ok(());
     }
-    Err(format!("{figures} figures, {expected} were expected:\n{said}").into())
+    Err(format!("{figures} figures, {expected} were expected:\n{printed}").into())
 }
 
 /// Users look for their faults with it, and must not find ours: no access to memory that is not

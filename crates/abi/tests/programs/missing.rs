@@ -24,12 +24,12 @@ pub(crate) fn says_so(workshop: &Workshop) -> Outcome {
     fs::write(&source, says + "    return MPI_Finalize();\n}\n")?;
     workshop.compile_file(&source, "missing")?;
     let output = workshop.limited(&workshop.path("missing")).output()?;
-    let said = String::from_utf8_lossy(&output.stdout);
+    let printed = String::from_utf8_lossy(&output.stdout);
     let expected: String =
         missing.iter().map(|function| format!("{} is missing\n", function.name)).collect();
-    if missing.len() < 100 || !output.status.success() || said != expected {
+    if missing.len() < 100 || !output.status.success() || printed != expected {
         let errors = String::from_utf8_lossy(&output.stderr);
-        return Err(format!("{}\n{said}{errors}", output.status).into());
+        return Err(format!("{}\n{printed}{errors}", output.status).into());
     }
     Ok(())
 }

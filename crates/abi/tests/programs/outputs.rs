@@ -118,9 +118,9 @@ pub(crate) fn are_null(workshop: &Workshop) -> Outcome {
             command.arg("early").env("MOTET_INITIAL_ERRHANDLER", "mpi_errors_return");
         }
         let output = command.output()?;
-        let said = String::from_utf8_lossy(&output.stdout);
-        let wrong: Vec<&str> = said.lines().filter(|line| line.contains(' ')).collect();
-        let is_right = output.status.success() && said.lines().eq(expected.iter());
+        let printed = String::from_utf8_lossy(&output.stdout);
+        let wrong: Vec<&str> = printed.lines().filter(|line| line.contains(' ')).collect();
+        let is_right = output.status.success() && printed.lines().eq(expected.iter());
         if tried.len() < 250 || !is_right {
             let errors = String::from_utf8_lossy(&output.stderr);
             let when = if early { "before MPI_Init: " } else { "" };

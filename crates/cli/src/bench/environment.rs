@@ -15,8 +15,13 @@ use crate::output::Mistake;
 use crate::plan::example::{Example, Sizes};
 
 /// The variables that influence the measurement.
-const VARIABLES: [&str; 5] =
-    [motet::ALGORITHM, motet::WISDOM, motet::MACHINE, motet::SINGLE_COPY, motet::CHANNELS];
+const VARIABLES: [&str; 5] = [
+    motet::env::ALGORITHM,
+    motet::env::WISDOM,
+    motet::env::MACHINE,
+    motet::env::SINGLE_COPY,
+    motet::env::CHANNELS,
+];
 
 /// Selects these algorithms, through the variable for it.
 ///
@@ -37,14 +42,14 @@ pub(super) fn set_algorithms(text: &str, measured: &[Measured]) -> anyhow::Resul
         return Err(Mistake(format!("--algorithm: {error}")).into());
     }
     // The last entry for a collective counts.
-    let value = match env::var(motet::ALGORITHM) {
+    let value = match env::var(motet::env::ALGORITHM) {
         Ok(value) if value.ends_with(&wanted) => return Ok(()),
         Ok(value) => format!("{value},{wanted}"),
         Err(_) => wanted,
     };
     let mut words = env::args_os();
     let mut again = Command::new(env::current_exe()?);
-    again.arg0(words.next().unwrap_or_default()).args(words).env(motet::ALGORITHM, value);
+    again.arg0(words.next().unwrap_or_default()).args(words).env(motet::env::ALGORITHM, value);
     Err(again.exec().into())
 }
 

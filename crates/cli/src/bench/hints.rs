@@ -13,7 +13,10 @@
 
 use std::time::Instant;
 
-use motet::{Communicator, ENFORCE, Info, PREVIOUS, REUSE, Sum};
+use motet::{
+    Communicator, Info, Sum,
+    hint::{ENFORCE, PREVIOUS, REUSE},
+};
 
 use super::case::{Case, ELEMENT_BYTES, Form};
 use super::measure::{TimeWindow, in_turns, nearest, percentiles};

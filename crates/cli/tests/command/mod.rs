@@ -52,7 +52,7 @@ pub(crate) fn end(mut command: Command) -> Ended {
 
 /// What a command says that ends well.
 #[track_caller]
-pub(crate) fn said(words: &str) -> String {
+pub(crate) fn printed(words: &str) -> String {
     let ended = end(motet(words));
     assert_eq!((ended.code, ended.err.as_str()), (Some(0), ""), "{words}: {}", ended.out);
     ended.out

@@ -45,7 +45,7 @@ const LAUNCHER_KILL_TIMEOUT: Duration = Duration::from_secs(2);
 /// all ranks.
 #[derive(Debug)]
 pub struct ForeignLauncher {
-    roster: HostMap,
+    host_map: HostMap,
     /// `None` after the last call.
     ties: Mutex<Option<Ties>>,
     /// The fork generation of the process that was launched; its children by `fork` have another
@@ -57,39 +57,39 @@ pub struct ForeignLauncher {
 #[derive(Debug)]
 struct Ties {
     segment: Arc<SharedSegment>,
-    board: Box<dyn KeyValueSpace>,
-    vigil: Option<ProcessWatch>,
+    kvs: Box<dyn KeyValueSpace>,
+    watch: Option<ProcessWatch>,
 }
 
 /// What a rank needs to communicate with the others.
 struct PeerSetup {
-    roster: HostMap,
+    host_map: HostMap,
     segment: Arc<SharedSegment>,
-    wire: Option<Box<Network>>,
-    vigil: Option<ProcessWatch>,
+    network: Option<Box<Network>>,
+    watch: Option<ProcessWatch>,
 }
 
 impl PeerSetup {
-    fn by(board: &mut dyn KeyValueSpace) -> Result<PeerSetup> {
-        let mut roster = HostMap::gather(board, &RankInfo::own())?;
+    fn by(kvs: &mut dyn KeyValueSpace) -> Result<PeerSetup> {
+        let mut host_map = HostMap::gather(kvs, &RankInfo::own())?;
         if let Some(share) = ranks_per_segment()? {
-            roster.divide(share);
+            host_map.divide(share);
         }
-        let segment = shared_segment::enter(board, &roster)?;
-        let wire = (roster.hosts() > 1).then(|| {
-            let hosts: Vec<_> = (0..roster.ranks()).map(|rank| roster.host(rank)).collect();
-            let leaves_host = roster.leaves_host();
+        let segment = shared_segment::enter(kvs, &host_map)?;
+        let network = (host_map.hosts() > 1).then(|| {
+            let hosts: Vec<_> = (0..host_map.ranks()).map(|rank| host_map.host(rank)).collect();
+            let leaves_host = host_map.leaves_host();
             let reach = NetworkScope { hosts: &hosts, leaves_host, writes: None };
-            Network::open(board, &segment, reach).map(Box::new)
+            Network::open(kvs, &segment, reach).map(Box::new)
         });
-        let wire = wire.transpose()?;
+        let network = network.transpose()?;
         let process = |rank: usize| {
-            let card = roster.rank_info(rank);
+            let card = host_map.rank_info(rank);
             (Peer(rank as u32), (card.process, card.started))
         };
-        let processes = roster.neighbours().into_iter().map(process).collect();
-        let vigil = ProcessWatch::begin(segment.clone(), Peer(roster.rank() as u32), processes)?;
-        Ok(PeerSetup { roster, segment, wire, vigil })
+        let processes = host_map.neighbours().into_iter().map(process).collect();
+        let watch = ProcessWatch::begin(segment.clone(), Peer(host_map.rank() as u32), processes)?;
+        Ok(PeerSetup { host_map, segment, network, watch })
     }
 }
 
@@ -99,31 +99,31 @@ impl ForeignLauncher {
     /// # Errors
     /// Those of the key-value space, of the system, and of the network if ranks are on several
     /// hosts.
-    pub(super) fn seat(mut board: Box<dyn KeyValueSpace>) -> Result<JoinedRank> {
+    pub(super) fn seat(mut kvs: Box<dyn KeyValueSpace>) -> Result<JoinedRank> {
         IS_LAUNCHED.store(true, Ordering::Relaxed);
-        let PeerSetup { roster, segment, wire, vigil } = match PeerSetup::by(&mut *board) {
+        let PeerSetup { host_map, segment, network, watch } = match PeerSetup::by(&mut *kvs) {
             Ok(found) => found,
             Err(error) => {
                 // If its connection breaks, a launcher ends the job at once, before the user has
                 // read the reason. So the connection breaks only when this process ends.
-                std::mem::forget(board);
+                std::mem::forget(kvs);
                 return Err(error);
             }
         };
-        let (rank, place) = (Peer(roster.rank() as u32), roster.local_rank());
-        let ties = Ties { segment: segment.clone(), board, vigil };
+        let (rank, place) = (Peer(host_map.rank() as u32), host_map.local_rank());
+        let ties = Ties { segment: segment.clone(), kvs, watch };
         let generation = forking::generation();
         let launched =
-            Arc::new(ForeignLauncher { roster, ties: Mutex::new(Some(ties)), generation });
+            Arc::new(ForeignLauncher { host_map, ties: Mutex::new(Some(ties)), generation });
         // The process joins once, so no value is set before.
         let _ = OWN.set(launched.clone());
         let is_process = true;
-        Ok(JoinedRank { segment, rank, place, is_process, wire, launched: Some(launched) })
+        Ok(JoinedRank { segment, rank, place, is_process, network, launched: Some(launched) })
     }
 
     /// The hosts of all ranks.
     pub fn host_map(&self) -> &HostMap {
-        &self.roster
+        &self.host_map
     }
 
     /// The last call: this rank has left the world in good order. The second call does nothing.
@@ -133,9 +133,9 @@ impl ForeignLauncher {
     /// death.
     pub fn leave(&self) -> Result<()> {
         let ties = self.ties.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(Ties { mut board, vigil, .. }) = ties else { return Ok(()) };
-        drop(vigil);
-        board.finalize()
+        let Some(Ties { mut kvs, watch, .. }) = ties else { return Ok(()) };
+        drop(watch);
+        kvs.finalize()
     }
 
     fn abort(&self, code: u8, text: &str) {
@@ -148,15 +148,15 @@ impl ForeignLauncher {
                 Err(_) => return,
             }
         };
-        if let Some(Ties { segment, board, .. }) = &mut *ties {
+        if let Some(Ties { segment, kvs, .. }) = &mut *ties {
             if segment.failure().is_some() {
                 thread::sleep(
                     ABORT_DELAY
-                        + ABORT_DELAY_PER_RANK * self.roster.rank().min(DELAYED_RANKS_MAX) as u32,
+                        + ABORT_DELAY_PER_RANK * self.host_map.rank().min(DELAYED_RANKS_MAX) as u32,
                 );
             }
             thread::sleep(LAST_OUTPUT_DELAY);
-            board.abort(code, text);
+            kvs.abort(code, text);
             thread::sleep(LAUNCHER_KILL_TIMEOUT);
         }
     }

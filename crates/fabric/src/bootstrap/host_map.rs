@@ -117,8 +117,8 @@ impl HostMap {
     ///
     /// # Errors
     /// Those of the key-value space; a rank of another version.
-    pub fn gather(board: &mut dyn KeyValueSpace, own: &RankInfo) -> Result<HostMap> {
-        let texts = all_gather(board, CARD, own.text().as_bytes())?;
+    pub fn gather(kvs: &mut dyn KeyValueSpace, own: &RankInfo) -> Result<HostMap> {
+        let texts = all_gather(kvs, CARD, own.text().as_bytes())?;
         let mut cards = Vec::with_capacity(texts.len());
         for (rank, text) in texts.iter().enumerate() {
             let text = String::from_utf8_lossy(text);
@@ -133,7 +133,7 @@ impl HostMap {
             let text = || Error::Environment(format!("rank {rank} tells nothing about itself"));
             cards.push(card.ok_or_else(text)?);
         }
-        Ok(HostMap::new(board.rank(), cards))
+        Ok(HostMap::new(kvs.rank(), cards))
     }
 
     fn new(rank: usize, cards: Vec<RankInfo>) -> HostMap {
@@ -274,19 +274,22 @@ mod tests {
     #[test]
     fn all_that_see_the_same_are_on_one_host() {
         let cards = ["b", "a", "b", "c", "a"].map(|host| card(host, 1, &[3]));
-        let roster = HostMap::new(2, cards.to_vec());
-        assert_eq!((roster.hosts(), roster.neighbours()), (3, vec![0, 2]));
-        assert_eq!([0, 1, 2, 3, 4].map(|rank| roster.host(rank)), [0, 1, 0, 2, 1]);
-        assert_eq!((roster.rank(), roster.ranks(), roster.rank_info(4).process), (2, 5, 1));
+        let host_map = HostMap::new(2, cards.to_vec());
+        assert_eq!((host_map.hosts(), host_map.neighbours()), (3, vec![0, 2]));
+        assert_eq!([0, 1, 2, 3, 4].map(|rank| host_map.host(rank)), [0, 1, 0, 2, 1]);
+        assert_eq!((host_map.rank(), host_map.ranks(), host_map.rank_info(4).process), (2, 5, 1));
     }
 
     #[test]
     fn cores_of_a_host_are_those_of_all_its_ranks() {
         let cards = [card("a", 1, &[0b0011]), card("a", 2, &[0b0110, 1]), card("b", 3, &[!0])];
-        let mut roster = HostMap::new(0, cards.to_vec());
-        assert_eq!((roster.cores(), roster.local_ranks()), (4, 2));
-        roster.divide(1);
-        assert_eq!((roster.cores(), roster.local_ranks(), roster.neighbours()), (4, 2, vec![0]));
+        let mut host_map = HostMap::new(0, cards.to_vec());
+        assert_eq!((host_map.cores(), host_map.local_ranks()), (4, 2));
+        host_map.divide(1);
+        assert_eq!(
+            (host_map.cores(), host_map.local_ranks(), host_map.neighbours()),
+            (4, 2, vec![0])
+        );
         assert_eq!(HostMap::new(0, vec![card("a", 1, &[])]).cores(), 1);
         let places: Vec<_> =
             (0..3).map(|rank| HostMap::new(rank, cards.to_vec()).local_rank()).collect();

@@ -18,7 +18,7 @@ pub struct JoinedRank {
     /// Whether this process is the rank, and contains no other one.
     pub is_process: bool,
     /// The network to ranks on other hosts, if there are any.
-    pub wire: Option<Box<Network>>,
+    pub network: Option<Box<Network>>,
     /// The launcher of another library, if one has started this process.
     pub launched: Option<Arc<ForeignLauncher>>,
 }
@@ -28,5 +28,5 @@ pub(super) fn take(segment: &Arc<SharedSegment>, rank: usize) -> JoinedRank {
     let (rank, place) = (Peer(rank as u32), rank);
     segment.enter(rank, std::process::id());
     let (segment, is_process) = (Arc::clone(segment), segment.is_shared());
-    JoinedRank { segment, rank, place, is_process, wire: None, launched: None }
+    JoinedRank { segment, rank, place, is_process, network: None, launched: None }
 }

@@ -191,37 +191,37 @@ mod tests {
     fn the_death_of_the_next_is_told() {
         let (segment, mut next, other) = (world(3), Idler::start(), Idler::start());
         let processes = in_order([other.process(), own(), next.process()]);
-        let vigil = ProcessWatch::begin(segment.clone(), Peer(1), processes).unwrap();
+        let watch = ProcessWatch::begin(segment.clone(), Peer(1), processes).unwrap();
         assert_eq!(failure_within(&segment, SHORT), None);
         next.kill();
         let failure = Failure { rank: Peer(2), how: How::Vanished };
         assert_eq!(failure_within(&segment, LONG), Some(failure));
-        drop(vigil);
+        drop(watch);
     }
 
     #[test]
     fn whom_one_that_has_left_has_watched_is_watched_by_another() {
         let (segment, next, mut last) = (world(3), Idler::start(), Idler::start());
         let processes = in_order([own(), next.process(), last.process()]);
-        let vigil = ProcessWatch::begin(segment.clone(), Peer(0), processes).unwrap();
+        let watch = ProcessWatch::begin(segment.clone(), Peer(0), processes).unwrap();
         // It has left, but lives on.
         segment.leave(Peer(1));
         last.kill();
         let failure = Failure { rank: Peer(2), how: How::Vanished };
         assert_eq!(failure_within(&segment, LONG), Some(failure));
-        drop(vigil);
+        drop(watch);
     }
 
     #[test]
     fn who_has_left_may_end() {
         let (segment, mut next) = (world(2), Idler::start());
-        let vigil =
+        let watch =
             ProcessWatch::begin(segment.clone(), Peer(0), in_order([own(), next.process()]))
                 .unwrap();
         segment.leave(Peer(1));
         next.kill();
         assert_eq!(failure_within(&segment, 4 * SHORT), None);
-        drop(vigil);
+        drop(watch);
     }
 
     #[test]
@@ -229,9 +229,9 @@ mod tests {
         let (segment, next) = (world(2), Idler::start());
         let (process, start) = next.process();
         let processes = in_order([own(), (process, start - 1)]);
-        let vigil = ProcessWatch::begin(segment.clone(), Peer(0), processes).unwrap();
+        let watch = ProcessWatch::begin(segment.clone(), Peer(0), processes).unwrap();
         assert!(failure_within(&segment, LONG).is_some());
-        drop(vigil);
+        drop(watch);
     }
 
     #[test]
@@ -254,13 +254,13 @@ mod tests {
     }
 
     #[test]
-    fn a_vigil_ends_at_once_and_one_rank_needs_none() {
+    fn a_watch_ends_at_once_and_one_rank_needs_none() {
         let (segment, next) = (world(2), Idler::start());
-        let vigil =
+        let watch =
             ProcessWatch::begin(segment.clone(), Peer(0), in_order([own(), next.process()]))
                 .unwrap();
         let begun = Instant::now();
-        drop(vigil);
+        drop(watch);
         assert!(begun.elapsed() < WATCH_PERIOD);
         assert_eq!(segment.failure(), None);
         assert!(ProcessWatch::begin(world(1), Peer(0), in_order([own()])).unwrap().is_none());

@@ -34,15 +34,15 @@ const DESCRIPTOR: &str = "descriptor ";
 ///
 /// # Errors
 /// Memory is refused, or the system does not let ranks share it; and those of the key-value space.
-pub(super) fn enter(board: &mut dyn KeyValueSpace, roster: &HostMap) -> Result<Arc<SharedSegment>> {
-    let neighbours = roster.neighbours();
-    let (leader, me) = (neighbours[0], Peer(roster.rank() as u32));
-    let leads = roster.rank() == leader;
-    let layout = Layout::of_host(roster.ranks(), neighbours.len())?;
-    let made = leads.then(|| SharedSegment::shared_by(layout, cores(roster)));
+pub(super) fn enter(kvs: &mut dyn KeyValueSpace, host_map: &HostMap) -> Result<Arc<SharedSegment>> {
+    let neighbours = host_map.neighbours();
+    let (leader, me) = (neighbours[0], Peer(host_map.rank() as u32));
+    let leads = host_map.rank() == leader;
+    let layout = Layout::of_host(host_map.ranks(), neighbours.len())?;
+    let made = leads.then(|| SharedSegment::shared_by(layout, cores(host_map)));
     if let Some(Ok((segment, _))) = &made {
-        segment.set_local_ranks(roster.local_ranks());
-        segment.set_spans_scheduling_groups(roster.spans_scheduling_groups());
+        segment.set_local_ranks(host_map.local_ranks());
+        segment.set_spans_scheduling_groups(host_map.spans_scheduling_groups());
         segment.set_prefers_memcpy(CopyBandwidth::measure().prefers_memcpy());
     }
     if let Some(made) = &made {
@@ -50,14 +50,14 @@ pub(super) fn enter(board: &mut dyn KeyValueSpace, roster: &HostMap) -> Result<A
             Ok((_, file)) => format!("{DESCRIPTOR}{}", file.as_raw_fd()),
             Err(error) => error.to_string(),
         };
-        board.put(SEGMENT, text.as_bytes())?;
+        kvs.put(SEGMENT, text.as_bytes())?;
     }
-    board.fence()?;
+    kvs.fence()?;
     let found = match made {
         Some(made) => made,
         None => {
-            let text = board.get(leader, SEGMENT)?;
-            take_over(roster.rank_info(leader), &String::from_utf8_lossy(&text))
+            let text = kvs.get(leader, SEGMENT)?;
+            take_over(host_map.rank_info(leader), &String::from_utf8_lossy(&text))
                 .and_then(|file| Ok((SharedSegment::attach_as(file.as_fd(), layout)?, file)))
         }
     };
@@ -65,7 +65,7 @@ pub(super) fn enter(board: &mut dyn KeyValueSpace, roster: &HostMap) -> Result<A
         segment.enter(me, std::process::id());
     }
     // Until all ranks have reached this point, the leader keeps the file open and lives.
-    board.fence()?;
+    kvs.fence()?;
     let (segment, _file) = found?;
     wait_for_all(&segment, &neighbours)?;
     Ok(Arc::new(segment))
@@ -89,10 +89,10 @@ fn wait_for_all(segment: &SharedSegment, neighbours: &[usize]) -> Result<()> {
 
 /// The number of cores that the ranks of this host can use at once. Each rank may be bound to its
 /// own cores, while a control group limits the time of all of them.
-fn cores(roster: &HostMap) -> usize {
+fn cores(host_map: &HostMap) -> usize {
     let own = host::cores();
     let granted = own.allowed.filter(|&allowed| own.usable < allowed).map(|_| own.usable);
-    granted.map_or(roster.cores(), |granted| granted.min(roster.cores()))
+    granted.map_or(host_map.cores(), |granted| granted.min(host_map.cores()))
 }
 
 /// Takes over the descriptor that a leader has published.

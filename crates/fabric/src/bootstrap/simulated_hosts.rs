@@ -34,19 +34,19 @@ pub fn threads_apart(
     // They wait for each other, so each needs a thread.
     thread::scope(|scope| {
         let sit = |rank: usize| {
-            let mut board = Together { rank, common: Arc::clone(&common) };
+            let mut kvs = Together { rank, common: Arc::clone(&common) };
             let (segment, hosts) = (Arc::clone(&segments[hosts[rank]]), &hosts);
             scope.spawn(move || {
                 let reach = NetworkScope { hosts, leaves_host: false, writes };
-                let wire = Some(Box::new(Network::open(&mut board, &segment, reach)?));
+                let network = Some(Box::new(Network::open(&mut kvs, &segment, reach)?));
                 let (rank, place) = (Peer(rank as u32), rank);
                 segment.enter(rank, std::process::id());
-                Ok(JoinedRank { segment, rank, place, is_process: false, wire, launched: None })
+                Ok(JoinedRank { segment, rank, place, is_process: false, network, launched: None })
             })
         };
         let seats: Vec<_> = (0..ranks).map(sit).collect();
         let joined = seats.into_iter().map(|seat| seat.join());
-        joined.map(|seat| seat.expect("opening a wire does not panic")).collect()
+        joined.map(|seat| seat.expect("opening a network does not panic")).collect()
     })
 }
 
@@ -123,11 +123,11 @@ mod tests {
         let common = Arc::new(Common { ranks: 3, ..Common::default() });
         thread::scope(|scope| {
             for rank in 0..3 {
-                let mut board = Together { rank, common: Arc::clone(&common) };
+                let mut kvs = Together { rank, common: Arc::clone(&common) };
                 scope.spawn(move || {
                     for round in 0..50_u8 {
                         let name = format!("round-{round}");
-                        let told = crate::kvs::all_gather(&mut board, &name, &[round, rank as u8]);
+                        let told = crate::kvs::all_gather(&mut kvs, &name, &[round, rank as u8]);
                         assert_eq!(told.unwrap()[2], [round, 2]);
                     }
                 });

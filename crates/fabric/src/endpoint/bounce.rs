@@ -11,25 +11,25 @@ use std::sync::atomic::Ordering;
 use super::bounce_pool::{BounceBuffer, BouncePool, Readers};
 use super::in_place::InPlaceReceive;
 use super::nt_copy::CopyStrategy;
-use super::packet::Packet;
 use super::protocol::{EXCHANGE_MIN_BYTES, Outbound, is_multicast};
 use super::recv::Message;
 use super::recycle::{RecycledBuffers, give_back};
 use super::send::Outgoing;
 use super::{Completion, Endpoint, PostedRecv};
 use crate::copy_bandwidth::CopyBandwidth;
+use crate::packet::Packet;
 use crate::{Label, Peer, Region, SharedSegment, TrafficHint, TransferError, TypeCode, memcheck};
 
 /// Looks at the sender's progress between two times that the core is given away.
 const POLLS_PER_YIELD: u32 = 1000;
 
-/// The blocks of a rank.
+/// The bounce buffers of a rank.
 #[derive(Debug)]
 pub(super) struct BounceSender {
     pool: BouncePool,
     /// Those of others that this rank has read and not given back.
-    kept: RecycledBuffers,
-    /// Messages that were received, and are to be read in their blocks.
+    recycled: RecycledBuffers,
+    /// Messages that were received, and are to be read in their bounce buffers.
     pub(super) in_place: Vec<InPlaceReceive>,
     /// By rank of the world, whether a message has come from there since the last one of which
     /// [nobody said](TrafficHint::Unsaid) whether one does. Of those that are long enough to
@@ -41,10 +41,10 @@ pub(super) struct BounceSender {
 impl BounceSender {
     /// Those of a rank of this segment.
     pub(super) fn of(segment: &SharedSegment) -> BounceSender {
-        let (belt, kept) = (BouncePool::default(), RecycledBuffers::of(segment));
+        let (pool, recycled) = (BouncePool::default(), RecycledBuffers::of(segment));
         let came = vec![false; segment.layout().ranks()].into_boxed_slice();
-        let (lying, current) = (Vec::new(), None);
-        BounceSender { pool: belt, kept, in_place: lying, recent_traffic: came, current }
+        let (in_place, current) = (Vec::new(), None);
+        BounceSender { pool, recycled, in_place, recent_traffic: came, current }
     }
 
     /// Those of this rank that are still to be read.
@@ -64,7 +64,7 @@ impl BounceSender {
 struct Multicast {
     data: Region,
     operation: u64,
-    block: BounceBuffer,
+    buffer: BounceBuffer,
     /// Readers that have not been told of it.
     untold: u32,
 }
@@ -86,29 +86,30 @@ impl Endpoint {
         if readers > 0 {
             self.release_unannounced();
             let reply = self.thresholds.multicast_hint(reply);
-            // With a wire some of them may be on other hosts: a block that is for all would be
-            // filled in vain, for some or for all of them.
+            // With a network some of them may be on other hosts: a bounce buffer that is for all
+            // would be filled in vain, for some or for all of them.
             let are_here = self.network.is_none();
             let may = are_here && data.bytes() > self.thresholds.cell_max && {
                 let message = self.outbound(to, data, reply);
                 is_multicast(&self.thresholds, message, readers)
             };
             let all = if readers == 1 { Readers::One(to) } else { Readers::Several(readers) };
-            let block = may.then(|| self.free_block(data, all)).flatten();
-            if let Some(block) = block {
+            let buffer = may.then(|| self.allocate_buffer(data, all)).flatten();
+            if let Some(buffer) = buffer {
                 // SAFETY: readable by the caller's promise.
-                unsafe { self.fill_for(all, block, data) };
+                unsafe { self.fill_for(all, buffer, data) };
             }
-            let current = |block| Multicast { data, operation, block, untold: readers };
-            self.bounce.current = block.map(|block| current(BounceBuffer { filled: 0, ..block }));
+            let current = |buffer| Multicast { data, operation, buffer, untold: readers };
+            self.bounce.current =
+                buffer.map(|buffer| current(BounceBuffer { filled: 0, ..buffer }));
         }
         let Some(current) = &mut self.bounce.current else { return false };
         if current.data != data || current.operation != operation || current.untold == 0 {
             return false;
         }
         current.untold -= 1;
-        let block = current.block;
-        self.announce_bounce(to, Packet::Block { label, element, bytes: data.bytes() }, block);
+        let buffer = current.buffer;
+        self.announce_bounce(to, Packet::Bounced { label, element, bytes: data.bytes() }, buffer);
         true
     }
 
@@ -140,7 +141,7 @@ impl Endpoint {
         }
     }
 
-    /// Sends a message by a block of its own. `false` if it must go as others do.
+    /// Sends a message by a bounce buffer of its own. `false` if it must go as others do.
     ///
     /// # Safety
     /// `data` is readable now.
@@ -154,39 +155,40 @@ impl Endpoint {
             return false;
         }
         let bytes = data.bytes();
-        let Some(block) = self.free_block(data, Readers::One(to)) else { return false };
-        let packet = Packet::Block { label, element, bytes };
+        let Some(buffer) = self.allocate_buffer(data, Readers::One(to)) else { return false };
+        let packet = Packet::Bounced { label, element, bytes };
         if !self.thresholds.is_read_while_written(bytes, reply) {
             // SAFETY: readable by the caller's promise.
-            unsafe { self.fill(block, data, 0) };
-            self.announce_bounce(to, packet, BounceBuffer { filled: 0, ..block });
+            unsafe { self.fill(buffer, data, 0) };
+            self.announce_bounce(to, packet, BounceBuffer { filled: 0, ..buffer });
             return true;
         }
-        self.segment.word32(block.filled).store(0, Ordering::Relaxed);
-        self.announce_bounce(to, packet, block);
+        self.segment.word32(buffer.filled).store(0, Ordering::Relaxed);
+        self.announce_bounce(to, packet, buffer);
         let piece_bytes = self.thresholds.read_while_written_min;
         let mut at = 0;
         while at < bytes {
             let piece = data.part(at, piece_bytes.min(bytes - at));
             // SAFETY: as above.
-            unsafe { self.fill(block, piece, at) };
+            unsafe { self.fill(buffer, piece, at) };
             at += piece.bytes();
-            self.segment.word32(block.filled).store(at as u32, Ordering::Release);
+            self.segment.word32(buffer.filled).store(at as u32, Ordering::Release);
         }
         true
     }
 
-    fn announce_bounce(&mut self, to: Peer, packet: Packet, block: BounceBuffer) {
+    fn announce_bounce(&mut self, to: Peer, packet: Packet, buffer: BounceBuffer) {
         // It may have to wait for room in the lane, but the data need not.
-        let _ = self.submit(to, Outgoing::Words { packet, words: block.words() });
+        let _ = self.submit(to, Outgoing::Words { packet, words: buffer.words() });
     }
 
-    /// Copies a part of a message to its place in a free block that is long enough for all of it.
+    /// Copies a part of a message to its place in a free bounce buffer that is long enough for all
+    /// of it.
     ///
     /// # Safety
     /// `data` is readable now.
-    pub(super) unsafe fn fill(&mut self, block: BounceBuffer, data: Region, at: usize) {
-        let into = self.segment.at(block.data + at);
+    pub(super) unsafe fn fill(&mut self, buffer: BounceBuffer, data: Region, at: usize) {
+        let into = self.segment.at(buffer.data + at);
         if memcheck::is_here() {
             // SAFETY: as below.
             return unsafe { self.fill_watched(into, data) };
@@ -207,18 +209,18 @@ impl Endpoint {
         memcheck::mark_written(Region::new(into.as_ptr(), data.bytes()));
     }
 
-    /// Copies a message into a free block. What several ranks read at once that have cores, each
-    /// takes from the cache into which it was written, or from where the first one has put it;
+    /// Copies a message into a free bounce buffer. What several ranks read at once that have cores,
+    /// each takes from the cache into which it was written, or from where the first one has put it;
     /// from memory it takes each of them longer.
     ///
     /// # Safety
     /// `data` is readable now.
-    unsafe fn fill_for(&mut self, readers: Readers, block: BounceBuffer, data: Region) {
+    unsafe fn fill_for(&mut self, readers: Readers, buffer: BounceBuffer, data: Region) {
         if matches!(readers, Readers::One(_)) || self.segment.is_oversubscribed() {
             // SAFETY: passed on.
-            return unsafe { self.fill(block, data, 0) };
+            return unsafe { self.fill(buffer, data, 0) };
         }
-        let into = self.segment.at(block.data);
+        let into = self.segment.at(buffer.data);
         // SAFETY: as in `fill`.
         unsafe { into.as_ptr().copy_from_nonoverlapping(data.start(), data.bytes()) };
         memcheck::mark_written(Region::new(into.as_ptr(), data.bytes()));
@@ -231,96 +233,97 @@ impl Endpoint {
         pool.cut_for(&mut self.arena, &self.segment, 2 * CopyBandwidth::LONGEST);
     }
 
-    /// A block that nobody reads, for this message.
-    fn free_block(&mut self, data: Region, readers: Readers) -> Option<BounceBuffer> {
+    /// A bounce buffer that nobody reads, for this message.
+    fn allocate_buffer(&mut self, data: Region, readers: Readers) -> Option<BounceBuffer> {
         if let Readers::One(to) = readers
             && let Some(seat) = self.local_index(to)
-            && let Some(block) = self.bounce.kept.take(seat, data)
+            && let Some(buffer) = self.bounce.recycled.take(seat, data)
         {
-            self.segment.word32(block.readers).store(1, Ordering::Relaxed);
-            return Some(block);
+            self.segment.word32(buffer.readers).store(1, Ordering::Relaxed);
+            return Some(buffer);
         }
-        let block = self.bounce.pool.allocate(&mut self.arena, &self.segment, (data, readers));
+        let buffer = self.bounce.pool.allocate(&mut self.arena, &self.segment, (data, readers));
         if self.bounce.pool.has_grown() {
             // What was found of a shorter one says nothing of it, and its first copies are slow.
             self.copy_strategy = CopyStrategy::default();
         }
-        block
+        buffer
     }
 
     /// Those who have not been told of the last message never will be: something went wrong.
     fn release_unannounced(&mut self) {
-        if let Some(Multicast { block, untold, .. }) = self.bounce.current.take()
+        if let Some(Multicast { buffer, untold, .. }) = self.bounce.current.take()
             && untold > 0
         {
-            self.segment.word32(block.readers).fetch_sub(untold, Ordering::Release);
+            self.segment.word32(buffer.readers).fetch_sub(untold, Ordering::Release);
         }
     }
 
-    /// A message in a block meets its receive.
-    pub(super) fn receive_block(
+    /// A message in a bounce buffer meets its receive.
+    pub(super) fn receive_bounced(
         &mut self,
         message: Message,
-        block: BounceBuffer,
+        buffer: BounceBuffer,
         receive: &PostedRecv,
         done: &mut Vec<Completion>,
     ) {
-        let outcome = if self.try_in_place(&message, block, receive) {
+        let outcome = if self.try_in_place(&message, buffer, receive) {
             Ok(())
         } else {
-            self.take_from_block(&message, block, receive)
+            self.take_from_buffer(&message, buffer, receive)
         };
         done.push(message.completion(receive.token(), outcome));
     }
 
-    /// Copies a message out of its block, if it fits, and leaves the block.
-    pub(super) fn take_from_block(
+    /// Copies a message out of its bounce buffer, if it fits, and leaves the bounce buffer.
+    pub(super) fn take_from_buffer(
         &mut self,
         message: &Message,
-        block: BounceBuffer,
+        buffer: BounceBuffer,
         receive: &PostedRecv,
     ) -> Result<(), TransferError> {
         let outcome = message.fits(receive, &self.introductions);
-        let outcome = outcome.and_then(|()| self.copy_block(message, block, receive));
+        let outcome = outcome.and_then(|()| self.copy_bounced(message, buffer, receive));
         match outcome {
-            Ok(()) => self.keep_block(message.source, block, message.bytes),
-            Err(_) => self.leave_block(block),
+            Ok(()) => self.recycle_buffer(message.source, buffer, message.bytes),
+            Err(_) => self.release_buffer(buffer),
         }
         outcome
     }
 
-    /// Copies a message that fits out of its block, as far as it is there, and waits for the rest.
-    pub(super) fn copy_block(
+    /// Copies a message that fits out of its bounce buffer, as far as it is there, and waits for
+    /// the rest.
+    pub(super) fn copy_bounced(
         &self,
         message: &Message,
-        block: BounceBuffer,
+        buffer: BounceBuffer,
         receive: &PostedRecv,
     ) -> Result<(), TransferError> {
         assert!(message.bytes <= CopyBandwidth::LONGEST, "the shared segment is damaged");
-        let _last = self.segment.at(block.data + message.bytes.saturating_sub(1));
+        let _last = self.segment.at(buffer.data + message.bytes.saturating_sub(1));
         let mut at = 0;
         while at < message.bytes {
-            let Some(upto) = self.filled(message, block, at) else {
+            let Some(upto) = self.filled(message, buffer, at) else {
                 return Err(TransferError::Revoked(message.source));
             };
-            let from = self.segment.at(block.data + at);
+            let from = self.segment.at(buffer.data + at);
             let into = receive.into.part(at, upto - at);
             // SAFETY: a posted receive: writable, by the promise of its poster, and long enough, as
             // `part` checks. The bytes lie in the segment, and nobody writes them until we say that
-            // we have read the block (README, "Bounce buffers").
+            // we have read the bounce buffer (README, "Bounce buffers").
             unsafe { into.start().copy_from_nonoverlapping(from.as_ptr(), into.bytes()) };
             at = upto;
         }
         Ok(())
     }
 
-    /// Waits until more than so many bytes of a message are in its block, and says how many are;
-    /// nothing if its sender has died before.
-    fn filled(&self, message: &Message, block: BounceBuffer, at: usize) -> Option<usize> {
-        if block.is_full() {
+    /// Waits until more than so many bytes of a message are in its bounce buffer, and says how many
+    /// are; nothing if its sender has died before.
+    fn filled(&self, message: &Message, buffer: BounceBuffer, at: usize) -> Option<usize> {
+        if buffer.is_full() {
             return Some(message.bytes);
         }
-        let filled = self.segment.word32(block.filled);
+        let filled = self.segment.word32(buffer.filled);
         loop {
             for _ in 0..POLLS_PER_YIELD {
                 let filled = filled.load(Ordering::Acquire) as usize;
@@ -336,20 +339,21 @@ impl Endpoint {
         }
     }
 
-    /// This rank has read the whole block of a message of so many bytes. It keeps it, or leaves it.
-    pub(super) fn keep_block(&mut self, from: Peer, block: BounceBuffer, bytes: usize) {
-        let is_last = self.segment.word32(block.readers).load(Ordering::Acquire) == 1;
+    /// This rank has read the whole bounce buffer of a message of so many bytes. It keeps it, or
+    /// leaves it.
+    pub(super) fn recycle_buffer(&mut self, from: Peer, buffer: BounceBuffer, bytes: usize) {
+        let is_last = self.segment.word32(buffer.readers).load(Ordering::Acquire) == 1;
         let Some(seat) = self.local_index(from).filter(|_| is_last) else {
-            return self.leave_block(block);
+            return self.release_buffer(buffer);
         };
-        if !self.bounce.kept.keep(&self.segment, seat, (block, bytes)) {
-            give_back(&self.segment, block);
+        if !self.bounce.recycled.keep(&self.segment, seat, (buffer, bytes)) {
+            give_back(&self.segment, buffer);
         }
     }
 
-    /// This rank does not read the block any more.
-    pub(super) fn leave_block(&self, block: BounceBuffer) {
-        self.segment.word32(block.readers).fetch_sub(1, Ordering::Release);
+    /// This rank does not read the bounce buffer any more.
+    pub(super) fn release_buffer(&self, buffer: BounceBuffer) {
+        self.segment.word32(buffer.readers).fetch_sub(1, Ordering::Release);
     }
 }
 
@@ -361,7 +365,6 @@ mod tests {
     use super::*;
     use crate::Fill;
     use crate::endpoint::bounce_pool::BUFFERS_IN_USE_MAX;
-    use crate::endpoint::packet::Header;
     use crate::endpoint::protocol::{
         BOUNCE_MAX_BYTES, BOUNCE_MIN_BYTES, EXCHANGE_MAX_BYTES, EXCHANGE_MIN_BYTES, ONE_WAY_BYTES,
         OVERSUBSCRIBED_EXCHANGE_MIN_BYTES, READ_WHILE_WRITTEN_BYTES, SizeRange,
@@ -369,9 +372,10 @@ mod tests {
     };
     use crate::endpoint::{InlineRecv, Options, Posted};
     use crate::layout::Layout;
+    use crate::packet::Header;
     use crate::{Failure, How, RegionMut, Selector, Token};
 
-    /// So long that a belt takes [`UNLIMITED_MIN_BYTES`] of them.
+    /// So long that a pool takes [`UNLIMITED_MIN_BYTES`] of them.
     const BYTES: usize = 40 << 10;
 
     fn label(tag: u64) -> Label {
@@ -386,7 +390,7 @@ mod tests {
         (0..ranks).map(rank).collect()
     }
 
-    /// Sends a message to all others. Says to how many of them it went in a block.
+    /// Sends a message to all others. Says to how many of them it went in a bounce buffer.
     fn send_to_all(sender: &mut Endpoint, tag: u64, data: &[u8]) -> usize {
         let others = sender.segment.ranks() as u32 - 1;
         let shared = |to: &u32| {
@@ -398,8 +402,8 @@ mod tests {
         (1..=others).filter(shared).count()
     }
 
-    /// Whether a message to rank 1 is to go in a block.
-    fn goes_in_block(sender: &mut Endpoint, data: &[u8], reply: TrafficHint) -> bool {
+    /// Whether a message to rank 1 is to go in a bounce buffer.
+    fn is_bounced_to_peer(sender: &mut Endpoint, data: &[u8], reply: TrafficHint) -> bool {
         let message = sender.outbound(Peer(1), Region::of(data), reply);
         is_bounced(&sender.thresholds, message)
     }
@@ -457,7 +461,7 @@ mod tests {
         }
     }
 
-    /// One rank sends data to another one, in a block, which receives it.
+    /// One rank sends data to another one, in a bounce buffer, which receives it.
     fn pass(world: &mut [Endpoint], (from, to): (usize, usize), data: &[u8]) {
         let (region, token) = (Region::of(data), Token { operation: 1, step: 0 });
         let (source, peer) = (Peer(from as u32), Peer(to as u32));
@@ -469,7 +473,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_goes_in_the_block_that_it_answers() {
+    fn an_answer_goes_in_the_buffer_that_it_answers() {
         let mut world = ranks(3);
         let message = |round: usize| vec![round as u8; 12 << 10];
         pass(&mut world, (1, 0), &message(0));
@@ -498,7 +502,7 @@ mod tests {
     /// Its sender may be filling it still.
     #[test]
     fn who_refuses_a_message_does_not_keep_its_block() {
-        for mut world in [ranks(2), roomy(2)] {
+        for mut world in [ranks(2), dedicated(2)] {
             let data = vec![1; 12 << 10];
             pass(&mut world, (1, 0), &data);
             let (region, token) = (Region::of(&data), Token { operation: 1, step: 0 });
@@ -519,16 +523,16 @@ mod tests {
             pass(&mut world, (reader, 0), &data); // so an answer is likely
         }
         assert_eq!(send_to_all(&mut world[0], 1, &data), 2);
-        for (reader, kept) in [(1, 1), (2, 1)] {
+        for (reader, recycled) in [(1, 1), (2, 1)] {
             assert_eq!(receive(&mut world[reader], 1, data.len()), (data.clone(), Ok(())));
-            assert_eq!(unread(&world[0]), kept);
+            assert_eq!(unread(&world[0]), recycled);
         }
         pass(&mut world, (2, 0), &data);
         assert_eq!((unread(&world[0]), unread(&world[2])), (0, 0));
     }
 
     #[test]
-    fn long_messages_and_those_of_very_many_ranks_are_not_kept() {
+    fn long_messages_and_those_of_very_many_ranks_are_not_recycled() {
         let exchange = |ranks_of: Vec<Endpoint>, bytes: usize| {
             let mut world = ranks_of;
             let data = vec![1; bytes];
@@ -538,13 +542,16 @@ mod tests {
         };
         assert_eq!(exchange(ranks(BUFFERS_IN_USE_MAX / 2), 12 << 10), 1);
         assert_eq!(exchange(ranks(BUFFERS_IN_USE_MAX / 2 + 1), 12 << 10), 0);
-        assert_eq!(exchange(roomy(2), CopyBandwidth::LONGEST), 1);
-        assert_eq!(exchange(roomy(8), 100 << 10), 1);
-        assert_eq!(exchange(roomy(8), 1 + BouncePool::longest(&roomy(8)[0].segment) / 14), 0);
+        assert_eq!(exchange(dedicated(2), CopyBandwidth::LONGEST), 1);
+        assert_eq!(exchange(dedicated(8), 100 << 10), 1);
+        assert_eq!(
+            exchange(dedicated(8), 1 + BouncePool::longest(&dedicated(8)[0].segment) / 14),
+            0
+        );
     }
 
     #[test]
-    fn messages_wait_in_their_blocks_and_those_without_one_go_as_others_do() {
+    fn messages_wait_in_their_buffers_and_those_without_one_go_as_others_do() {
         let mut world = ranks(3);
         let message = |tag: u64| vec![tag as u8; BYTES];
         for tag in 0..BUFFERS_IN_USE_MAX as u64 {
@@ -580,13 +587,13 @@ mod tests {
     }
 
     #[test]
-    fn a_block_of_which_not_all_were_told_is_free_again() {
+    fn a_buffer_that_not_all_were_told_of_is_free_again() {
         let mut world = ranks(3);
         let data = vec![1; BYTES];
         let message = (label(1), TypeCode::BYTES, Region::of(&data));
         // SAFETY: the data outlives its sends, here and below.
         assert!(unsafe { world[0].send_multicast(Peer(1), message, (1, TrafficHint::Never), 2) });
-        // Another operation, or another message, is not in that block.
+        // Another operation, or another message, is not in that bounce buffer.
         // SAFETY: as above.
         assert!(!unsafe { world[0].send_multicast(Peer(2), message, (2, TrafficHint::Never), 0) });
         assert_eq!(send_to_all(&mut world[0], 3, &data), 2);
@@ -619,7 +626,7 @@ mod tests {
     #[test]
     fn where_ranks_have_cores_what_several_get_goes_in_one_block() {
         for favours_cores in [true, false] {
-            let mut world = roomy_where(3, favours_cores);
+            let mut world = dedicated_with(3, favours_cores);
             let short = world[0].inline_max_bytes();
             for (bytes, shared) in [
                 (short, 0),
@@ -640,7 +647,7 @@ mod tests {
 
     /// What stays as it is is copied once if it is long, unless its sender is one of many.
     #[test]
-    fn long_messages_that_stay_as_they_are_go_in_no_block() {
+    fn long_messages_that_stay_as_they_are_are_not_bounced() {
         let alone = TrafficHint::Untouched { among_several: false };
         let among_several = TrafficHint::Untouched { among_several: true };
         for (company, may_wait) in
@@ -650,7 +657,7 @@ mod tests {
             for (bytes, is_short) in [(UNTOUCHED_MAX_BYTES, true), (UNTOUCHED_MAX_BYTES + 1, false)]
             {
                 let data = vec![1; bytes];
-                let mut goes = |reply| goes_in_block(&mut world[0], &data, reply);
+                let mut goes = |reply| is_bounced_to_peer(&mut world[0], &data, reply);
                 assert_eq!(goes(alone), is_short || !may_wait, "{company} ranks, {bytes} bytes");
                 assert_eq!(goes(among_several), is_short, "{company} ranks, {bytes} bytes");
                 assert!(goes(TrafficHint::Never));
@@ -659,17 +666,17 @@ mod tests {
     }
 
     #[test]
-    fn any_message_of_some_length_goes_in_a_block() {
+    fn any_message_of_some_length_is_bounced() {
         let mut world = ranks(3);
         let (short, longest) = (OVERSUBSCRIBED_EXCHANGE_MIN_BYTES, 16 << 10);
-        for (tag, bytes, blocks) in [(0, short, 0), (1, short + 1, 1), (2, longest, 1)] {
+        for (tag, bytes, buffers) in [(0, short, 0), (1, short + 1, 1), (2, longest, 1)] {
             let data = vec![tag as u8; bytes];
             let (region, token) = (Region::of(&data), Token { operation: 1, step: 0 });
             let message = (label(tag), TypeCode::BYTES, region);
             // SAFETY: the data outlives the send, which is done at once.
             let posted =
                 unsafe { world[0].send_with(TrafficHint::Expected, Peer(1), message, token) };
-            assert_eq!((posted, unread(&world[0])), (Posted::Done, blocks), "{bytes} bytes");
+            assert_eq!((posted, unread(&world[0])), (Posted::Done, buffers), "{bytes} bytes");
             assert_eq!(receive(&mut world[1], tag, bytes), (data, Ok(())));
             assert_eq!(unread(&world[0]), 0);
         }
@@ -683,18 +690,18 @@ mod tests {
             [(short, false), (CopyBandwidth::LONGEST, true), (CopyBandwidth::LONGEST + 1, false)]
         {
             let data = vec![1; bytes];
-            let goes = goes_in_block(&mut world[0], &data, TrafficHint::Operands);
+            let goes = is_bounced_to_peer(&mut world[0], &data, TrafficHint::Operands);
             assert_eq!(goes, is_operand, "{bytes} bytes, to be reduced");
         }
     }
 
     /// So many ranks, each with a core, where the kernel copies slowly.
-    fn roomy(ranks: usize) -> Vec<Endpoint> {
-        roomy_where(ranks, true)
+    fn dedicated(ranks: usize) -> Vec<Endpoint> {
+        dedicated_with(ranks, true)
     }
 
     /// The same, where the kernel copies slowly or not.
-    fn roomy_where(ranks: usize, favours_cores: bool) -> Vec<Endpoint> {
+    fn dedicated_with(ranks: usize, favours_cores: bool) -> Vec<Endpoint> {
         let (segment, _file) =
             SharedSegment::shared_by(Layout::new(ranks).unwrap(), ranks).unwrap();
         segment.set_prefers_memcpy(favours_cores);
@@ -718,7 +725,7 @@ mod tests {
             BOUNCE_MAX_BYTES + 1,
             CopyBandwidth::LONGEST,
         ];
-        let mut world = roomy(2);
+        let mut world = dedicated(2);
         let (mut receiver, mut sender) = (world.pop().unwrap(), world.pop().unwrap());
         std::thread::scope(|scope| {
             scope.spawn(move || {
@@ -744,7 +751,7 @@ mod tests {
 
     #[test]
     fn what_is_longer_or_finds_no_room_goes_as_others_do() {
-        let mut world = roomy(2);
+        let mut world = dedicated(2);
         let (data, token) = (pattern(CopyBandwidth::LONGEST + 1), Token { operation: 1, step: 0 });
         let mut send = |tag: u64, bytes: usize| {
             let region = Region::of(&data[..bytes]);
@@ -754,7 +761,7 @@ mod tests {
         assert_eq!(send(50, CopyBandwidth::LONGEST + 1), Posted::Pending);
         let gone =
             (0..).take_while(|&tag| send(tag, CopyBandwidth::LONGEST) == Posted::Done).count();
-        assert!((3..BUFFERS_IN_USE_MAX).contains(&gone), "{gone} lie on the belt");
+        assert!((3..BUFFERS_IN_USE_MAX).contains(&gone), "{gone} are in the pool");
         assert_eq!(send(52, BOUNCE_MAX_BYTES), Posted::Done, "there is room for a shorter one");
         // They may be received much later, and in another order.
         for tag in (0..gone as u64).rev() {
@@ -766,12 +773,12 @@ mod tests {
 
     #[test]
     fn where_the_kernel_copies_long_messages_go_in_blocks_if_they_are_reduced() {
-        let segment = roomy(2)[0].segment.clone();
+        let segment = dedicated(2)[0].segment.clone();
         let options = Options { single_copy: Some(true), ..Options::default() };
         let mut sender = Endpoint::new(segment, Peer(0), options);
         let mut may = |bytes, reply| {
             let data = vec![0; bytes];
-            goes_in_block(&mut sender, &data, reply)
+            is_bounced_to_peer(&mut sender, &data, reply)
         };
         let SizeRange { above, longest } = ONE_WAY_BYTES;
         for (bytes, in_exchange, one_way, reduced) in [
@@ -800,10 +807,10 @@ mod tests {
         }
     }
 
-    /// What was found of a short belt says nothing of one that is twice as long.
+    /// What was found of a short pool says nothing of one that is twice as long.
     #[test]
-    fn a_belt_that_has_become_longer_is_judged_anew() {
-        let mut world = roomy(2);
+    fn a_pool_that_has_become_longer_is_judged_anew() {
+        let mut world = dedicated(2);
         let data = pattern(BYTES);
         let mut news = 0;
         for tag in 0..1000 {
@@ -814,13 +821,13 @@ mod tests {
             assert_eq!(receive(&mut world[1], tag, BYTES).1, Ok(()));
             news += u32::from(!was_new && world[0].copy_strategy.is_new());
         }
-        assert!((1..10).contains(&news), "a belt doubles some times, and then no more: {news}");
+        assert!((1..10).contains(&news), "a pool doubles some times, and then no more: {news}");
     }
 
     /// Each is there as a whole, to be read where it lies.
     #[test]
-    fn a_long_operand_of_an_exchange_is_read_where_it_lies() {
-        let segment = roomy(2)[0].segment.clone();
+    fn a_long_operand_of_an_exchange_is_read_in_place() {
+        let segment = dedicated(2)[0].segment.clone();
         let options = Options { single_copy: Some(true), ..Options::default() };
         let mut world = [0, 1].map(|rank| Endpoint::new(segment.clone(), Peer(rank), options));
         let (data, token) = (pattern(CopyBandwidth::LONGEST), Token { operation: 1, step: 0 });
@@ -842,8 +849,8 @@ mod tests {
     }
 
     #[test]
-    fn a_long_operand_is_read_where_it_lies() {
-        let mut world = roomy_where(2, false);
+    fn a_long_operand_is_read_in_place() {
+        let mut world = dedicated_with(2, false);
         let (data, token) = (pattern(CopyBandwidth::LONGEST), Token { operation: 1, step: 0 });
         let message = (label(1), TypeCode::BYTES, Region::of(&data));
         // SAFETY: the data outlives the send, which is done at once.
@@ -863,11 +870,11 @@ mod tests {
     /// bytes is not taken for one of them.
     #[test]
     fn who_answers_is_answered_in_a_block() {
-        let segment = roomy(2)[0].segment.clone();
+        let segment = dedicated(2)[0].segment.clone();
         let options = Options { single_copy: Some(true), ..Options::default() };
         let mut world = [0, 1].map(|rank| Endpoint::new(segment.clone(), Peer(rank), options));
-        // Who sends, how much, and whether it goes in a block.
-        for (tag, (from, bytes, in_block)) in [
+        // Who sends, how much, and whether it goes in a bounce buffer.
+        for (tag, (from, bytes, is_bounced)) in [
             (0, 4096, false),
             (0, 4096, false),
             (1, 8, false),
@@ -890,8 +897,8 @@ mod tests {
                 unsafe { world[from].send(peer, label, TypeCode::BYTES, Region::of(&data), token) };
             // SAFETY: peers push nothing but `Header`s into standing lanes, and any bits are one.
             let header = unsafe { world[to].readers[from].peek::<Header>() }.unwrap();
-            let came_in_block = matches!(Packet::read(header), Packet::Block { .. });
-            assert_eq!((sent, came_in_block), (Posted::Done, in_block), "{tag}");
+            let was_bounced = matches!(Packet::read(header), Packet::Bounced { .. });
+            assert_eq!((sent, was_bounced), (Posted::Done, is_bounced), "{tag}");
             let mut done = Vec::new();
             // SAFETY: the memory outlives the receive.
             unsafe {
@@ -914,7 +921,7 @@ mod tests {
     /// It would be copied twice, too, and out of what has left the caches.
     #[test]
     fn where_the_kernel_copies_what_flows_one_way_waits_for_cells() {
-        let segment = roomy(2)[0].segment.clone();
+        let segment = dedicated(2)[0].segment.clone();
         let options = Options { single_copy: Some(true), ..Options::default() };
         let mut sender = Endpoint::new(segment, Peer(0), options);
         let data = vec![0; EXCHANGE_MAX_BYTES];
@@ -938,24 +945,25 @@ mod tests {
 
     #[test]
     fn a_sender_that_dies_in_the_middle_is_not_waited_for() {
-        let mut world = roomy(2);
-        let block = world[0].free_block(Region::of(&[0; BYTES]), Readers::Several(1)).unwrap();
+        let mut world = dedicated(2);
+        let buffer =
+            world[0].allocate_buffer(Region::of(&[0; BYTES]), Readers::Several(1)).unwrap();
         world[0]
             .segment
-            .word32(block.filled)
+            .word32(buffer.filled)
             .store(READ_WHILE_WRITTEN_BYTES as u32, Ordering::Release);
-        let packet = Packet::Block { label: label(1), element: TypeCode::BYTES, bytes: BYTES };
-        world[0].announce_bounce(Peer(1), packet, block);
+        let packet = Packet::Bounced { label: label(1), element: TypeCode::BYTES, bytes: BYTES };
+        world[0].announce_bounce(Peer(1), packet, buffer);
         world[0].segment.fail(Failure { rank: Peer(0), how: How::Signal(9) });
         let (_, outcome) = receive(&mut world[1], 1, BYTES);
         assert_eq!(outcome, Err(TransferError::Revoked(Peer(0))));
     }
 
     #[test]
-    fn a_short_message_goes_in_a_block_where_that_is_better() {
+    fn a_short_message_is_bounced_where_that_is_better() {
         for (mut world, reply, shortest) in [
-            (roomy(2), TrafficHint::Never, BOUNCE_MIN_BYTES),
-            (roomy(2), TrafficHint::Expected, EXCHANGE_MIN_BYTES),
+            (dedicated(2), TrafficHint::Never, BOUNCE_MIN_BYTES),
+            (dedicated(2), TrafficHint::Expected, EXCHANGE_MIN_BYTES),
             (ranks(2), TrafficHint::Never, usize::MAX),
             (ranks(2), TrafficHint::Expected, OVERSUBSCRIBED_EXCHANGE_MIN_BYTES),
         ] {
@@ -978,7 +986,7 @@ mod tests {
         }
     }
 
-    /// Those who wait for a short message meet it in a block as well, kept or not.
+    /// Those who wait for a short message meet it in a bounce buffer as well, kept or not.
     #[test]
     fn who_finds_no_annex_puts_a_short_message_into_a_block() {
         const SHORT: usize = 4 << 10;
@@ -1019,9 +1027,10 @@ mod tests {
         assert_eq!(world[0].bounce.bytes(), 0);
     }
 
-    /// Some ranks of the machine share no memory with the sender: blocks are for those that do.
+    /// Some ranks of the machine share no memory with the sender: bounce buffers are for those that
+    /// do.
     #[test]
-    fn over_a_wire_messages_go_as_others_do() {
+    fn over_a_network_messages_go_as_others_do() {
         if let Err(error) = crate::net::Library::open() {
             eprintln!("not tested: {error}");
             return;
@@ -1030,18 +1039,18 @@ mod tests {
         let ranks = (cores + 1).max(4);
         let seats = crate::bootstrap::threads_apart(ranks, ranks - 1, None).unwrap();
         let rank = |seat: crate::bootstrap::JoinedRank| {
-            Endpoint::reaching(seat.segment, seat.wire, seat.rank, Options::default())
+            Endpoint::reaching(seat.segment, seat.network, seat.rank, Options::default())
         };
         let mut world: Vec<_> = seats.into_iter().map(rank).collect();
         let (home, away) = (1, ranks - 1);
         for (tag, bytes) in [(0, world[0].inline_max_bytes() + 1), (1, 12 << 10), (2, 16 << 10)] {
-            for (to, blocks) in [(home, 1), (away, 0)] {
+            for (to, buffers) in [(home, 1), (away, 0)] {
                 let data = vec![to as u8; bytes];
                 let (region, token) = (Region::of(&data), Token { operation: 1, step: 0 });
                 let peer = Peer(to as u32);
                 // SAFETY: the data outlives the send, which has been received when it ends.
                 let _ = unsafe { world[0].send(peer, label(tag), TypeCode::BYTES, region, token) };
-                assert_eq!(unread(&world[0]), blocks, "{bytes} bytes to rank {to}");
+                assert_eq!(unread(&world[0]), buffers, "{bytes} bytes to rank {to}");
                 let mut sender = world.remove(0);
                 let got = std::thread::scope(|scope| {
                     let receiver = &mut world[to - 1];
@@ -1103,7 +1112,7 @@ mod tests {
     #[test]
     fn threads_that_answer_each_other_read_what_was_written_for_them() {
         answer_each_other(ranks(2), 16 << 10);
-        answer_each_other(roomy(2), 60 << 10);
+        answer_each_other(dedicated(2), 60 << 10);
     }
 
     #[test]

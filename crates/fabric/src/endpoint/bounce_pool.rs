@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 use std::ops::{Range, RangeInclusive};
 use std::sync::atomic::Ordering;
 
-use super::packet::Words;
 use crate::channel::Arena;
 use crate::layout::{LINE, PAGE};
+use crate::packet::Words;
 use crate::{Peer, Region, SharedSegment, host};
 
 /// Bounce buffers that may be unread at a time.
@@ -115,7 +115,7 @@ pub(super) struct BouncePool {
     /// Up to here it has its pages.
     prepared: usize,
     /// Bytes that may lie unread for one rank, where ranks share cores.
-    ahead: usize,
+    unread_max_bytes: usize,
 }
 
 impl BouncePool {
@@ -134,7 +134,7 @@ impl BouncePool {
     /// Bounce buffers that are still to be read.
     #[cfg(test)]
     pub(super) fn unread(&self, segment: &SharedSegment) -> usize {
-        self.unread.iter().filter(|block| !block.is_read(segment)).count()
+        self.unread.iter().filter(|buffer| !buffer.is_read(segment)).count()
     }
 
     /// Takes the pool from the arena, of which so many bytes may be unread by each reader, however
@@ -142,24 +142,24 @@ impl BouncePool {
     #[cfg(test)]
     pub(super) fn cut_for(&mut self, arena: &mut Arena, segment: &SharedSegment, unread: usize) {
         self.cut(arena, segment).expect("the arena has room");
-        self.ahead = unread;
+        self.unread_max_bytes = unread;
     }
 
     /// Whether this rank is still to read a bounce buffer that is for it alone.
     pub(super) fn is_read_by(&self, segment: &SharedSegment, reader: Peer) -> bool {
-        self.unread.iter().any(|block| block.reader == Some(reader) && !block.is_read(segment))
+        self.unread.iter().any(|buffer| buffer.reader == Some(reader) && !buffer.is_read(segment))
     }
 
     /// Whether so many bytes more may lie unread for this rank.
     fn may_go_ahead(&mut self, segment: &SharedSegment, (reader, bytes): (Peer, usize)) -> bool {
         let fits = |unread: &VecDeque<BufferInUse>| {
-            let own = unread.iter().filter(|block| block.reader == Some(reader));
-            own.map(|block| block.place.len()).sum::<usize>() + bytes <= self.ahead
+            let own = unread.iter().filter(|buffer| buffer.reader == Some(reader));
+            own.map(|buffer| buffer.place.len()).sum::<usize>() + bytes <= self.unread_max_bytes
         };
         if !segment.is_oversubscribed() || fits(&self.unread) {
             return true;
         }
-        self.unread.retain(|block| !block.is_read(segment));
+        self.unread.retain(|buffer| !buffer.is_read(segment));
         fits(&self.unread)
     }
 
@@ -181,9 +181,9 @@ impl BouncePool {
         if reader.is_some_and(|reader| !self.may_go_ahead(segment, (reader, source.bytes()))) {
             return None;
         }
-        let block = self.find(segment, &place, (source, reader))?;
-        segment.word32(block.readers).store(count, Ordering::Relaxed);
-        Some(block)
+        let buffer = self.find(segment, &place, (source, reader))?;
+        segment.word32(buffer.readers).store(count, Ordering::Relaxed);
+        Some(buffer)
     }
 
     /// Takes the bounce pool from the arena.
@@ -197,12 +197,12 @@ impl BouncePool {
         self.wrap_limit_max = share.min(bytes);
         self.wrap_limit = start + POOL_INITIAL_BYTES.min(self.wrap_limit_max);
         let cache = host::second_level_cache().unwrap_or_default();
-        self.ahead = ahead(segment.segment_ranks() - 1, cache);
+        self.unread_max_bytes = unread_max_bytes(segment.segment_ranks() - 1, cache);
         Some(place)
     }
 
-    /// The next place that is large enough, behind the bounce buffer that was lent last or, at the
-    /// end of the bounce pool, from its start on. What is unread is stepped over.
+    /// The next place that is large enough, behind the bounce buffer that was allocated last or, at
+    /// the end of the bounce pool, from its start on. What is unread is stepped over.
     fn find(
         &mut self,
         segment: &SharedSegment,
@@ -214,16 +214,16 @@ impl BouncePool {
         }
         let mut is_second_time = false;
         loop {
-            while self.unread.front().is_some_and(|block| block.is_read(segment)) {
+            while self.unread.front().is_some_and(|buffer| buffer.is_read(segment)) {
                 self.unread.pop_front();
             }
-            let behind = self.unread.front().map(|block| block.place.clone());
-            let behind = behind.filter(|block| block.start >= self.next);
-            let block = BounceBuffer::at(self.next, source);
-            let end = (block.data + source.bytes()).next_multiple_of(LINE);
-            if end <= behind.as_ref().map_or(place.end, |block| block.start) {
+            let behind = self.unread.front().map(|buffer| buffer.place.clone());
+            let behind = behind.filter(|buffer| buffer.start >= self.next);
+            let buffer = BounceBuffer::at(self.next, source);
+            let end = (buffer.data + source.bytes()).next_multiple_of(LINE);
+            if end <= behind.as_ref().map_or(place.end, |buffer| buffer.start) {
                 if self.unread.len() == BUFFERS_IN_USE_MAX {
-                    self.unread.retain(|block| !block.is_read(segment));
+                    self.unread.retain(|buffer| !buffer.is_read(segment));
                 }
                 if self.unread.len() == BUFFERS_IN_USE_MAX {
                     return None;
@@ -233,11 +233,11 @@ impl BouncePool {
                 if end > self.prepared {
                     self.prepare(segment, place.end);
                 }
-                return Some(block);
+                return Some(buffer);
             }
             match behind {
-                Some(block) => {
-                    self.next = block.end;
+                Some(buffer) => {
+                    self.next = buffer.end;
                     self.unread.rotate_left(1);
                 }
                 None if is_second_time => return None,
@@ -252,14 +252,16 @@ impl BouncePool {
     ///
     /// The first places may stay unread for long: each other rank may keep one for its answer.
     fn wrap(&mut self, segment: &SharedSegment, start: usize, source: Region) {
-        let mut at = self.unread.partition_point(|block| block.place.start >= self.next);
+        let mut at = self.unread.partition_point(|buffer| buffer.place.start >= self.next);
         let mut place = start;
         let last = at + segment.segment_ranks();
         while at <= last {
             let end = BounceBuffer::at(place, source).data + source.bytes();
             match self.unread.get(at) {
-                Some(block) if block.is_read(segment) => drop(self.unread.remove(at)),
-                Some(block) if end > block.place.start => (place, at) = (block.place.end, at + 1),
+                Some(buffer) if buffer.is_read(segment) => drop(self.unread.remove(at)),
+                Some(buffer) if end > buffer.place.start => {
+                    (place, at) = (buffer.place.end, at + 1)
+                }
                 _ => {
                     self.next = place;
                     self.unread.rotate_left(at);
@@ -284,7 +286,7 @@ impl BouncePool {
         std::mem::take(&mut self.has_grown)
     }
 
-    /// Sees to the pages of the bounce buffer that was lent last, and of some that follow.
+    /// Sees to the pages of the bounce buffer that was allocated last, and of some that follow.
     #[cold]
     fn prepare(&mut self, segment: &SharedSegment, end: usize) {
         let upto = self.next.max(self.wrap_limit.min(self.prepared + PREFAULT_BYTES)).min(end);
@@ -302,7 +304,7 @@ fn beyond_cache() -> usize {
 }
 
 /// How many bytes each of so many senders may be ahead of a reader that shares its core.
-fn ahead(senders: usize, cache: usize) -> usize {
+fn unread_max_bytes(senders: usize, cache: usize) -> usize {
     if senders * CACHED_UNREAD_MAX_BYTES <= cache / 2 {
         CACHED_UNREAD_MAX_BYTES
     } else {
@@ -319,7 +321,7 @@ mod tests {
 
     /// A bounce pool in a segment in which each rank has a core, or all share one.
     struct World {
-        belt: BouncePool,
+        pool: BouncePool,
         arena: Arena,
         segment: SharedSegment,
         /// What is sent: all bytes of it are the same.
@@ -332,54 +334,54 @@ mod tests {
                 SharedSegment::shared_by(Layout::new(2).unwrap(), cores).unwrap();
             let layout = segment.layout();
             let arena = Arena::new(layout.arena(0), layout.arena_bytes());
-            World { belt: BouncePool::default(), arena, segment, data: vec![1; 4 * BYTES] }
+            World { pool: BouncePool::default(), arena, segment, data: vec![1; 4 * BYTES] }
         }
 
-        fn lend(&mut self, bytes: usize) -> Option<BounceBuffer> {
-            self.lend_to(Readers::Several(1), bytes)
+        fn allocate(&mut self, bytes: usize) -> Option<BounceBuffer> {
+            self.allocate_for(Readers::Several(1), bytes)
         }
 
-        fn lend_to(&mut self, readers: Readers, bytes: usize) -> Option<BounceBuffer> {
+        fn allocate_for(&mut self, readers: Readers, bytes: usize) -> Option<BounceBuffer> {
             let source = Region::of(&self.data[..bytes]);
-            self.belt.allocate(&mut self.arena, &self.segment, (source, readers))
+            self.pool.allocate(&mut self.arena, &self.segment, (source, readers))
         }
 
         /// Where bounce buffers begin of which each is read at once, one time around.
-        fn go_round(&mut self) -> Vec<usize> {
+        fn wrap(&mut self) -> Vec<usize> {
             let mut starts = vec![];
             loop {
-                let block = self.lend(BYTES).unwrap();
-                self.read(block);
-                if starts.last().is_some_and(|last| block.readers < *last) {
-                    self.belt.next = block.readers; // it is the first one of the next time
+                let buffer = self.allocate(BYTES).unwrap();
+                self.read(buffer);
+                if starts.last().is_some_and(|last| buffer.readers < *last) {
+                    self.pool.next = buffer.readers; // it is the first one of the next time
                     return starts;
                 }
-                starts.push(block.readers);
+                starts.push(buffer.readers);
             }
         }
 
         /// The last time around, when the bounce pool has become as long as it gets.
-        fn go_round_all(&mut self) -> Vec<usize> {
+        fn wrap_all(&mut self) -> Vec<usize> {
             let rounds =
                 2 + WRAPS_BEFORE_GROWTH * (self.longest_turn() / POOL_INITIAL_BYTES).ilog2();
-            (0..rounds).map(|_| self.go_round()).last().unwrap()
+            (0..rounds).map(|_| self.wrap()).last().unwrap()
         }
 
         fn longest_turn(&mut self) -> usize {
-            if self.belt.place.is_none() {
-                let block = self.lend(BYTES).unwrap();
-                self.read(block);
+            if self.pool.place.is_none() {
+                let buffer = self.allocate(BYTES).unwrap();
+                self.read(buffer);
             }
-            self.belt.wrap_limit_max
+            self.pool.wrap_limit_max
         }
 
-        fn read(&self, block: BounceBuffer) {
-            assert_eq!(self.segment.word32(block.readers).swap(0, Ordering::Release), 1);
+        fn read(&self, buffer: BounceBuffer) {
+            assert_eq!(self.segment.word32(buffer.readers).swap(0, Ordering::Release), 1);
         }
     }
 
     fn lie_apart(one: (BounceBuffer, usize), other: (BounceBuffer, usize)) -> bool {
-        let all = |(block, bytes): (BounceBuffer, usize)| block.readers..block.data + bytes;
+        let all = |(buffer, bytes): (BounceBuffer, usize)| buffer.readers..buffer.data + bytes;
         let (one, other) = (all(one), all(other));
         one.end <= other.start || other.end <= one.start
     }
@@ -387,16 +389,16 @@ mod tests {
     #[test]
     fn what_was_just_read_is_not_used_again_where_each_rank_has_a_core() {
         let mut world = World::of(2);
-        let starts = world.go_round_all();
-        let place = world.belt.place.clone().unwrap();
+        let starts = world.wrap_all();
+        let place = world.pool.place.clone().unwrap();
         assert!(starts.len() * (BYTES + LINE + PAGE) > place.len() - BYTES - PAGE, "{starts:?}");
-        assert_eq!(world.go_round()[0], place.start);
-        assert_eq!(world.belt.prepared, place.end, "all pages were asked for");
-        assert!(place.len() >= *CACHE_BYTES.start() && world.belt.unread.len() <= 1);
+        assert_eq!(world.wrap()[0], place.start);
+        assert_eq!(world.pool.prepared, place.end, "all pages were asked for");
+        assert!(place.len() >= *CACHE_BYTES.start() && world.pool.unread.len() <= 1);
     }
 
     #[test]
-    fn a_belt_becomes_longer_when_it_has_been_used_often() {
+    fn a_pool_becomes_longer_when_it_has_been_used_often() {
         let mut world = World::of(2);
         for length in [
             POOL_INITIAL_BYTES,
@@ -405,12 +407,12 @@ mod tests {
             8 * POOL_INITIAL_BYTES,
         ] {
             for round in 0..WRAPS_BEFORE_GROWTH {
-                let starts = world.go_round();
+                let starts = world.wrap();
                 let end = starts.last().unwrap() - starts[0];
-                assert_eq!(world.belt.has_grown(), round + 1 == WRAPS_BEFORE_GROWTH);
+                assert_eq!(world.pool.has_grown(), round + 1 == WRAPS_BEFORE_GROWTH);
                 assert!((length - BYTES - PAGE..length).contains(&end), "{round}: {starts:?}");
-                let begun = world.belt.place.as_ref().unwrap().start;
-                let asked = world.belt.prepared - begun;
+                let begun = world.pool.place.as_ref().unwrap().start;
+                let asked = world.pool.prepared - begun;
                 let most = length + BYTES + PAGE;
                 assert!(asked <= most.max(2 * length.min(PREFAULT_BYTES)), "{asked} of {length}");
             }
@@ -420,24 +422,28 @@ mod tests {
     #[test]
     fn ranks_that_share_cores_share_what_is_longer_than_their_caches() {
         let mut world = World::of(1);
-        let (starts, share) = (world.go_round_all(), beyond_cache() / 2);
+        let (starts, share) = (world.wrap_all(), beyond_cache() / 2);
         let round = starts.last().unwrap() - starts[0];
-        assert_eq!(world.go_round()[0], starts[0]);
+        assert_eq!(world.wrap()[0], starts[0]);
         assert!((share - BYTES - PAGE..share).contains(&round), "{starts:?}");
         assert!(
-            world.belt.prepared <= world.belt.wrap_limit + PREFAULT_BYTES,
+            world.pool.prepared <= world.pool.wrap_limit + PREFAULT_BYTES,
             "no more than is near"
         );
     }
 
     #[test]
-    fn who_is_far_ahead_where_ranks_share_cores_uses_the_whole_belt() {
+    fn who_is_far_ahead_where_ranks_share_cores_uses_the_whole_pool() {
         let mut world = World::of(1);
-        let late: Vec<_> = (0..BUFFERS_IN_USE_MAX).map(|_| world.lend(BYTES).unwrap()).collect();
+        let late: Vec<_> =
+            (0..BUFFERS_IN_USE_MAX).map(|_| world.allocate(BYTES).unwrap()).collect();
         let furthest = late.last().unwrap().data + BYTES;
-        assert!(furthest > world.belt.wrap_limit + BYTES, "{furthest} {}", world.belt.wrap_limit);
-        late.into_iter().for_each(|block| world.read(block));
-        assert_eq!(world.lend(BYTES).map(|block| block.readers), world.belt.place.map(|p| p.start));
+        assert!(furthest > world.pool.wrap_limit + BYTES, "{furthest} {}", world.pool.wrap_limit);
+        late.into_iter().for_each(|buffer| world.read(buffer));
+        assert_eq!(
+            world.allocate(BYTES).map(|buffer| buffer.readers),
+            world.pool.place.map(|p| p.start)
+        );
     }
 
     #[test]
@@ -445,30 +451,47 @@ mod tests {
         let mut world = World::of(1);
         let first = Readers::One(Peer(1));
         let mut late = Vec::new();
-        while let Some(block) = world.lend_to(first, BYTES) {
-            late.push(block);
+        while let Some(buffer) = world.allocate_for(first, BYTES) {
+            late.push(buffer);
         }
-        let ahead = world.belt.ahead;
-        assert!((ahead - 2 * BYTES..ahead).contains(&(late.len() * BYTES)), "{}", late.len());
-        assert!(world.belt.is_read_by(&world.segment, Peer(1)));
+        let unread_max_bytes = world.pool.unread_max_bytes;
+        assert!(
+            (unread_max_bytes - 2 * BYTES..unread_max_bytes).contains(&(late.len() * BYTES)),
+            "{}",
+            late.len()
+        );
+        assert!(world.pool.is_read_by(&world.segment, Peer(1)));
         for other in [Readers::One(Peer(0)), Readers::Several(2)] {
-            assert!(world.lend_to(other, BYTES).is_some(), "others have room");
+            assert!(world.allocate_for(other, BYTES).is_some(), "others have room");
         }
         world.read(late[late.len() / 2]);
-        assert!(world.lend_to(first, BYTES).is_some() && world.lend_to(first, BYTES).is_none());
+        assert!(
+            world.allocate_for(first, BYTES).is_some()
+                && world.allocate_for(first, BYTES).is_none()
+        );
         let mut world = World::of(2);
-        let whole = (0..BUFFERS_IN_USE_MAX).map_while(|_| world.lend_to(first, BYTES)).count();
-        assert!(whole * BYTES > ahead, "with a core for each the belt is what there is: {whole}");
+        let whole = (0..BUFFERS_IN_USE_MAX).map_while(|_| world.allocate_for(first, BYTES)).count();
+        assert!(
+            whole * BYTES > unread_max_bytes,
+            "with a core for each the pool is what there is: {whole}"
+        );
     }
 
     #[test]
     fn few_senders_stay_within_the_cache_of_their_reader() {
         let mib = 1 << 20;
         assert_eq!(
-            (ahead(3, 2 * mib), ahead(4, 2 * mib), ahead(5, 2 * mib)),
+            (
+                unread_max_bytes(3, 2 * mib),
+                unread_max_bytes(4, 2 * mib),
+                unread_max_bytes(5, 2 * mib)
+            ),
             (CACHED_UNREAD_MAX_BYTES, CACHED_UNREAD_MAX_BYTES, UNREAD_MAX_BYTES)
         );
-        assert_eq!((ahead(3, mib), ahead(1, 0)), (UNREAD_MAX_BYTES, UNREAD_MAX_BYTES));
+        assert_eq!(
+            (unread_max_bytes(3, mib), unread_max_bytes(1, 0)),
+            (UNREAD_MAX_BYTES, UNREAD_MAX_BYTES)
+        );
     }
 
     #[test]
@@ -477,49 +500,50 @@ mod tests {
         let mut world = World::of(1);
         let mut late = VecDeque::new();
         for _ in 0..300 {
-            late.push_back(world.lend(BYTES).unwrap());
+            late.push_back(world.allocate(BYTES).unwrap());
             if late.len() > FEW {
                 world.read(late.pop_front().unwrap());
             }
-            let furthest = world.belt.wrap_limit + (FEW + 2) * (BYTES + LINE + PAGE);
-            assert!(world.belt.next <= furthest, "{} {furthest}", world.belt.next);
+            let furthest = world.pool.wrap_limit + (FEW + 2) * (BYTES + LINE + PAGE);
+            assert!(world.pool.next <= furthest, "{} {furthest}", world.pool.next);
         }
-        assert!(world.belt.place.unwrap().end > world.belt.prepared, "the rest is never used");
+        assert!(world.pool.place.unwrap().end > world.pool.prepared, "the rest is never used");
     }
 
     /// They may be kept for an answer.
     #[test]
     fn some_that_stay_unread_at_the_beginning_keep_nobody_from_it() {
         let mut world = World::of(1);
-        let late: Vec<_> = (0..2).map(|_| world.lend(BYTES).unwrap()).collect();
+        let late: Vec<_> = (0..2).map(|_| world.allocate(BYTES).unwrap()).collect();
         let behind = late[1].data + BYTES;
         for _ in 0..1000 {
-            let block = world.lend(BYTES).unwrap();
-            let turn = world.belt.wrap_limit;
-            assert!((behind..turn + BYTES + PAGE).contains(&block.data), "{} {turn}", block.data);
-            world.read(block);
+            let buffer = world.allocate(BYTES).unwrap();
+            let turn = world.pool.wrap_limit;
+            assert!((behind..turn + BYTES + PAGE).contains(&buffer.data), "{} {turn}", buffer.data);
+            world.read(buffer);
         }
     }
 
     #[test]
     fn what_stays_unread_is_stepped_over() {
         let mut world = World::of(2);
-        let late: Vec<_> = (0..3).map(|_| world.lend(BYTES).unwrap()).collect();
+        let late: Vec<_> = (0..3).map(|_| world.allocate(BYTES).unwrap()).collect();
         for _ in 0..500 {
-            let block = world.lend(BYTES).unwrap();
-            assert!(late.iter().all(|&late| lie_apart((late, BYTES), (block, BYTES))));
-            world.read(block);
+            let buffer = world.allocate(BYTES).unwrap();
+            assert!(late.iter().all(|&late| lie_apart((late, BYTES), (buffer, BYTES))));
+            world.read(buffer);
         }
-        assert_eq!(world.belt.unread(&world.segment), late.len());
+        assert_eq!(world.pool.unread(&world.segment), late.len());
     }
 
     #[test]
     fn so_many_may_be_unread_and_those_in_the_middle_make_room() {
         let mut world = World::of(1);
-        let lent: Vec<_> = (0..BUFFERS_IN_USE_MAX).map(|_| world.lend(100).unwrap()).collect();
-        assert_eq!(world.lend(100), None);
-        world.read(lent[BUFFERS_IN_USE_MAX / 2]);
-        assert!(world.lend(100).is_some() && world.lend(100).is_none());
+        let allocated: Vec<_> =
+            (0..BUFFERS_IN_USE_MAX).map(|_| world.allocate(100).unwrap()).collect();
+        assert_eq!(world.allocate(100), None);
+        world.read(allocated[BUFFERS_IN_USE_MAX / 2]);
+        assert!(world.allocate(100).is_some() && world.allocate(100).is_none());
     }
 
     #[test]
@@ -527,19 +551,19 @@ mod tests {
         let mut world = World::of(2);
         for shift in (0..PAGE).step_by(40) {
             let source = Region::of(&world.data[shift..]);
-            let block = BounceBuffer::at(world.segment.layout().arena(0), source);
-            let to = world.segment.at(block.data).as_ptr().addr();
+            let buffer = BounceBuffer::at(world.segment.layout().arena(0), source);
+            let to = world.segment.at(buffer.data).as_ptr().addr();
             let apart = to.wrapping_sub(source.start().addr()) % PAGE;
             assert!((PAGE / 2 - LINE..=PAGE / 2).contains(&apart), "{apart}");
         }
         let all = world.segment.layout().arena_bytes();
         assert!(world.arena.cut_for_good(all - 100).is_some());
-        assert_eq!((world.lend(BYTES), world.belt.bytes()), (None, 0), "the arena is used up");
+        assert_eq!((world.allocate(BYTES), world.pool.bytes()), (None, 0), "the arena is used up");
     }
 
     /// Messages of any length, read in any order: no bounce buffer lies across one that is unread.
     #[test]
-    fn blocks_that_are_unread_lie_apart() {
+    fn buffers_that_are_unread_are_apart() {
         for seed in 0..20_u64 {
             let mut random = seed;
             let mut next = move |below: usize| {
@@ -550,22 +574,22 @@ mod tests {
             let (mut unread, mut refused) = (Vec::<(BounceBuffer, usize)>::new(), 0);
             for _ in 0..3000 {
                 let bytes = 1 + next(world.data.len());
-                match world.lend(bytes) {
-                    Some(block) => {
-                        let apart = |&other: &_| lie_apart((block, bytes), other);
+                match world.allocate(bytes) {
+                    Some(buffer) => {
+                        let apart = |&other: &_| lie_apart((buffer, bytes), other);
                         assert!(unread.iter().all(apart), "seed {seed}");
-                        let place = world.belt.place.clone().unwrap();
-                        assert!(place.start <= block.readers && block.data + bytes <= place.end);
-                        unread.push((block, bytes));
+                        let place = world.pool.place.clone().unwrap();
+                        assert!(place.start <= buffer.readers && buffer.data + bytes <= place.end);
+                        unread.push((buffer, bytes));
                     }
                     None => refused += 1,
                 }
                 while !unread.is_empty() && next(unread.len() + 20) > 20 {
-                    let (block, _) = unread.swap_remove(next(unread.len()));
-                    world.read(block);
+                    let (buffer, _) = unread.swap_remove(next(unread.len()));
+                    world.read(buffer);
                 }
             }
-            assert_eq!(world.belt.unread(&world.segment), unread.len(), "seed {seed}");
+            assert_eq!(world.pool.unread(&world.segment), unread.len(), "seed {seed}");
             assert!(refused < 1500, "seed {seed}: {refused} found no room");
         }
     }

@@ -47,12 +47,12 @@ impl Endpoint {
         let is_it = |(id, large): (Id, &super::RndvSend)| (large.token == token).then_some(id);
         let send = self.rndv_sends.iter().find_map(is_it)?;
         let large = self.rndv_sends.get_mut(send)?;
-        if large.straight.is_some() || large.to == self.me {
+        if large.transfer.is_some() || large.to == self.me {
             return None;
         }
-        if let Some(claim) = large.claim.take() {
+        if let Some(lease) = large.lease.take() {
             // A reader reads all of it before this returns.
-            self.leases.revoke(claim);
+            self.leases.revoke(lease);
         }
         let (bytes, to) = (large.data.bytes(), large.to);
         // SAFETY: memory of a posted send: readable, by the promise of its poster.

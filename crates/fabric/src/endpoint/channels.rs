@@ -2,10 +2,10 @@
 //! to it. Protocol: `README.md`, "Channels".
 
 use super::Endpoint;
-use super::packet::{self, Packet};
 use super::pipeline::Pipelines;
 use super::send::Outgoing;
 use crate::channel::{CHANNEL_MAX_BYTES, InChannel, OutChannel};
+use crate::packet::{self, Packet};
 use crate::{Label, Peer, Sender, TransferError, TypeCode};
 
 /// The result of a query for the sending end of a channel.

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use super::Endpoint;
-use super::packet::Packet;
+use crate::packet::Packet;
 use crate::segment::State;
 use crate::{Failure, Peer, TransferError};
 
@@ -47,20 +47,20 @@ impl Endpoint {
     /// left completely when [`Endpoint::is_gone`] is `true`, and makes progress until then.
     pub fn leave(&mut self) {
         self.segment.leave(self.me);
-        self.departure.has_left = true;
-        if let Some(wire) = &mut self.network {
-            wire.leave();
+        self.disconnect.has_left = true;
+        if let Some(network) = &mut self.network {
+            network.leave();
         }
-        self.departure.was_told = self.notify_remote(Packet::Left);
+        self.disconnect.was_told = self.notify_remote(Packet::Left);
     }
 
     /// Whether every rank knows that this one has left, and so has received all that was sent to
     /// it.
     pub fn is_gone(&self) -> bool {
-        let Some(wire) = &self.network else { return true };
-        wire.is_drained()
-            && self.departure.untold.is_empty()
-            && wire.peers().all(|peer| self.has_seen[peer.index()] || self.is_known_left(peer))
+        let Some(network) = &self.network else { return true };
+        network.is_drained()
+            && self.disconnect.untold.is_empty()
+            && network.peers().all(|peer| self.has_seen[peer.index()] || self.is_known_left(peer))
     }
 
     /// Whether a rank has left the world in good order and this rank has read all that it sent.
@@ -106,16 +106,16 @@ impl Endpoint {
     /// ranks should report that death, and not the leaving of this rank. Returns whether the ranks
     /// were notified, or will be.
     fn notify_remote(&mut self, packet: Packet) -> bool {
-        let Some(wire) = &self.network else { return false };
-        self.departure.untold.clear();
+        let Some(network) = &self.network else { return false };
+        self.disconnect.untold.clear();
         if self.segment.failure().is_some() {
             return false;
         }
-        let there = wire.peers().filter(|&peer| !self.is_known_left(peer));
+        let there = network.peers().filter(|&peer| !self.is_known_left(peer));
         let (now, later): (Vec<_>, Vec<_>) =
-            there.partition(|&peer| peer > self.me || wire.has_met(peer));
-        self.departure.untold = later;
-        self.departure.since = Some(Instant::now());
+            there.partition(|&peer| peer > self.me || network.has_met(peer));
+        self.disconnect.untold = later;
+        self.disconnect.since = Some(Instant::now());
         now.into_iter().for_each(|peer| self.send_control(peer, packet));
         true
     }
@@ -124,24 +124,24 @@ impl Endpoint {
     /// all when the delay is over.
     #[inline]
     pub(super) fn notify_remaining(&mut self) {
-        if !self.departure.untold.is_empty() {
+        if !self.disconnect.untold.is_empty() {
             self.notify_deferred();
         }
     }
 
     #[cold]
     fn notify_deferred(&mut self) {
-        let Some(wire) = &self.network else { return };
+        let Some(network) = &self.network else { return };
         let is_late =
-            self.departure.since.is_none_or(|since| since.elapsed() >= FIRST_NOTICE_DELAY);
-        let has_left = self.departure.has_left;
-        let untold = std::mem::take(&mut self.departure.untold);
+            self.disconnect.since.is_none_or(|since| since.elapsed() >= FIRST_NOTICE_DELAY);
+        let has_left = self.disconnect.has_left;
+        let untold = std::mem::take(&mut self.disconnect.untold);
         if self.segment.failure().is_some() {
             return; // as in `notify_remote`
         }
         let (now, later): (Vec<_>, Vec<_>) =
-            untold.into_iter().partition(|&peer| is_late || wire.has_met(peer));
-        self.departure.untold = later;
+            untold.into_iter().partition(|&peer| is_late || network.has_met(peer));
+        self.disconnect.untold = later;
         for peer in now {
             if has_left {
                 // Also to a rank that has left meanwhile, and waits for this packet.
@@ -154,23 +154,23 @@ impl Endpoint {
 
     /// Ranks whose last large messages have arrived count as left now.
     pub(super) fn settle_disconnects(&mut self) {
-        for peer in std::mem::take(&mut self.departing) {
+        for peer in std::mem::take(&mut self.disconnecting) {
             self.note_disconnect(peer, Packet::Left);
         }
     }
 
     /// Handles the notice of a rank on another host that it leaves.
     pub(super) fn note_disconnect(&mut self, peer: Peer, packet: Packet) {
-        let Some(wire) = &self.network else { return };
+        let Some(network) = &self.network else { return };
         match packet {
-            Packet::Leaving => wire.segment().note_leaving(peer),
-            Packet::Left if wire.comes_from(peer) => self.departing.push(peer),
+            Packet::Leaving => network.segment().note_leaving(peer),
+            Packet::Left if network.comes_from(peer) => self.disconnecting.push(peer),
             Packet::Left => {
-                let wire = self.network.as_mut().expect("it is there");
-                wire.note_left(peer);
+                let network = self.network.as_mut().expect("it is there");
+                network.note_left(peer);
                 // If this rank has sent its own notice, that is enough: a rank that has left closes
                 // its endpoint when it reads that notice, and would not accept this packet.
-                if !self.departure.was_told {
+                if !self.disconnect.was_told {
                     self.send_control(peer, Packet::Seen);
                 }
             }

@@ -30,8 +30,8 @@ pub(super) struct InPlaceReceive {
 /// Where a message lies.
 #[derive(Debug)]
 enum InPlaceSource {
-    Block(BounceBuffer),
-    /// In a heap; it is claimed.
+    Bounced(BounceBuffer),
+    /// In a heap; its lease is taken.
     Heap(RndvOffer, ReadLease),
 }
 
@@ -50,7 +50,7 @@ impl Endpoint {
         done: &mut Vec<Completion>,
     ) -> Ticket {
         let receive = PostedRecv::new(into, element, token).filled(Fill::Whole);
-        let receive = PostedRecv { may_lie: true, ..receive };
+        let receive = PostedRecv { may_stay_in_place: true, ..receive };
         self.post(selector, receive, done)
     }
 
@@ -66,19 +66,20 @@ impl Endpoint {
         token: Token,
         read: impl FnOnce(Region),
     ) -> Result<(), TransferError> {
-        let Some(at) = self.bounce.in_place.iter().position(|lying| lying.token == token) else {
+        let Some(at) = self.bounce.in_place.iter().position(|receive| receive.token == token)
+        else {
             return Ok(());
         };
         let InPlaceReceive { message, place, .. } = self.bounce.in_place.swap_remove(at);
         match place {
-            InPlaceSource::Block(block) => {
-                read(self.bytes_of(&message, block));
-                self.keep_block(message.source, block, message.bytes);
+            InPlaceSource::Bounced(buffer) => {
+                read(self.bytes_of(&message, buffer));
+                self.recycle_buffer(message.source, buffer, message.bytes);
                 Ok(())
             }
-            InPlaceSource::Heap(exposure, claim) => {
-                read(self.in_heap(exposure.address, message.bytes));
-                let copied = self.settle((message.source, claim), &exposure, Copied::All);
+            InPlaceSource::Heap(offer, lease) => {
+                read(self.in_heap(offer.address, message.bytes));
+                let copied = self.settle((message.source, lease), &offer, Copied::All);
                 copied.expect("there was nothing that the system could refuse")
             }
         }
@@ -89,20 +90,20 @@ impl Endpoint {
         let _ = self.consume_in_place(token, |_| {}); // What it is does not matter.
     }
 
-    /// Leaves a message in its block, to be read there, if its receive lets it. Says whether it
-    /// does.
+    /// Leaves a message in its bounce buffer, to be read there, if its receive lets it. Says
+    /// whether it does.
     #[inline]
     pub(super) fn try_in_place(
         &mut self,
         message: &Message,
-        block: BounceBuffer,
+        buffer: BounceBuffer,
         receive: &PostedRecv,
     ) -> bool {
-        let lies = receive.may_lie
-            && block.is_full()
+        let lies = receive.may_stay_in_place
+            && buffer.is_full()
             && is_read_at_once(message, receive, &self.introductions);
         if lies {
-            let place = InPlaceSource::Block(block);
+            let place = InPlaceSource::Bounced(buffer);
             self.bounce.in_place.push(InPlaceReceive {
                 token: receive.token(),
                 message: *message,
@@ -117,17 +118,18 @@ impl Endpoint {
     pub(super) fn try_in_place_offer(
         &mut self,
         message: &Message,
-        exposure: &RndvOffer,
+        offer: &RndvOffer,
         receive: &PostedRecv,
     ) -> bool {
-        let may_lie = receive.may_lie && is_read_at_once(message, receive, &self.introductions);
-        let Some(claim) = exposure.claim.filter(|_| may_lie) else { return false };
-        let is_there = is_in_heap(exposure.address)
-            && exposure.address.is_multiple_of(LINE as u64)
+        let may_stay_in_place =
+            receive.may_stay_in_place && is_read_at_once(message, receive, &self.introductions);
+        let Some(lease) = offer.lease.filter(|_| may_stay_in_place) else { return false };
+        let is_there = is_in_heap(offer.address)
+            && offer.address.is_multiple_of(LINE as u64)
             && message.bytes > 0;
-        let lies = is_there && lease::take(&self.segment, message.source, claim);
+        let lies = is_there && lease::take(&self.segment, message.source, lease);
         if lies {
-            let place = InPlaceSource::Heap(*exposure, claim);
+            let place = InPlaceSource::Heap(*offer, lease);
             self.bounce.in_place.push(InPlaceReceive {
                 token: receive.token(),
                 message: *message,
@@ -137,10 +139,10 @@ impl Endpoint {
         lies
     }
 
-    /// The bytes of a message that lies whole in its block.
-    pub(super) fn bytes_of(&self, message: &Message, block: BounceBuffer) -> Region {
-        let _last = self.segment.at(block.data + message.bytes.saturating_sub(1));
-        Region::new(self.segment.at(block.data).as_ptr(), message.bytes)
+    /// The bytes of a message that lies whole in its bounce buffer.
+    pub(super) fn bytes_of(&self, message: &Message, buffer: BounceBuffer) -> Region {
+        let _last = self.segment.at(buffer.data + message.bytes.saturating_sub(1));
+        Region::new(self.segment.at(buffer.data).as_ptr(), message.bytes)
     }
 }
 
@@ -168,7 +170,7 @@ mod tests {
         Label { context: 1, tag, ordinal: 0 }
     }
 
-    /// Two ranks that share a core, so that what fits no cell goes in blocks.
+    /// Two ranks that share a core, so that what fits no cell goes in bounce buffers.
     fn pair() -> [Endpoint; 2] {
         let (segment, _file) = SharedSegment::shared_by(Layout::new(2).unwrap(), 1).unwrap();
         let segment = Arc::new(segment);
@@ -192,7 +194,7 @@ mod tests {
         assert_eq!((done.len(), done[0].token), (1, TOKEN));
         let read = receiver.consume_in_place(TOKEN, |message| {
             assert!(message.start().addr().is_multiple_of(LINE));
-            // SAFETY: a message that lies in its block, and is read there.
+            // SAFETY: a message that lies in its bounce buffer, and is read there.
             let bytes = unsafe { std::slice::from_raw_parts(message.start(), message.bytes()) };
             lies = Some(bytes.to_vec());
         });
@@ -206,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_in_a_block_is_read_there_whenever_it_came() {
+    fn a_bounced_message_is_read_in_place_whenever_it_came() {
         let [mut sender, mut receiver] = pair();
         let bytes = receiver.inline_max_bytes() + 1;
         let data: Vec<u8> = (0..bytes).map(|at| (at % 251) as u8).collect();
@@ -279,9 +281,9 @@ mod tests {
     fn a_short_message_is_read_in_its_cell_if_it_takes_no_more_than_a_line() {
         let [mut sender, mut receiver] = pair();
         let data = vec![7; 40 << 10];
-        let block = receiver.inline_max_bytes() + 8;
+        let buffer = receiver.inline_max_bytes() + 8;
         for (tag, (bytes, alignment, lies)) in
-            [(8, 8, true), (8, 16, false), (64, 8, false), (block, 16, true)]
+            [(8, 8, true), (8, 16, false), (64, 8, false), (buffer, 16, true)]
                 .into_iter()
                 .enumerate()
         {

@@ -10,11 +10,11 @@
 
 use super::bounce_pool::BounceBuffer;
 use super::in_place::is_read_at_once;
-use super::packet::{Header, Packet};
 use super::protocol::is_bounced;
 use super::recv::Message;
 use super::{Endpoint, Fill, MatchedMessage, PostedRecv, UnexpectedBody};
 use crate::layout::LINE;
+use crate::packet::{Header, Packet};
 use crate::{
     Label, Peer, Region, RegionMut, Selector, Token, TrafficHint, TransferError, TypeCode,
 };
@@ -134,13 +134,13 @@ impl Endpoint {
         {
             return InlineRecv::Done(self.recv_kept(taken, &receive, reader.map(|(_, read)| read)));
         }
-        let inlet = &mut self.readers[from.index()];
+        let ring = &mut self.readers[from.index()];
         // SAFETY: peers push nothing but `Header`s into standing lanes, and any bits are one.
-        let Some(header) = (unsafe { inlet.peek::<Header>() }) else {
+        let Some(header) = (unsafe { ring.peek::<Header>() }) else {
             return InlineRecv::Empty;
         };
         if !header.is_eager(label) {
-            return self.recv_next_block(
+            return self.recv_next_bounced(
                 (from, label),
                 header,
                 &receive,
@@ -153,7 +153,7 @@ impl Endpoint {
             self.take_next(from, bytes);
             return InlineRecv::Done(Err(error));
         }
-        let payload = inlet.payload_of::<Header>(bytes);
+        let payload = ring.payload_of::<Header>(bytes);
         match reader {
             Some((alignment, read)) if is_aligned_for(payload, alignment) => {
                 read(payload);
@@ -161,7 +161,7 @@ impl Endpoint {
             reader => {
                 // SAFETY: writable by the caller's promise; as long as the message, as just
                 // checked.
-                unsafe { inlet.copy_payload::<Header>(receive.into.part(0, bytes)) };
+                unsafe { ring.copy_payload::<Header>(receive.into.part(0, bytes)) };
                 if let Some((_, read)) = reader {
                     read(receive.into.as_region());
                 }
@@ -216,9 +216,10 @@ impl Endpoint {
         Some((from, label.tag, short))
     }
 
-    /// Receives the message that is next in the lane, if it is this one and lies in a block.
+    /// Receives the message that is next in the lane, if it is this one and lies in a bounce
+    /// buffer.
     #[cold]
-    fn recv_next_block(
+    fn recv_next_bounced(
         &mut self,
         (from, label): (Peer, Label),
         header: Header,
@@ -226,23 +227,23 @@ impl Endpoint {
         read: Option<impl FnOnce(Region)>,
     ) -> InlineRecv {
         let message = match Packet::read(header) {
-            Packet::Block { label: its, element, bytes } if its == label => {
+            Packet::Bounced { label: its, element, bytes } if its == label => {
                 Message { source: from, label, element, bytes }
             }
             _ => return InlineRecv::Blocked,
         };
         self.note_message(from, message.bytes);
-        let block = BounceBuffer::from_words(self.words(from));
+        let buffer = BounceBuffer::from_words(self.words(from));
         let fits = match read {
             Some(read)
-                if block.is_full() && is_read_at_once(&message, receive, &self.introductions) =>
+                if buffer.is_full() && is_read_at_once(&message, receive, &self.introductions) =>
             {
-                read(self.bytes_of(&message, block));
-                self.keep_block(from, block, message.bytes);
+                read(self.bytes_of(&message, buffer));
+                self.recycle_buffer(from, buffer, message.bytes);
                 Ok(())
             }
             read => {
-                let fits = self.take_from_block(&message, block, receive);
+                let fits = self.take_from_buffer(&message, buffer, receive);
                 read_copy(read, receive, fits)
             }
         };
@@ -257,10 +258,10 @@ impl Endpoint {
     /// [`Endpoint::progress`].
     #[inline]
     pub fn fetch_from(&mut self, from: Peer) {
-        if let Some(wire) = &mut self.network
-            && wire.reaches(from)
+        if let Some(network) = &mut self.network
+            && network.reaches(from)
         {
-            wire.progress();
+            network.progress();
         }
     }
 
@@ -272,20 +273,21 @@ impl Endpoint {
         receive: &PostedRecv,
         read: Option<impl FnOnce(Region)>,
     ) -> Result<usize, TransferError> {
-        let MatchedMessage { source, label, early } = &taken;
+        let MatchedMessage { source, label, unexpected } = &taken;
         let (source, label) = (*source, *label);
-        let message = Message { source, label, element: early.element, bytes: early.bytes };
+        let message =
+            Message { source, label, element: unexpected.element, bytes: unexpected.bytes };
         let mut fits = message.fits(receive, &self.introductions);
-        match (&early.body, fits) {
+        match (&unexpected.body, fits) {
             (UnexpectedBody::Whole(whole), Ok(())) => {
                 let into = receive.into.start();
                 // SAFETY: writable by the promise of `recv_inline`; long enough, as just checked.
                 unsafe { into.copy_from_nonoverlapping(whole.as_ptr(), whole.len()) };
             }
-            (&UnexpectedBody::Shared(block), Ok(())) => {
-                fits = self.copy_block(&message, block, receive)
+            (&UnexpectedBody::Shared(buffer), Ok(())) => {
+                fits = self.copy_bounced(&message, buffer, receive)
             }
-            (UnexpectedBody::Exposed(_) | UnexpectedBody::Berthed(_), Ok(())) => {
+            (UnexpectedBody::Offered(_) | UnexpectedBody::RemoteBounced(_), Ok(())) => {
                 // Nobody exposes what is short: the other side runs another operation.
                 fits = Err(message.truncated(self.inline_max_bytes()));
             }
@@ -369,7 +371,7 @@ mod tests {
         // One message is kept, for which a receive is not posted.
         assert!(!post(&mut receiver, 2, &mut into));
         // SAFETY: the memory outlives the call.
-        let kept = unsafe {
+        let recycled = unsafe {
             receiver.recv_inline(
                 Peer(0),
                 label(2),
@@ -378,7 +380,7 @@ mod tests {
                 Fill::Part,
             )
         };
-        assert_eq!((kept, into), (InlineRecv::Done(Ok(3)), [9; 3]));
+        assert_eq!((recycled, into), (InlineRecv::Done(Ok(3)), [9; 3]));
     }
 
     #[test]

@@ -9,9 +9,9 @@
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
-use super::packet::{Header, Packet};
 use super::send::{Attempt, Outgoing};
 use super::{Endpoint, Posted};
+use crate::packet::{Header, Packet};
 use crate::{Peer, Region, RegionMut, TypeCode, structures};
 
 /// The structures that a rank and its peers have introduced to each other. Takes no memory until

@@ -28,9 +28,9 @@ impl Endpoint {
                 found.push(Transit { is_receive: true, peer, context, tag });
             }
         });
-        for (_, landing) in self.rndv_recvs.iter() {
-            if landing.receive.token().operation == operation {
-                let (peer, tag) = (Some(landing.source), Some(landing.tag));
+        for (_, recv) in self.rndv_recvs.iter() {
+            if recv.receive.token().operation == operation {
+                let (peer, tag) = (Some(recv.source), Some(recv.tag));
                 found.push(Transit { is_receive: true, peer, context: None, tag });
             }
         }

@@ -5,9 +5,9 @@
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
-use super::packet::Packet;
 use super::{Completion, Endpoint, PostedRecv, UnexpectedBody, UnexpectedMsg};
 use crate::matching::Ticket;
+use crate::packet::Packet;
 use crate::{Label, Peer, Received, RegionMut, Selector, Token, TypeCode};
 
 /// A message that has been taken out of matching.
@@ -16,23 +16,23 @@ use crate::{Label, Peer, Received, RegionMut, Selector, Token, TypeCode};
 pub struct MatchedMessage {
     pub(super) source: Peer,
     pub(super) label: Label,
-    pub(super) early: UnexpectedMsg,
+    pub(super) unexpected: UnexpectedMsg,
 }
 
 impl MatchedMessage {
     /// The result of a receive of this message.
     pub fn received(&self) -> Received {
-        Received { source: self.source, tag: self.label.tag, bytes: self.early.bytes }
+        Received { source: self.source, tag: self.label.tag, bytes: self.unexpected.bytes }
     }
 }
 
 impl Endpoint {
     /// Takes the message that a receive with this selector would get now, if there is one.
     pub fn mprobe(&mut self, selector: Selector) -> Option<MatchedMessage> {
-        let (source, label, early) = self.matching.take_early(&selector)?;
+        let (source, label, unexpected) = self.matching.take_unexpected(&selector)?;
         self.unexpected[source.index()] -= 1;
         self.idle_polls = 0;
-        Some(MatchedMessage { source, label, early })
+        Some(MatchedMessage { source, label, unexpected })
     }
 
     /// Receives a message that a probe has taken.
@@ -52,14 +52,14 @@ impl Endpoint {
 
     /// Discards a message that a probe has taken: for its sender it has been received.
     pub fn discard(&mut self, taken: MatchedMessage) {
-        match taken.early.body {
-            UnexpectedBody::Exposed(exposure) => {
-                self.send_control(taken.source, Packet::Finished { send: exposure.send });
+        match taken.unexpected.body {
+            UnexpectedBody::Offered(offer) => {
+                self.send_control(taken.source, Packet::Finished { send: offer.send });
             }
-            UnexpectedBody::Berthed(berth) => {
-                self.release_remote_bounce(taken.source, berth);
+            UnexpectedBody::RemoteBounced(slot) => {
+                self.release_remote_bounce(taken.source, slot);
             }
-            UnexpectedBody::Shared(block) => self.leave_block(block),
+            UnexpectedBody::Shared(buffer) => self.release_buffer(buffer),
             UnexpectedBody::Whole(_) => {}
         }
     }

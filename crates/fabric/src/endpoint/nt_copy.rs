@@ -36,18 +36,18 @@ const FAST_SAMPLES_TO_RESET: u32 = 2 * SAMPLES_PER_DECISION;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum StoreKind {
     /// As all memory is written.
-    Through,
+    Temporal,
     /// To memory, without fetching the lines first.
-    Past,
+    NonTemporal,
 }
 
 /// What a rank has found out about its copies.
 #[derive(Debug)]
 pub(super) struct CopyStrategy {
-    way: StoreKind,
+    store_kind: StoreKind,
     /// Copies before the next one that is timed.
-    left: u32,
-    patience: u32,
+    copies_before_sample: u32,
+    non_temporal_copies: u32,
     /// How long a KiB took of each of those that were timed last.
     taken: [Duration; SAMPLES_PER_DECISION as usize],
     /// How many have been timed since the way was chosen.
@@ -58,9 +58,9 @@ impl Default for CopyStrategy {
     fn default() -> CopyStrategy {
         let taken = [Duration::ZERO; SAMPLES_PER_DECISION as usize];
         CopyStrategy {
-            way: StoreKind::Through,
-            left: WARM_UP_COPIES,
-            patience: NT_COPIES_MIN,
+            store_kind: StoreKind::Temporal,
+            copies_before_sample: WARM_UP_COPIES,
+            non_temporal_copies: NT_COPIES_MIN,
             taken,
             timed: 0,
         }
@@ -74,21 +74,23 @@ impl CopyStrategy {
     /// # Safety
     /// `data` is readable, and so many bytes from `into` on are writable. Nobody else uses those.
     pub(super) unsafe fn write(&mut self, into: NonNull<u8>, data: Region) {
-        if self.left > 0 || data.bytes() < TIMED_MIN_BYTES {
-            self.left = self.left.saturating_sub(1);
+        if self.copies_before_sample > 0 || data.bytes() < TIMED_MIN_BYTES {
+            self.copies_before_sample = self.copies_before_sample.saturating_sub(1);
             // SAFETY: passed on, here and below.
-            return unsafe { copy(self.way, into, data) };
+            return unsafe { copy(self.store_kind, into, data) };
         }
         let begun = Instant::now();
         // SAFETY: as above.
-        unsafe { copy(StoreKind::Through, into, data) };
+        unsafe { copy(StoreKind::Temporal, into, data) };
         self.note(begun.elapsed() * (1 << 10) / data.bytes() as u32);
     }
 
     /// Whether it has judged nothing yet, and is not about to.
     #[cfg(test)]
     pub(super) fn is_new(&self) -> bool {
-        self.way == StoreKind::Through && self.timed == 0 && self.left + 1 >= WARM_UP_COPIES
+        self.store_kind == StoreKind::Temporal
+            && self.timed == 0
+            && self.copies_before_sample + 1 >= WARM_UP_COPIES
     }
 
     /// A KiB of a copy through the caches has taken so long.
@@ -96,23 +98,24 @@ impl CopyStrategy {
         self.taken[(self.timed % SAMPLES_PER_DECISION) as usize] = taken.min(SAMPLE_MAX_PER_KIB);
         self.timed = self.timed.wrapping_add(1);
         if self.taken.iter().sum::<Duration>() > SLOW_PER_KIB * SAMPLES_PER_DECISION {
-            self.go_past();
+            self.use_non_temporal();
         } else if self.timed >= SAMPLES_PER_DECISION {
-            self.go_through();
+            self.use_temporal();
         } // else the next copy is timed, too
     }
 
-    fn go_past(&mut self) {
-        (self.way, self.left, self.timed) = (StoreKind::Past, self.patience, 0);
+    fn use_non_temporal(&mut self) {
+        (self.store_kind, self.copies_before_sample, self.timed) =
+            (StoreKind::NonTemporal, self.non_temporal_copies, 0);
         self.taken.fill(Duration::ZERO);
-        self.patience = NT_COPIES_MAX.min(2 * self.patience);
+        self.non_temporal_copies = NT_COPIES_MAX.min(2 * self.non_temporal_copies);
     }
 
-    fn go_through(&mut self) {
-        (self.way, self.left) =
-            (StoreKind::Through, SAMPLE_PERIOD_COPIES - 1 + self.timed % SAMPLES_PER_DECISION);
+    fn use_temporal(&mut self) {
+        (self.store_kind, self.copies_before_sample) =
+            (StoreKind::Temporal, SAMPLE_PERIOD_COPIES - 1 + self.timed % SAMPLES_PER_DECISION);
         if self.timed >= FAST_SAMPLES_TO_RESET {
-            self.patience = NT_COPIES_MIN;
+            self.non_temporal_copies = NT_COPIES_MIN;
         }
     }
 }
@@ -121,10 +124,10 @@ impl CopyStrategy {
 ///
 /// # Safety
 /// As [`CopyStrategy::write`].
-unsafe fn copy(way: StoreKind, into: NonNull<u8>, data: Region) {
-    match way {
+unsafe fn copy(store_kind: StoreKind, into: NonNull<u8>, data: Region) {
+    match store_kind {
         // SAFETY: passed on.
-        StoreKind::Past => unsafe { copy_past_caches(into, data) },
+        StoreKind::NonTemporal => unsafe { copy_non_temporal(into, data) },
         // SAFETY: passed on; memory of the user and of the segment lie apart.
         _ => unsafe { into.as_ptr().copy_from_nonoverlapping(data.start(), data.bytes()) },
     }
@@ -135,7 +138,7 @@ unsafe fn copy(way: StoreKind, into: NonNull<u8>, data: Region) {
 /// # Safety
 /// As [`CopyStrategy::write`].
 #[cfg(all(target_arch = "x86_64", not(miri)))]
-unsafe fn copy_past_caches(into: NonNull<u8>, data: Region) {
+unsafe fn copy_non_temporal(into: NonNull<u8>, data: Region) {
     use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_sfence, _mm_stream_si128};
 
     const PARTS: usize = LINE / size_of::<__m128i>();
@@ -169,9 +172,9 @@ unsafe fn copy_past_caches(into: NonNull<u8>, data: Region) {
 /// # Safety
 /// As [`CopyStrategy::write`].
 #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-unsafe fn copy_past_caches(into: NonNull<u8>, data: Region) {
+unsafe fn copy_non_temporal(into: NonNull<u8>, data: Region) {
     // SAFETY: passed on.
-    unsafe { copy(StoreKind::Through, into, data) }
+    unsafe { copy(StoreKind::Temporal, into, data) }
 }
 
 #[cfg(test)]
@@ -185,80 +188,99 @@ mod tests {
     /// So many far copies in a row are slow, whatever comes behind them.
     const ENOUGH: usize = 6;
 
-    fn pen() -> CopyStrategy {
-        CopyStrategy { left: 0, ..CopyStrategy::default() }
+    fn strategy() -> CopyStrategy {
+        CopyStrategy { copies_before_sample: 0, ..CopyStrategy::default() }
     }
 
     #[test]
     fn slow_copies_go_past_the_caches_from_then_on() {
-        let mut pen = pen();
+        let mut strategy = strategy();
         for _ in 1..ENOUGH {
-            pen.note(FAR);
-            assert_eq!((pen.way, pen.left), (StoreKind::Through, 0), "too few to judge");
+            strategy.note(FAR);
+            assert_eq!(
+                (strategy.store_kind, strategy.copies_before_sample),
+                (StoreKind::Temporal, 0),
+                "too few to judge"
+            );
         }
-        pen.note(FAR);
-        assert_eq!((pen.way, pen.left), (StoreKind::Past, NT_COPIES_MIN));
+        strategy.note(FAR);
+        assert_eq!(
+            (strategy.store_kind, strategy.copies_before_sample),
+            (StoreKind::NonTemporal, NT_COPIES_MIN)
+        );
     }
 
     #[test]
     fn some_that_come_from_far_or_are_disturbed_among_fast_ones_change_nothing() {
-        let mut pen = pen();
+        let mut strategy = strategy();
         let some = [FAST, FAR, FAST, DISTURBED, FAST, FAR, FAST, FAST];
         for (nth, taken) in some.into_iter().cycle().take(100).enumerate() {
-            pen.note(taken);
-            assert_eq!(pen.way, StoreKind::Through, "{nth}");
+            strategy.note(taken);
+            assert_eq!(strategy.store_kind, StoreKind::Temporal, "{nth}");
             let is_judged = nth + 1 >= SAMPLES_PER_DECISION as usize;
             assert_eq!(
-                pen.left >= SAMPLE_PERIOD_COPIES - 1,
+                strategy.copies_before_sample >= SAMPLE_PERIOD_COPIES - 1,
                 is_judged,
                 "the first are all timed: {nth}"
             );
         }
-        let lefts: Vec<u32> =
-            (0..SAMPLES_PER_DECISION).map(|_| (pen.note(FAST), pen.left).1).collect();
+        let lefts: Vec<u32> = (0..SAMPLES_PER_DECISION)
+            .map(|_| (strategy.note(FAST), strategy.copies_before_sample).1)
+            .collect();
         assert!(lefts.is_sorted_by(|a, b| a != b), "not always the same of eight: {lefts:?}");
     }
 
     #[test]
     fn now_and_then_some_go_through_them_again_and_ever_more_seldom_if_they_are_slow() {
-        let mut pen = pen();
+        let mut strategy = strategy();
         let mut lefts = Vec::new();
         for _ in 0..10 {
-            (0..ENOUGH).for_each(|_| pen.note(FAR));
-            assert_eq!((pen.way, pen.timed), (StoreKind::Past, 0));
-            lefts.push(pen.left);
+            (0..ENOUGH).for_each(|_| strategy.note(FAR));
+            assert_eq!((strategy.store_kind, strategy.timed), (StoreKind::NonTemporal, 0));
+            lefts.push(strategy.copies_before_sample);
         }
         assert_eq!(lefts[..3], [NT_COPIES_MIN, 2 * NT_COPIES_MIN, 4 * NT_COPIES_MIN]);
         assert_eq!(lefts[9], NT_COPIES_MAX);
         for taken in [FAST, DISTURBED, FAST, FAST, FAST, FAST, FAST] {
-            pen.note(taken);
-            assert_eq!(pen.way, StoreKind::Past, "too few to judge");
+            strategy.note(taken);
+            assert_eq!(strategy.store_kind, StoreKind::NonTemporal, "too few to judge");
         }
-        pen.note(FAST);
-        assert_eq!((pen.way, pen.patience), (StoreKind::Through, NT_COPIES_MAX), "not yet sure");
-        while pen.way == StoreKind::Through {
-            pen.note(FAR);
+        strategy.note(FAST);
+        assert_eq!(
+            (strategy.store_kind, strategy.non_temporal_copies),
+            (StoreKind::Temporal, NT_COPIES_MAX),
+            "not yet sure"
+        );
+        while strategy.store_kind == StoreKind::Temporal {
+            strategy.note(FAR);
         }
-        assert_eq!((pen.left, pen.patience), (NT_COPIES_MAX, NT_COPIES_MAX));
-        (0..FAST_SAMPLES_TO_RESET).for_each(|_| pen.note(FAST));
-        assert_eq!((pen.way, pen.patience), (StoreKind::Through, NT_COPIES_MIN));
+        assert_eq!(
+            (strategy.copies_before_sample, strategy.non_temporal_copies),
+            (NT_COPIES_MAX, NT_COPIES_MAX)
+        );
+        (0..FAST_SAMPLES_TO_RESET).for_each(|_| strategy.note(FAST));
+        assert_eq!(
+            (strategy.store_kind, strategy.non_temporal_copies),
+            (StoreKind::Temporal, NT_COPIES_MIN)
+        );
     }
 
     #[test]
     fn what_is_written_is_there_either_way() {
         let data: Vec<u8> = (0..BYTES + 77).map(|at| (at % 251) as u8).collect();
-        for way in [StoreKind::Through, StoreKind::Past] {
+        for store_kind in [StoreKind::Temporal, StoreKind::NonTemporal] {
             for bytes in [0, 1, LINE - 1, LINE, LINE + 1, TIMED_MIN_BYTES, BYTES, BYTES + 63] {
-                for left in [0, 2] {
+                for copies_before_sample in [0, 2] {
                     let mut memory = vec![0_u8; bytes + 3 * LINE];
                     let start = memory.as_ptr().align_offset(LINE);
                     let into = NonNull::new(memory[start..].as_mut_ptr()).unwrap();
-                    let mut pen = CopyStrategy { way, left, ..pen() };
+                    let mut strategy =
+                        CopyStrategy { store_kind, copies_before_sample, ..strategy() };
                     // SAFETY: there is so much room, which nobody else uses.
-                    unsafe { pen.write(into, Region::of(&data[13..13 + bytes])) };
+                    unsafe { strategy.write(into, Region::of(&data[13..13 + bytes])) };
                     assert!(
                         memory[start..start + bytes] == data[13..13 + bytes],
-                        "{way:?} {bytes}"
+                        "{store_kind:?} {bytes}"
                     );
                     assert!(memory[start + bytes..].iter().all(|&byte| byte == 0));
                     assert!(memory[..start].iter().all(|&byte| byte == 0));

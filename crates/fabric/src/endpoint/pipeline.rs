@@ -7,11 +7,11 @@
 use std::ops::RangeInclusive;
 
 use super::bounce_pool::{BounceBuffer, BouncePool, Readers};
-use super::packet::Packet;
 use super::protocol::Thresholds;
 use super::send::{Attempt, Fragments, Outgoing};
 use super::{Completion, Endpoint, Posted, RndvOffer, RndvRecv};
 use crate::cma::SingleCopy;
+use crate::packet::Packet;
 use crate::slab::Id;
 use crate::{Peer, Received, lease};
 
@@ -24,7 +24,7 @@ const BYTES_PER_LOOK: usize = 1 << 10;
 /// The streams of a rank.
 #[derive(Debug)]
 pub(super) struct Pipelines {
-    belt: BouncePool,
+    pool: BouncePool,
     /// Messages that come, some of which may be over.
     receives: Vec<Id>,
     /// Looks without anything new that are waited for the longest of them.
@@ -36,7 +36,7 @@ impl Pipelines {
     /// have to wait for its turn.
     pub(super) fn of(thresholds: &Thresholds) -> Option<Pipelines> {
         thresholds.may_pipeline().then(|| Pipelines {
-            belt: BouncePool::default(),
+            pool: BouncePool::default(),
             receives: Vec::new(),
             patience: 0,
         })
@@ -44,7 +44,7 @@ impl Pipelines {
 
     /// Bytes of the arena that they have taken.
     pub(super) fn bytes(&self) -> usize {
-        self.belt.bytes()
+        self.pool.bytes()
     }
 }
 
@@ -57,16 +57,16 @@ pub(super) fn next_fragment_bytes(bytes: usize, sent: usize) -> usize {
 }
 
 impl Endpoint {
-    /// Remembers a landing, in case that the rest of its message must be got without its sender.
-    pub(super) fn note_pipeline(&mut self, landing: Id, bytes: usize) {
+    /// Remembers a receive, in case that the rest of its message must be got without its sender.
+    pub(super) fn note_pipeline(&mut self, recv: Id, bytes: usize) {
         let Some(streams) = &mut self.pipelines else { return };
         streams.receives.retain(|&id| self.rndv_recvs.get_mut(id).is_some());
         let others = if streams.receives.is_empty() { 0 } else { streams.patience };
-        streams.receives.push(landing);
+        streams.receives.push(recv);
         streams.patience = others.max((bytes / BYTES_PER_LOOK) as u32);
     }
 
-    /// Sends the next piece of a message in a block. `None` if it must go in a cell.
+    /// Sends the next piece of a message in a bounce buffer. `None` if it must go in a cell.
     pub(super) fn send_pipelined_fragment(
         &mut self,
         to: Peer,
@@ -80,17 +80,18 @@ impl Endpoint {
         if !self.peer_tx[to.index()].has_room() {
             return Some(Attempt::NoRoom);
         }
-        let Fragments { send, landing, data, sent: offset } = pieces;
+        let Fragments { send, recv, data, sent: offset } = pieces;
         let piece = data.part(offset, next_fragment_bytes(data.bytes(), offset));
-        let lent = streams.belt.allocate(&mut self.arena, &self.segment, (piece, Readers::One(to)));
-        let Some(block) = lent else {
-            return streams.belt.is_read_by(&self.segment, to).then_some(Attempt::NoRoom);
+        let allocated =
+            streams.pool.allocate(&mut self.arena, &self.segment, (piece, Readers::One(to)));
+        let Some(buffer) = allocated else {
+            return streams.pool.is_read_by(&self.segment, to).then_some(Attempt::NoRoom);
         };
         // SAFETY: memory of a posted send: readable, by the promise of its poster.
-        unsafe { self.fill(block, piece, 0) };
+        unsafe { self.fill(buffer, piece, 0) };
         let (bytes, sent) = (piece.bytes(), offset + piece.bytes());
-        let packet = Packet::Pipelined { landing, offset, bytes };
-        let pushed = self.peer_tx[to.index()].push_words(packet, &block.words());
+        let packet = Packet::Pipelined { recv, offset, bytes };
+        let pushed = self.peer_tx[to.index()].push_words(packet, &buffer.words());
         assert!(pushed, "there was room for it");
         if sent < data.bytes() {
             return Some(Attempt::Partly(Outgoing::Fragments(Fragments { sent, ..pieces })));
@@ -99,28 +100,28 @@ impl Endpoint {
         Some(Attempt::Gone(Posted::Done))
     }
 
-    /// A piece of a large message has come in a block.
+    /// A piece of a large message has come in a bounce buffer.
     pub(super) fn handle_pipelined_fragment(
         &mut self,
         source: Peer,
         (id, offset, bytes): (Id, usize, usize),
-        block: BounceBuffer,
+        buffer: BounceBuffer,
         done: &mut Vec<Completion>,
     ) {
         // Pieces of a receive that is over are dropped.
-        if let Some(landing) = self.rndv_recvs.get_mut(id) {
+        if let Some(recv) = self.rndv_recvs.get_mut(id) {
             assert!(bytes <= *FRAGMENT_BYTES.end(), "the shared segment is damaged");
-            let into = landing.receive.into.part(offset, bytes);
-            let from = self.segment.at(block.data);
-            let _last = self.segment.at(block.data + bytes - 1);
-            // SAFETY: the landing belongs to a posted receive that is not complete: writable, and
+            let into = recv.receive.into.part(offset, bytes);
+            let from = self.segment.at(buffer.data);
+            let _last = self.segment.at(buffer.data + bytes - 1);
+            // SAFETY: the memory belongs to a posted receive that is not complete: writable, and
             // long enough, as `part` checks. The bytes lie in the segment, and nobody writes them
-            // until we let the block go (README, "Bounce buffers").
+            // until we let the bounce buffer go (README, "Bounce buffers").
             unsafe { into.start().copy_from_nonoverlapping(from.as_ptr(), bytes) };
             self.note_fragment(id, bytes, done);
         }
-        self.leave_block(block);
-        self.wake(source); // Who has more to send may wait for the block.
+        self.release_buffer(buffer);
+        self.wake(source); // Who has more to send may wait for the bounce buffer.
     }
 
     /// Whether somebody who sends us a message in pieces does something else, as it seems.
@@ -145,18 +146,18 @@ impl Endpoint {
     }
 
     fn pull_one(&mut self, id: Id, done: &mut Vec<Completion>) -> bool {
-        let Some(landing) = self.rndv_recvs.get_mut(id) else { return false };
-        let RndvRecv { receive, source, tag, bytes, missing, .. } = *landing;
-        let Some(RndvOffer { address, claim: Some(claim), send }) = landing.exposure.take() else {
+        let Some(recv) = self.rndv_recvs.get_mut(id) else { return false };
+        let RndvRecv { receive, source, tag, bytes, missing, .. } = *recv;
+        let Some(RndvOffer { address, lease: Some(lease), send }) = recv.offer.take() else {
             return false;
         };
-        if self.single_copy == SingleCopy::Off || !lease::take(&self.segment, source, claim) {
+        if self.single_copy == SingleCopy::Off || !lease::take(&self.segment, source, lease) {
             return false; // The rest comes, or word that it does not.
         }
         let offset = bytes - missing;
-        let exposure = RndvOffer { address: address + offset as u64, claim: Some(claim), send };
+        let offer = RndvOffer { address: address + offset as u64, lease: Some(lease), send };
         let into = receive.into.part(offset, missing);
-        let Some(outcome) = self.copy_taken((source, claim), &exposure, into) else {
+        let Some(outcome) = self.copy_taken((source, lease), &offer, into) else {
             return false;
         };
         self.rndv_recvs.remove(id);
@@ -181,7 +182,7 @@ mod tests {
     };
 
     const BYTES: usize = (1 << 20) + 17;
-    /// Longer than any belt.
+    /// Longer than any pool.
     const LONG: usize = (9 << 20) + 17;
     const LABEL: Label = Label { context: 1, tag: 2, ordinal: 0 };
 
@@ -225,7 +226,7 @@ mod tests {
 
     /// Pieces of a rank that are still to be read.
     fn unread(rank: &Endpoint) -> usize {
-        streams(rank).belt.unread(&rank.segment)
+        streams(rank).pool.unread(&rank.segment)
     }
 
     /// Of all pieces of a message.
@@ -270,7 +271,7 @@ mod tests {
         let there = unread(&sender);
         assert!(
             (8..BUFFERS_IN_USE_MAX).contains(&there) && sent.is_empty(),
-            "{there} pieces fill the belt"
+            "{there} pieces fill the pool"
         );
         while came.is_empty() {
             receiver.progress(&mut came);
@@ -469,7 +470,7 @@ mod tests {
         assert_eq!(send(&mut alone, 0, &data), Posted::Pending);
         alone.progress(&mut came);
         assert!(came.len() == 2 && into == data, "both ends of it are here");
-        // It is to be received before it ends, and so goes in no block.
+        // It is to be received before it ends, and so goes in no bounce buffer.
         let (short, mut into) = (&data[..PIPELINE_MIN_BYTES], vec![0; PIPELINE_MIN_BYTES]);
         let (to, region) = (Peer(1), Region::of(short));
         // SAFETY: the data outlives the send.

@@ -10,9 +10,9 @@
 #[cfg(test)]
 mod golden;
 
-use super::packet::Header;
 use crate::copy_bandwidth::CopyBandwidth;
 use crate::layout::{Layout, MAX_RANKS};
+use crate::packet::Header;
 use crate::spsc::Ring;
 use crate::{SharedSegment, TrafficHint};
 
@@ -284,13 +284,13 @@ impl Thresholds {
 
     /// Whether a message that its receiver may read in place is copied by that one alone, if it is
     /// copied.
-    pub(super) fn is_copied_alone(&self, bytes: usize, may_lie: bool) -> bool {
-        may_lie && bytes <= self.operand_alone_max
+    pub(super) fn is_copied_alone(&self, bytes: usize, may_stay_in_place: bool) -> bool {
+        may_stay_in_place && bytes <= self.operand_alone_max
     }
 
     /// Whether both ends of a message copy it, if both have time for that.
-    pub(super) fn is_cooperative(&self, bytes: usize, may_lie: bool) -> bool {
-        bytes >= self.cooperative_min && !self.is_copied_alone(bytes, may_lie)
+    pub(super) fn is_cooperative(&self, bytes: usize, may_stay_in_place: bool) -> bool {
+        bytes >= self.cooperative_min && !self.is_copied_alone(bytes, may_stay_in_place)
     }
 }
 
@@ -408,13 +408,13 @@ pub(super) fn choose_rndv(
     thresholds: &Thresholds,
     bytes: usize,
     lies_in_heap: bool,
-    may_lie: bool,
+    may_stay_in_place: bool,
 ) -> RndvProtocol {
     if !lies_in_heap && bytes > thresholds.pipeline_min {
         RndvProtocol::Pipelined
-    } else if lies_in_heap && may_lie {
+    } else if lies_in_heap && may_stay_in_place {
         RndvProtocol::HeapInPlace
-    } else if thresholds.is_cooperative(bytes, may_lie) {
+    } else if thresholds.is_cooperative(bytes, may_stay_in_place) {
         RndvProtocol::Cooperative
     } else {
         RndvProtocol::SingleCopy

@@ -8,9 +8,9 @@
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
-use super::packet::{Header, Packet};
 use super::recv::Message;
 use super::{Completion, Endpoint, PostedRecv, RndvRecv, UnexpectedBody};
+use crate::packet::{Header, Packet};
 use crate::slab::Id;
 use crate::{Label, Peer, RegionMut};
 
@@ -33,9 +33,9 @@ enum State {
     #[default]
     Nothing,
     /// Its receive was there; so many bytes have come.
-    Landing(Id, usize),
+    Posted(Id, usize),
     /// It came before its receive; so many bytes have come.
-    Early(Message, Box<[u8]>, usize),
+    Unexpected(Message, Box<[u8]>, usize),
 }
 
 impl Endpoint {
@@ -52,19 +52,19 @@ impl Endpoint {
         };
         let message = Message { source, label, element, bytes };
         let state = match self.matching.take_posted(source, label) {
-            Some(receive) => self.begin_landing(message, receive, done),
+            Some(receive) => self.begin_recv(message, receive, done),
             None => {
                 let assembly = &mut self.reassemblies[source.index()];
                 assembly.looks += 1;
                 if assembly.looks <= POLLS_BEFORE_COPY {
                     return false;
                 }
-                let inlet = &self.readers[source.index()];
+                let reader = &self.readers[source.index()];
                 let (mut whole, first) =
-                    (vec![0; bytes].into_boxed_slice(), inlet.payload::<Header>());
+                    (vec![0; bytes].into_boxed_slice(), reader.payload::<Header>());
                 // SAFETY: part of a live box.
-                unsafe { inlet.copy_payload::<Header>(RegionMut::of(&mut whole[..first])) };
-                State::Early(message, whole, first)
+                unsafe { reader.copy_payload::<Header>(RegionMut::of(&mut whole[..first])) };
+                State::Unexpected(message, whole, first)
             }
         };
         self.reassemblies[source.index()] = Reassembly { state, looks: 0 };
@@ -72,7 +72,7 @@ impl Endpoint {
     }
 
     /// The first cell of a message meets its receive.
-    fn begin_landing(
+    fn begin_recv(
         &mut self,
         message: Message,
         receive: PostedRecv,
@@ -90,11 +90,11 @@ impl Endpoint {
             tag,
             bytes,
             missing: bytes,
-            straight: None,
-            exposure: None,
+            transfer: None,
+            offer: None,
         });
         self.handle_fragment(source, id, 0, first, done);
-        State::Landing(id, first)
+        State::Posted(id, first)
     }
 
     /// Another cell of the message that has begun to come.
@@ -106,16 +106,16 @@ impl Endpoint {
     ) {
         let state = std::mem::take(&mut self.reassemblies[source.index()].state);
         self.reassemblies[source.index()].state = match state {
-            State::Landing(id, offset) => {
+            State::Posted(id, offset) => {
                 self.handle_fragment(source, id, offset, bytes, done);
-                State::Landing(id, offset + bytes)
+                State::Posted(id, offset + bytes)
             }
-            State::Early(message, mut whole, offset) => {
+            State::Unexpected(message, mut whole, offset) => {
                 let into = RegionMut::of(&mut whole[offset..offset + bytes]);
                 // SAFETY: part of a live box.
                 unsafe { self.readers[source.index()].copy_payload::<Header>(into) };
                 if offset + bytes < whole.len() {
-                    State::Early(message, whole, offset + bytes)
+                    State::Unexpected(message, whole, offset + bytes)
                 } else {
                     self.assembled(message, whole, done);
                     State::Nothing

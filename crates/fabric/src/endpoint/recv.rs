@@ -3,7 +3,6 @@
 use super::bounce_pool::BounceBuffer;
 use super::introductions::Introductions;
 use super::mprobe::MatchedMessage;
-use super::packet::{Header, Packet, WORDS_BYTES, Words};
 use super::protocol::{RndvProtocol, choose_rndv};
 use super::send::{Fragments, Outgoing};
 use super::shared_heap::is_in_heap;
@@ -15,6 +14,7 @@ use crate::error::Sender;
 use crate::lease::ReadLease;
 use crate::matching::Ticket;
 use crate::net::TransferIds;
+use crate::packet::{Header, Packet, WORDS_BYTES, Words};
 use crate::slab::Id;
 use crate::spsc::Ring;
 use crate::{Label, Peer, Received, RegionMut, Selector, Token, TransferError, TypeCode};
@@ -184,53 +184,53 @@ impl Endpoint {
             // Whoever polls has begun to assemble it.
             Packet::First { bytes, .. } => self.note_message(source, bytes),
             Packet::Rest { bytes } => self.continue_reassembly(source, bytes, done),
-            Packet::Berthed { label, element, bytes } => {
+            Packet::RemoteBounced { label, element, bytes } => {
                 self.note_remote_bounced(Message { source, label, element, bytes }, done);
             }
-            Packet::Berths => self.note_credits(source),
-            Packet::Block { label, element, bytes } => {
-                self.handle_block(Message { source, label, element, bytes }, done);
+            Packet::BounceCredits => self.note_credits(source),
+            Packet::Bounced { label, element, bytes } => {
+                self.handle_bounced(Message { source, label, element, bytes }, done);
             }
             Packet::Large { label, element, bytes } => {
                 self.request_remote_bounce(source, bytes);
-                let [address, claim, send] = self.words(source);
-                let exposure = RndvOffer { address, claim: ReadLease::from_word(claim), send };
+                let [address, lease, send] = self.words(source);
+                let offer = RndvOffer { address, lease: ReadLease::from_word(lease), send };
                 let message = Message { source, label, element, bytes };
                 match self.matching.take_posted(source, label) {
-                    Some(receive) => self.start_rndv(message, exposure, receive, done),
-                    None => self.enqueue_unexpected(message, UnexpectedBody::Exposed(exposure)),
+                    Some(receive) => self.start_rndv(message, offer, receive, done),
+                    None => self.enqueue_unexpected(message, UnexpectedBody::Offered(offer)),
                 }
             }
-            Packet::Pieces { send, landing } => match self.rndv_sends.get_mut(Id(send)) {
+            Packet::Pieces { send, recv } => match self.rndv_sends.get_mut(Id(send)) {
                 Some(&mut RndvSend { data, .. }) => {
-                    let pieces = Fragments { send: Id(send), landing, data, sent: 0 };
+                    let pieces = Fragments { send: Id(send), recv, data, sent: 0 };
                     self.queue_behind(source, Outgoing::Fragments(pieces));
                 }
-                None => self.send_control(source, Packet::Revoked { landing }),
+                None => self.send_control(source, Packet::Revoked { recv }),
             },
-            Packet::Piece { landing, offset, bytes } => {
-                self.handle_fragment(source, Id(landing), offset, bytes, done);
+            Packet::Piece { recv, offset, bytes } => {
+                self.handle_fragment(source, Id(recv), offset, bytes, done);
             }
-            Packet::Pipelined { landing, offset, bytes } => {
-                let block = BounceBuffer::from_words(self.words(source));
-                self.handle_pipelined_fragment(source, (Id(landing), offset, bytes), block, done);
+            Packet::Pipelined { recv, offset, bytes } => {
+                let buffer = BounceBuffer::from_words(self.words(source));
+                self.handle_pipelined_fragment(source, (Id(recv), offset, bytes), buffer, done);
             }
-            Packet::Ready { send, landing } => {
+            Packet::Ready { send, recv } => {
                 let [first, upto, _] = self.words(source);
-                let course = TransferIds { send, landing, first: first as u32 };
-                self.send_straight(source, course, upto as u32);
+                let ids = TransferIds { send, recv, first: first as u32 };
+                self.send_zero_copy(source, ids, upto as u32);
             }
-            Packet::Stopped { landing } => {
+            Packet::Stopped { recv } => {
                 let [sent, ..] = self.words(source);
-                self.stop_landing(landing, sent as u32, done);
+                self.stop_recv(recv, sent as u32, done);
             }
             Packet::Share { send, address } => self.help_or_defer(Id(send), address),
             Packet::Finished { send } => self.finish_or_cut_short(Id(send), done),
-            Packet::Revoked { landing } => {
+            Packet::Revoked { recv } => {
                 // Unless the receive, too, was cancelled meanwhile.
-                if let Some(landing) = self.rndv_recvs.remove(Id(landing)) {
+                if let Some(recv) = self.rndv_recvs.remove(Id(recv)) {
                     let outcome = Err(TransferError::Revoked(source));
-                    done.push(Completion { token: landing.receive.token(), outcome });
+                    done.push(Completion { token: recv.receive.token(), outcome });
                 }
             }
             Packet::Introduction { element, total, bytes } => {
@@ -239,7 +239,7 @@ impl Endpoint {
             Packet::Leaving | Packet::Left | Packet::Seen => self.note_disconnect(source, packet),
             Packet::Open { label, element } => {
                 let [offset, shape, bytes] = self.words(source);
-                let ring = (offset != 0).then(|| super::packet::ring(offset as usize, shape));
+                let ring = (offset != 0).then(|| crate::packet::ring(offset as usize, shape));
                 self.note_opened(source, label, ring, element, bytes as usize);
             }
         }
@@ -260,32 +260,32 @@ impl Endpoint {
         words
     }
 
-    fn handle_block(&mut self, message: Message, done: &mut Vec<Completion>) {
+    fn handle_bounced(&mut self, message: Message, done: &mut Vec<Completion>) {
         self.note_message(message.source, message.bytes);
-        let block = BounceBuffer::from_words(self.words(message.source));
+        let buffer = BounceBuffer::from_words(self.words(message.source));
         match self.matching.take_posted(message.source, message.label) {
-            Some(receive) => self.receive_block(message, block, &receive, done),
-            None => self.enqueue_unexpected(message, UnexpectedBody::Shared(block)),
+            Some(receive) => self.receive_bounced(message, buffer, &receive, done),
+            None => self.enqueue_unexpected(message, UnexpectedBody::Shared(buffer)),
         }
     }
 
     fn handle_eager(&mut self, message: Message, done: &mut Vec<Completion>) {
         self.note_message(message.source, message.bytes);
-        let inlet = &self.readers[message.source.index()];
+        let reader = &self.readers[message.source.index()];
         match self.matching.take_posted(message.source, message.label) {
             Some(receive) => {
                 let fits = message.fits(&receive, &self.introductions);
                 if fits.is_ok() {
                     let into = receive.into.part(0, message.bytes);
                     // SAFETY: a posted receive: writable, by the promise of its poster.
-                    unsafe { inlet.copy_payload::<Header>(into) };
+                    unsafe { reader.copy_payload::<Header>(into) };
                 }
                 done.push(message.completion(receive.token(), fits));
             }
             None => {
                 let mut whole = vec![0; message.bytes].into_boxed_slice();
                 // SAFETY: a live box of this length.
-                unsafe { inlet.copy_payload::<Header>(RegionMut::of(&mut whole)) };
+                unsafe { reader.copy_payload::<Header>(RegionMut::of(&mut whole)) };
                 self.enqueue_unexpected(message, UnexpectedBody::Whole(whole));
             }
         }
@@ -316,17 +316,18 @@ impl Endpoint {
     /// A receive is posted for a message that came before it.
     pub(super) fn receive_unexpected(
         &mut self,
-        MatchedMessage { source, label, early }: MatchedMessage,
+        MatchedMessage { source, label, unexpected }: MatchedMessage,
         receive: PostedRecv,
         done: &mut Vec<Completion>,
     ) {
-        let message = Message { source, label, element: early.element, bytes: early.bytes };
-        match early.body {
-            UnexpectedBody::Exposed(exposure) => self.start_rndv(message, exposure, receive, done),
-            UnexpectedBody::Berthed(berth) => {
-                self.receive_remote_bounced(message, berth, receive, done)
+        let message =
+            Message { source, label, element: unexpected.element, bytes: unexpected.bytes };
+        match unexpected.body {
+            UnexpectedBody::Offered(offer) => self.start_rndv(message, offer, receive, done),
+            UnexpectedBody::RemoteBounced(slot) => {
+                self.receive_remote_bounced(message, slot, receive, done)
             }
-            UnexpectedBody::Shared(block) => self.receive_block(message, block, &receive, done),
+            UnexpectedBody::Shared(buffer) => self.receive_bounced(message, buffer, &receive, done),
             UnexpectedBody::Whole(whole) => {
                 message.deliver(&whole, receive, &self.introductions, done)
             }
@@ -337,51 +338,50 @@ impl Endpoint {
     fn start_rndv(
         &mut self,
         message: Message,
-        exposure: RndvOffer,
+        offer: RndvOffer,
         receive: PostedRecv,
         done: &mut Vec<Completion>,
     ) {
         if let Err(error) = message.fits(&receive, &self.introductions) {
-            self.send_control(message.source, Packet::Finished { send: exposure.send });
+            self.send_control(message.source, Packet::Finished { send: offer.send });
             done.push(message.completion(receive.token(), Err(error)));
             return;
         }
-        let lies_in_heap = is_in_heap(exposure.address);
-        let way = choose_rndv(&self.thresholds, message.bytes, lies_in_heap, receive.may_lie);
+        let lies_in_heap = is_in_heap(offer.address);
+        let way =
+            choose_rndv(&self.thresholds, message.bytes, lies_in_heap, receive.may_stay_in_place);
         // A message of this rank to itself, or from another host, never comes in bounce buffers.
         let is_of_a_neighbour = message.source != self.me && !self.reaches(message.source);
         if way == RndvProtocol::Pipelined && is_of_a_neighbour {
-            return self.request_fragments(message, exposure, receive);
+            return self.request_fragments(message, offer, receive);
         }
-        if way == RndvProtocol::HeapInPlace
-            && self.try_in_place_offer(&message, &exposure, &receive)
-        {
+        if way == RndvProtocol::HeapInPlace && self.try_in_place_offer(&message, &offer, &receive) {
             return done.push(message.completion(receive.token(), Ok(())));
         }
         // What cannot be read in place is copied. Whether both ends copy depends on what they have
         // to do (`is_shared`); a copy that is not possible becomes pieces.
-        if self.try_defer(&message, &exposure, &receive) {
+        if self.try_defer(&message, &offer, &receive) {
             return;
         }
-        match self.copy_once(&message, &exposure, &receive) {
+        match self.copy_once(&message, &offer, &receive) {
             Some(outcome) => done.push(message.completion(receive.token(), outcome)),
-            None if self.land_straight(&message, &exposure, &receive, done) => {}
-            None => self.request_fragments(message, exposure, receive),
+            None if self.recv_zero_copy(&message, &offer, &receive, done) => {}
+            None => self.request_fragments(message, offer, receive),
         }
     }
 
     pub(super) fn request_fragments(
         &mut self,
         message: Message,
-        exposure: RndvOffer,
+        offer: RndvOffer,
         receive: PostedRecv,
     ) {
         let Message { source, label: Label { tag, .. }, bytes, .. } = message;
-        let (send, missing, straight, exposure) = (exposure.send, bytes, None, Some(exposure));
-        let landing = RndvRecv { receive, source, tag, bytes, missing, straight, exposure };
-        let landing = self.rndv_recvs.insert(landing);
-        self.note_pipeline(landing, bytes);
-        self.send_control(source, Packet::Pieces { send, landing: landing.0 });
+        let (send, missing, transfer, offer) = (offer.send, bytes, None, Some(offer));
+        let recv = RndvRecv { receive, source, tag, bytes, missing, transfer, offer };
+        let recv = self.rndv_recvs.insert(recv);
+        self.note_pipeline(recv, bytes);
+        self.send_control(source, Packet::Pieces { send, recv: recv.0 });
     }
 
     /// Sends a packet that says everything in its header and completes nobody's transfer.
@@ -403,19 +403,19 @@ impl Endpoint {
         done: &mut Vec<Completion>,
     ) {
         // Pieces of a receive that was cancelled meanwhile are dropped.
-        let Some(landing) = self.rndv_recvs.get_mut(id) else { return };
-        let into = landing.receive.into.part(offset, bytes);
-        // SAFETY: the landing belongs to a posted receive that is not complete.
+        let Some(recv) = self.rndv_recvs.get_mut(id) else { return };
+        let into = recv.receive.into.part(offset, bytes);
+        // SAFETY: the memory belongs to a posted receive that is not complete.
         unsafe { self.readers[source.index()].copy_payload::<Header>(into) };
         self.note_fragment(id, bytes, done);
     }
 
-    /// So many bytes of a landing are in place.
+    /// So many bytes of a receive are in place.
     pub(super) fn note_fragment(&mut self, id: Id, bytes: usize, done: &mut Vec<Completion>) {
-        let Some(landing) = self.rndv_recvs.get_mut(id) else { return };
-        landing.missing -= bytes;
-        if landing.missing == 0 {
-            let RndvRecv { receive, source, tag, bytes, .. } = *landing;
+        let Some(recv) = self.rndv_recvs.get_mut(id) else { return };
+        recv.missing -= bytes;
+        if recv.missing == 0 {
+            let RndvRecv { receive, source, tag, bytes, .. } = *recv;
             self.rndv_recvs.remove(id);
             let outcome = Ok(Received { source, tag, bytes });
             done.push(Completion { token: receive.token(), outcome });
@@ -424,12 +424,11 @@ impl Endpoint {
 
     /// Takes back the receives that await pieces and that the predicate names.
     pub(super) fn drop_rndv_recvs(&mut self, mut gone: impl FnMut(&RndvRecv) -> bool) {
-        let landings = self.rndv_recvs.iter();
-        let ids: Vec<_> =
-            landings.filter_map(|(id, landing)| gone(landing).then_some(id)).collect();
+        let recvs = self.rndv_recvs.iter();
+        let ids: Vec<_> = recvs.filter_map(|(id, recv)| gone(recv).then_some(id)).collect();
         for id in ids {
-            let straight = self.rndv_recvs.remove(id).and_then(|landing| landing.straight);
-            self.take_back_straight(straight);
+            let transfer = self.rndv_recvs.remove(id).and_then(|recv| recv.transfer);
+            self.withdraw_zero_copy(transfer);
         }
     }
 

@@ -9,12 +9,12 @@ use crate::{Region, SharedSegment};
 
 /// The most answers that count as needed. A rank that is late reads the messages that have arrived
 /// before it sends, so it has sent two messages since it kept a buffer, or none.
-const LIKELY: u8 = 2;
+const EXPECTED_ANSWERS_MAX: u8 = 2;
 
 /// A bounce buffer of another rank that this rank has read, and that no other rank uses.
 #[derive(Clone, Copy, Debug)]
 struct Own {
-    block: BounceBuffer,
+    buffer: BounceBuffer,
     /// The offset behind its last byte.
     end: usize,
 }
@@ -22,9 +22,9 @@ struct Own {
 impl Own {
     /// The place for a copy of these bytes in the buffer, if it is large enough.
     fn for_copy_of(&self, source: Region) -> Option<BounceBuffer> {
-        let fits = |block: &BounceBuffer| block.data + source.bytes() <= self.end;
-        let best = BounceBuffer::at(self.block.readers, source);
-        Some(best).filter(fits).or(Some(self.block).filter(fits))
+        let fits = |buffer: &BounceBuffer| buffer.data + source.bytes() <= self.end;
+        let best = BounceBuffer::at(self.buffer.readers, source);
+        Some(best).filter(fits).or(Some(self.buffer).filter(fits))
     }
 }
 
@@ -34,8 +34,9 @@ struct Answer {
     /// The bounce buffer that was kept last.
     own: Option<Own>,
     /// How many of the last messages from that rank probably still need an answer: the number of
-    /// bounce buffers that this rank has sent beyond those that it has kept, up to [`LIKELY`].
-    likely: u8,
+    /// bounce buffers that this rank has sent beyond those that it has kept, up to
+    /// [`EXPECTED_ANSWERS_MAX`].
+    expected_answers: u8,
 }
 
 /// The bounce buffers that a rank keeps: at most one of each rank that it answers.
@@ -61,10 +62,10 @@ impl RecycledBuffers {
     /// fits it. In any case a message goes to that rank in a bounce buffer.
     pub(super) fn take(&mut self, to: usize, source: Region) -> Option<BounceBuffer> {
         let answer = self.answers.get_mut(to)?;
-        answer.likely = LIKELY.min(answer.likely + 1);
-        let block = answer.own.as_ref()?.for_copy_of(source)?;
+        answer.expected_answers = EXPECTED_ANSWERS_MAX.min(answer.expected_answers + 1);
+        let buffer = answer.own.as_ref()?.for_copy_of(source)?;
         answer.own = None;
-        Some(block)
+        Some(buffer)
     }
 
     /// Keeps a bounce buffer that this rank has read, with `bytes` bytes from the rank with this
@@ -74,23 +75,23 @@ impl RecycledBuffers {
         &mut self,
         segment: &SharedSegment,
         from: usize,
-        (block, bytes): (BounceBuffer, usize),
+        (buffer, bytes): (BounceBuffer, usize),
     ) -> bool {
         let Some(answer) = self.answers.get_mut(from) else { return false };
-        if answer.likely == 0 || bytes > self.longest {
+        if answer.expected_answers == 0 || bytes > self.longest {
             return false;
         }
-        let end = (block.data + bytes).next_multiple_of(LINE);
-        let block = BounceBuffer { filled: block.readers + size_of::<u32>(), ..block };
-        if let Some(before) = answer.own.replace(Own { block, end }) {
-            give_back(segment, before.block);
+        let end = (buffer.data + bytes).next_multiple_of(LINE);
+        let buffer = BounceBuffer { filled: buffer.readers + size_of::<u32>(), ..buffer };
+        if let Some(before) = answer.own.replace(Own { buffer, end }) {
+            give_back(segment, before.buffer);
         }
-        answer.likely -= 1;
+        answer.expected_answers -= 1;
         true
     }
 }
 
 /// Frees a bounce buffer of which this rank was the last reader: its owner may use it again.
-pub(super) fn give_back(segment: &SharedSegment, block: BounceBuffer) {
-    segment.word32(block.readers).store(0, Ordering::Release);
+pub(super) fn give_back(segment: &SharedSegment, buffer: BounceBuffer) {
+    segment.word32(buffer.readers).store(0, Ordering::Release);
 }

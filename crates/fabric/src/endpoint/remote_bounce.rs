@@ -3,10 +3,10 @@
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
-use super::packet::Packet;
 use super::recv::Message;
 use super::{Completion, Endpoint, PostedRecv, RndvSend, UnexpectedBody};
 use crate::net::REMOTE_BOUNCE_BYTES;
+use crate::packet::Packet;
 use crate::{Label, Peer, Region, Token, TransferError, TypeCode};
 
 impl Endpoint {
@@ -18,26 +18,26 @@ impl Endpoint {
         (label, element, data, token): (Label, TypeCode, Region, Token),
     ) -> bool {
         let bytes = data.bytes();
-        let Some(wire) = self.network.as_mut().filter(|wire| wire.reaches(to)) else {
+        let Some(network) = self.network.as_mut().filter(|network| network.reaches(to)) else {
             return false;
         };
         if bytes > REMOTE_BOUNCE_BYTES || !self.peer_tx[to.index()].has_room() {
             return false;
         }
-        let straight = None;
+        let transfer = None;
         let send =
-            self.rndv_sends.insert(RndvSend { to, label, data, claim: None, token, straight });
+            self.rndv_sends.insert(RndvSend { to, label, data, lease: None, token, transfer });
         // SAFETY: memory of a posted send. Whoever takes the send back waits until the transfer
         // has ended (`await_withdrawn`).
-        let Some((name, berth)) = (unsafe { wire.send_remote_bounce(to, send, data) }) else {
+        let Some((name, slot)) = (unsafe { network.send_remote_bounce(to, send, data) }) else {
             self.rndv_sends.remove(send);
             return false;
         };
-        let words = [berth, wire.advertise_credits(to), 0];
+        let words = [slot, network.advertise_credits(to), 0];
         if let Some(large) = self.rndv_sends.get_mut(send) {
-            large.straight = Some(name);
+            large.transfer = Some(name);
         }
-        let packet = Packet::Berthed { label, element, bytes };
+        let packet = Packet::RemoteBounced { label, element, bytes };
         let pushed = self.peer_tx[to.index()].push_words(packet, &words);
         assert!(pushed, "there was room for it");
         true
@@ -46,28 +46,30 @@ impl Endpoint {
     /// Notes that a message has been announced that a remote bounce buffer could have received, if
     /// one had been granted.
     pub(super) fn request_remote_bounce(&mut self, to: Peer, bytes: usize) {
-        let is_berthed = bytes > self.inline_max_bytes() && bytes <= REMOTE_BOUNCE_BYTES;
-        if let Some(wire) = self.network.as_mut().filter(|wire| is_berthed && wire.reaches(to)) {
-            wire.request_remote_bounce(to);
+        let is_remote_bounced = bytes > self.inline_max_bytes() && bytes <= REMOTE_BOUNCE_BYTES;
+        if let Some(network) =
+            self.network.as_mut().filter(|network| is_remote_bounced && network.reaches(to))
+        {
+            network.request_remote_bounce(to);
         }
     }
 
     /// Handles a message that has arrived in a remote bounce buffer.
     pub(super) fn note_remote_bounced(&mut self, message: Message, done: &mut Vec<Completion>) {
-        let [berth, granted, _] = self.words(message.source);
-        let Some(wire) = &mut self.network else { return };
-        wire.note_granted(message.source, granted);
+        let [slot, granted, _] = self.words(message.source);
+        let Some(network) = &mut self.network else { return };
+        network.note_granted(message.source, granted);
         match self.matching.take_posted(message.source, message.label) {
-            Some(receive) => self.receive_remote_bounced(message, berth, receive, done),
-            None => self.enqueue_unexpected(message, UnexpectedBody::Berthed(berth)),
+            Some(receive) => self.receive_remote_bounced(message, slot, receive, done),
+            None => self.enqueue_unexpected(message, UnexpectedBody::RemoteBounced(slot)),
         }
     }
 
     /// Handles the report of a receiver how many remote bounce buffers it has granted to this rank.
     pub(super) fn note_credits(&mut self, by: Peer) {
         let [granted, ..] = self.words(by);
-        if let Some(wire) = &mut self.network {
-            wire.note_granted(by, granted);
+        if let Some(network) = &mut self.network {
+            network.note_granted(by, granted);
         }
     }
 
@@ -75,43 +77,43 @@ impl Endpoint {
     pub(super) fn receive_remote_bounced(
         &mut self,
         message: Message,
-        berth: u64,
+        slot: u64,
         receive: PostedRecv,
         done: &mut Vec<Completion>,
     ) {
-        let Some(wire) = &mut self.network else { return };
-        let data = wire.remote_bounced(message.source, berth, message.bytes);
+        let Some(network) = &mut self.network else { return };
+        let data = network.remote_bounced(message.source, slot, message.bytes);
         let mut outcome = message.fits(&receive, &self.introductions);
         match data {
             Some(data) if outcome.is_ok() => {
                 let into = receive.into.start();
                 // SAFETY: a posted receive: writable, by the promise of its poster, and long
-                // enough, as just checked. The berth is ours until it is emptied.
+                // enough, as just checked. The buffer is ours until it is emptied.
                 unsafe { into.copy_from_nonoverlapping(data.start(), data.bytes()) };
             }
             Some(_) => {}
             None => outcome = Err(TransferError::Revoked(message.source)),
         }
-        wire.release_remote_bounce(message.source, berth);
+        network.release_remote_bounce(message.source, slot);
         done.push(message.completion(receive.token(), outcome));
     }
 
     /// Frees a remote bounce buffer whose message no receive needs.
-    pub(super) fn release_remote_bounce(&mut self, from: Peer, berth: u64) {
-        if let Some(wire) = &mut self.network {
-            wire.release_remote_bounce(from, berth);
+    pub(super) fn release_remote_bounce(&mut self, from: Peer, slot: u64) {
+        if let Some(network) = &mut self.network {
+            network.release_remote_bounce(from, slot);
         }
     }
 
     /// Reports to senders how many remote bounce buffers are granted to them. A sender that leaves
     /// needs no report, and a sender that knows that this rank leaves may have ended.
     pub(super) fn advertise_credits(&mut self) {
-        let Some(wire) = &self.network else { return };
-        for to in wire.unadvertised_peers() {
-            let Some(wire) = &mut self.network else { return };
-            let words = [wire.advertise_credits(to), 0, 0];
-            if !self.departure.was_told() && !self.is_known_left(to) {
-                self.send_control_words(to, Packet::Berths, words);
+        let Some(network) = &self.network else { return };
+        for to in network.unadvertised_peers() {
+            let Some(network) = &mut self.network else { return };
+            let words = [network.advertise_credits(to), 0, 0];
+            if !self.disconnect.was_told() && !self.is_known_left(to) {
+                self.send_control_words(to, Packet::BounceCredits, words);
             }
         }
     }

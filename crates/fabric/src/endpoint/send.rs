@@ -4,11 +4,11 @@
 use std::sync::Arc;
 
 use super::introductions::Introduction;
-use super::packet::{Header, Packet, Words};
 use super::protocol::{Protocol, RingThresholds, choose, choose_without_bounce};
 use super::{Completion, Endpoint, Posted, RndvSend};
 use crate::chunked::ChunkedQueue;
 use crate::lease::ReadLease;
+use crate::packet::{Header, Packet, Words};
 use crate::slab::Id;
 use crate::spsc::{Ring, RingWriter};
 use crate::{Label, Peer, Received, Region, SharedSegment, Token, TrafficHint, TypeCode};
@@ -16,7 +16,7 @@ use crate::{Label, Peer, Received, Region, SharedSegment, Token, TrafficHint, Ty
 /// The lane to one peer, and what waits for room in it. The queue has no limit but memory: each
 /// entry stands for memory that its poster keeps anyway.
 pub(super) struct PeerTx {
-    outlet: RingWriter,
+    writer: RingWriter,
     thresholds: RingThresholds,
     waiting: ChunkedQueue<Outgoing>,
 }
@@ -24,9 +24,9 @@ pub(super) struct PeerTx {
 impl PeerTx {
     /// The lane in this ring, whose first message has this position.
     pub(super) fn new(segment: Arc<SharedSegment>, ring: Ring, first: u64) -> PeerTx {
-        let outlet = RingWriter::starting_at(segment, ring, first);
+        let writer = RingWriter::starting_at(segment, ring, first);
         let thresholds = RingThresholds::of(&ring);
-        PeerTx { outlet, thresholds, waiting: ChunkedQueue::default() }
+        PeerTx { writer, thresholds, waiting: ChunkedQueue::default() }
     }
 
     /// At which lengths messages on this ring change their protocol.
@@ -36,12 +36,12 @@ impl PeerTx {
 
     /// Bytes of a message that fit a cell.
     pub(super) fn payload(&self) -> usize {
-        self.outlet.payload::<Header>()
+        self.writer.payload::<Header>()
     }
 
     /// Whether there is room for a packet.
     pub(super) fn has_room(&mut self) -> bool {
-        self.outlet.has_room(1)
+        self.writer.has_room(1)
     }
 
     /// Puts a message into as many cells as it takes, if there is room for all of it.
@@ -50,7 +50,7 @@ impl PeerTx {
         if bytes <= cell {
             return self.push(Packet::Eager { label, element, bytes }, data);
         }
-        if !self.outlet.has_room(bytes.div_ceil(cell)) {
+        if !self.writer.has_room(bytes.div_ceil(cell)) {
             return false;
         }
         let mut pushed = self.push(Packet::First { label, element, bytes }, data.part(0, cell));
@@ -64,7 +64,7 @@ impl PeerTx {
 
     /// Packets that have gone into the lane.
     pub(super) fn packets(&self) -> u64 {
-        self.outlet.filled()
+        self.writer.filled()
     }
 
     /// Whether nothing waits for room.
@@ -108,7 +108,7 @@ impl PeerTx {
     pub(super) fn push_header(&mut self, header: Header, payload: Region) -> bool {
         // SAFETY: the payload belongs to a posted send, whose poster promises that it is readable,
         // or is a live local value.
-        unsafe { self.outlet.push(header, payload) }
+        unsafe { self.writer.push(header, payload) }
     }
 
     pub(super) fn push_words(&mut self, packet: Packet, words: &Words) -> bool {
@@ -135,7 +135,7 @@ pub(super) enum Outgoing {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fragments {
     pub(super) send: Id,
-    pub(super) landing: u64,
+    pub(super) recv: u64,
     pub(super) data: Region,
     pub(super) sent: usize,
 }
@@ -167,10 +167,11 @@ impl Endpoint {
     }
 
     /// Sends a message like [`Endpoint::send`], for a sender who may know whether it gets a reply:
-    /// in a block, if the message has a length for that and there is room, or else as it can be.
+    /// in a bounce buffer, if the message has a length for that and there is room, or else as it
+    /// can be.
     ///
     /// If both ends are to share a core, who gets no reply does well to go on with something else:
-    /// somewhat longer messages go in blocks then.
+    /// somewhat longer messages go in bounce buffers then.
     ///
     /// # Safety
     /// As [`Endpoint::send`].
@@ -221,8 +222,8 @@ impl Endpoint {
         self.submit(to, Outgoing::Large { label, element, data, token, is_synchronous })
     }
 
-    /// Sends now if there is room and nothing waits before it, else puts the message into a block,
-    /// or queues it.
+    /// Sends now if there is room and nothing waits before it, else puts the message into a bounce
+    /// buffer, or queues it.
     pub(super) fn submit(&mut self, to: Peer, outgoing: Outgoing) -> Posted {
         if self.peer_tx[to.index()].is_flushed() {
             match self.attempt(to, &outgoing, &mut Vec::new()) {
@@ -305,8 +306,8 @@ impl Endpoint {
             }
             Outgoing::Large { label, element, data, token, is_synchronous } => {
                 let message = (label, element, data, token);
-                let is_berthed = !is_synchronous && self.send_remote_bounce(to, message);
-                match is_berthed || self.send_rts(to, label, element, data, token) {
+                let is_remote_bounced = !is_synchronous && self.send_remote_bounce(to, message);
+                match is_remote_bounced || self.send_rts(to, label, element, data, token) {
                     true => Attempt::Gone(Posted::Pending),
                     false => Attempt::NoRoom,
                 }
@@ -318,8 +319,8 @@ impl Endpoint {
 
     /// Announces a large message. `false` if there is no room for that now.
     ///
-    /// One for which no claim is left goes in pieces. To wait for a claim would be wrong: the
-    /// claims in use may belong to messages that their receivers want only after this one.
+    /// One for which no lease is left goes in pieces. To wait for a lease would be wrong: the
+    /// leases in use may belong to messages that their receivers want only after this one.
     fn send_rts(
         &mut self,
         to: Peer,
@@ -329,12 +330,12 @@ impl Endpoint {
         token: Token,
     ) -> bool {
         // Nobody elsewhere can copy from here.
-        let claim = if self.reaches(to) { None } else { self.leases.grant() };
-        let straight = None;
-        let send = self.rndv_sends.insert(RndvSend { to, label, data, claim, token, straight });
+        let lease = if self.reaches(to) { None } else { self.leases.grant() };
+        let transfer = None;
+        let send = self.rndv_sends.insert(RndvSend { to, label, data, lease, token, transfer });
         let address = self.heap_address(data);
         let packet = Packet::Large { label, element, bytes: data.bytes() };
-        let words = [address, ReadLease::to_word(claim), send.0];
+        let words = [address, ReadLease::to_word(lease), send.0];
         if self.peer_tx[to.index()].push_words(packet, &words) {
             return true;
         }
@@ -349,7 +350,7 @@ impl Endpoint {
         pieces: Fragments,
         done: &mut Vec<Completion>,
     ) -> Attempt {
-        let Fragments { send, landing, data, sent: before } = pieces;
+        let Fragments { send, recv, data, sent: before } = pieces;
         if self.rndv_sends.get_mut(send).is_none() {
             return Attempt::Gone(Posted::Done); // Its receiver has got the rest by itself.
         }
@@ -360,7 +361,7 @@ impl Endpoint {
         let mut sent = before;
         while sent < data.bytes() {
             let bytes = standing.payload().min(data.bytes() - sent);
-            let packet = Packet::Piece { landing, offset: sent, bytes };
+            let packet = Packet::Piece { recv, offset: sent, bytes };
             if !standing.push(packet, data.part(sent, bytes)) {
                 let rest = Outgoing::Fragments(Fragments { sent, ..pieces });
                 return if sent > before { Attempt::Partly(rest) } else { Attempt::NoRoom };
@@ -383,11 +384,11 @@ impl Endpoint {
     /// [`Endpoint::await_withdrawn`] has returned.
     fn remove_rndv_send(&mut self, send: Id) -> Option<RndvSend> {
         let large = self.rndv_sends.remove(send)?;
-        if let Some(claim) = large.claim {
-            self.leases.revoke(claim);
+        if let Some(lease) = large.lease {
+            self.leases.revoke(lease);
         }
-        if let Some(name) = large.straight {
-            self.stop_straight(large.to, name);
+        if let Some(name) = large.transfer {
+            self.stop_zero_copy(large.to, name);
         }
         Some(large)
     }
@@ -412,10 +413,10 @@ impl Endpoint {
                     Outgoing::Eager { token, .. } | Outgoing::Large { token, .. } => {
                         return !gone(Peer(peer as u32), token);
                     }
-                    Outgoing::Fragments(Fragments { send, landing, .. })
+                    Outgoing::Fragments(Fragments { send, recv, .. })
                         if self.rndv_sends.get_mut(send).is_none() =>
                     {
-                        let packet = Packet::Revoked { landing };
+                        let packet = Packet::Revoked { recv };
                         *outgoing = Outgoing::Words { packet, words: [0; 3] };
                     }
                     Outgoing::Fragments(_) | Outgoing::Words { .. } | Outgoing::Introduction(_) => {

@@ -6,13 +6,13 @@
 
 use std::ops::Range;
 
-use super::packet::Packet;
 use super::recv::Message;
 use super::shared_heap::is_in_heap;
 use super::{Completion, Endpoint, PostedRecv, RndvOffer, RndvSend};
 use crate::cma::{self, SingleCopy};
 use crate::cooperative_copy::{self, Copied};
 use crate::lease::{self, ReadLease};
+use crate::packet::Packet;
 use crate::slab::Id;
 use crate::{Peer, RegionMut, TransferError, memcheck};
 
@@ -20,7 +20,7 @@ use crate::{Peer, RegionMut, TransferError, memcheck};
 #[derive(Debug, Default)]
 pub(super) struct DeferredCopies {
     copies_for_itself: bool,
-    /// Messages that are copied to this rank, and claimed.
+    /// Messages that are copied to this rank, and whose leases are taken.
     receives: Vec<LeasedCopy>,
     /// Messages that are copied from it, and the addresses that their receivers have told.
     sends: Vec<(Id, u64)>,
@@ -29,8 +29,8 @@ pub(super) struct DeferredCopies {
 #[derive(Clone, Copy, Debug)]
 struct LeasedCopy {
     message: Message,
-    exposure: RndvOffer,
-    claim: ReadLease,
+    offer: RndvOffer,
+    lease: ReadLease,
     receive: PostedRecv,
 }
 
@@ -78,104 +78,103 @@ impl Endpoint {
         while let Some((send, address)) = self.deferred_copies.sends.pop() {
             self.help(send, address);
         }
-        while let Some(LeasedCopy { message, exposure, claim, receive }) =
+        while let Some(LeasedCopy { message, offer, lease, receive }) =
             self.deferred_copies.receives.pop()
         {
             let into = receive.into.part(0, message.bytes);
-            let copied = self.copy_parts((message.source, claim), &exposure, into);
-            match self.settle((message.source, claim), &exposure, copied) {
+            let copied = self.copy_parts((message.source, lease), &offer, into);
+            match self.settle((message.source, lease), &offer, copied) {
                 Some(outcome) => done.push(message.completion(receive.token(), outcome)),
-                None => self.request_fragments(message, exposure, receive),
+                None => self.request_fragments(message, offer, receive),
             }
         }
     }
 
-    /// If this rank copies for itself, claims a message that its sender can copy meanwhile, and
-    /// tells it. `false` if the message is to be copied now.
+    /// If this rank copies for itself, takes the lease of a message that its sender can copy
+    /// meanwhile, and tells it. `false` if the message is to be copied now.
     pub(super) fn try_defer(
         &mut self,
         message: &Message,
-        exposure: &RndvOffer,
+        offer: &RndvOffer,
         receive: &PostedRecv,
     ) -> bool {
         let (source, bytes) = (message.source, message.bytes);
-        let may_put_off = self.deferred_copies.copies_for_itself && self.can_copy(exposure);
-        let Some(claim) = exposure.claim.filter(|_| may_put_off) else { return false };
+        let may_put_off = self.deferred_copies.copies_for_itself && self.can_copy(offer);
+        let Some(lease) = offer.lease.filter(|_| may_put_off) else { return false };
         let is_left =
             self.is_shared(message, receive) || self.is_for_another_core(message, receive);
-        if !is_left || !lease::take(&self.segment, source, claim) {
+        if !is_left || !lease::take(&self.segment, source, lease) {
             return false;
         }
-        self.share((source, claim), exposure, receive.into.part(0, bytes));
-        let claimed =
-            LeasedCopy { message: *message, exposure: *exposure, claim, receive: *receive };
+        self.share((source, lease), offer, receive.into.part(0, bytes));
+        let claimed = LeasedCopy { message: *message, offer: *offer, lease, receive: *receive };
         self.deferred_copies.receives.push(claimed);
         true
     }
 
     /// Whether a message can be copied straight from its sender, as far as is known.
-    fn can_copy(&self, exposure: &RndvOffer) -> bool {
-        self.single_copy != SingleCopy::Off || is_in_heap(exposure.address)
+    fn can_copy(&self, offer: &RndvOffer) -> bool {
+        self.single_copy != SingleCopy::Off || is_in_heap(offer.address)
     }
 
-    /// Copies straight from the sender. `None` if the message has no claim (or no more, since its
+    /// Copies straight from the sender. `None` if the message has no lease (or no more, since its
     /// sender wants its memory back, and sends pieces of a copy or says that nothing comes), or if
     /// the system does not let us: then nobody tries that again.
     pub(super) fn copy_once(
         &mut self,
         message: &Message,
-        exposure: &RndvOffer,
+        offer: &RndvOffer,
         receive: &PostedRecv,
     ) -> Option<Result<(), TransferError>> {
         let (source, bytes) = (message.source, message.bytes);
         if bytes == 0 {
-            self.send_control(source, Packet::Finished { send: exposure.send });
+            self.send_control(source, Packet::Finished { send: offer.send });
             return Some(Ok(()));
         }
-        if !self.can_copy(exposure) {
+        if !self.can_copy(offer) {
             return None;
         }
-        let claim = exposure.claim?;
-        if !lease::take(&self.segment, source, claim) {
+        let lease = offer.lease?;
+        if !lease::take(&self.segment, source, lease) {
             return None;
         }
         let into = receive.into.part(0, bytes);
         if !self.is_shared(message, receive) {
-            return self.copy_taken((source, claim), exposure, into);
+            return self.copy_taken((source, lease), offer, into);
         }
-        self.share((source, claim), exposure, into);
-        let copied = self.copy_parts((source, claim), exposure, into);
-        self.settle((source, claim), exposure, copied)
+        self.share((source, lease), offer, into);
+        let copied = self.copy_parts((source, lease), offer, into);
+        self.settle((source, lease), offer, copied)
     }
 
-    /// Copies what has been claimed, alone, and lets the claim go. `None` if the system does not
-    /// let us.
+    /// Copies a message whose lease is taken, alone, and lets the lease go. `None` if the system
+    /// does not let us.
     pub(super) fn copy_taken(
         &mut self,
-        (source, claim): (Peer, ReadLease),
-        exposure: &RndvOffer,
+        (source, lease): (Peer, ReadLease),
+        offer: &RndvOffer,
         into: RegionMut,
     ) -> Option<Result<(), TransferError>> {
-        let copied = self.copy_part(source, exposure, into)(0..into.bytes());
+        let copied = self.copy_part(source, offer, into)(0..into.bytes());
         let copied = copied.map_or(Copied::Refused, |()| Copied::All);
-        self.settle((source, claim), exposure, copied)
+        self.settle((source, lease), offer, copied)
     }
 
-    /// Lets a claim go after its copy, and tells the sender.
+    /// Lets a lease go after its copy, and tells the sender.
     pub(super) fn settle(
         &mut self,
-        (source, claim): (Peer, ReadLease),
-        exposure: &RndvOffer,
+        (source, lease): (Peer, ReadLease),
+        offer: &RndvOffer,
         copied: Copied,
     ) -> Option<Result<(), TransferError>> {
-        if !lease::release(&self.segment, source, claim) || matches!(copied, Copied::Gone) {
+        if !lease::release(&self.segment, source, lease) || matches!(copied, Copied::Gone) {
             return Some(Err(TransferError::Revoked(source)));
         }
         if matches!(copied, Copied::Refused) {
             self.single_copy = SingleCopy::Off;
             return None;
         }
-        self.send_control(source, Packet::Finished { send: exposure.send });
+        self.send_control(source, Packet::Finished { send: offer.send });
         Some(Ok(()))
     }
 
@@ -184,15 +183,15 @@ impl Endpoint {
     fn is_shared(&self, message: &Message, receive: &PostedRecv) -> bool {
         let &Message { source, bytes, .. } = message;
         let has_a_helper = source != self.me && self.rndv_sends.is_empty();
-        self.thresholds.is_cooperative(bytes, receive.may_lie) && has_a_helper
+        self.thresholds.is_cooperative(bytes, receive.may_stay_in_place) && has_a_helper
     }
 
     /// Where ranks share cores: whether a message is one of several, and its sender has another
     /// core, which has nothing to do but to wait for this rank, or to copy as well. All that is not
-    /// in a block there is long enough.
+    /// in a bounce buffer there is long enough.
     fn is_for_another_core(&self, message: &Message, receive: &PostedRecv) -> bool {
         let &Message { source, bytes, .. } = message;
-        let is_copied_alone = self.thresholds.is_copied_alone(bytes, receive.may_lie);
+        let is_copied_alone = self.thresholds.is_copied_alone(bytes, receive.may_stay_in_place);
         if !self.thresholds.is_oversubscribed || is_copied_alone || !self.rndv_sends.is_empty() {
             return false;
         }
@@ -204,14 +203,14 @@ impl Endpoint {
         is_far && others > 0
     }
 
-    /// Tells the sender of a message that was claimed where its parts go.
+    /// Tells the sender of a message whose lease was taken where its parts go.
     fn share(
         &mut self,
-        (source, claim): (Peer, ReadLease),
+        (source, lease): (Peer, ReadLease),
         &RndvOffer { send, .. }: &RndvOffer,
         into: RegionMut,
     ) {
-        cooperative_copy::open(&self.segment, source, claim);
+        cooperative_copy::open(&self.segment, source, lease);
         let address = self.heap_address(into.as_region());
         self.send_control(source, Packet::Share { send, address });
     }
@@ -219,12 +218,12 @@ impl Endpoint {
     /// Copies those parts of a shared message that its sender does not.
     fn copy_parts(
         &self,
-        (source, claim): (Peer, ReadLease),
-        exposure: &RndvOffer,
+        (source, lease): (Peer, ReadLease),
+        offer: &RndvOffer,
         into: RegionMut,
     ) -> Copied {
-        let (segment, copy) = (&self.segment, self.copy_part(source, exposure, into));
-        let copied = cooperative_copy::copy(segment, source, claim, into.bytes(), copy, || {
+        let (segment, copy) = (&self.segment, self.copy_part(source, offer, into));
+        let copied = cooperative_copy::copy(segment, source, lease, into.bytes(), copy, || {
             segment.has_died(source)
         });
         if matches!(copied, Copied::All) {
@@ -233,7 +232,7 @@ impl Endpoint {
         copied
     }
 
-    /// Copies a part of a message that was claimed.
+    /// Copies a part of a message whose lease was taken.
     fn copy_part(
         &self,
         source: Peer,
@@ -244,9 +243,9 @@ impl Endpoint {
         let process = self.segment.process(source);
         move |part| {
             let (from, into) = (address + part.start as u64, into.part(part.start, part.len()));
-            // SAFETY: the receive is posted; the source is exposed and claimed, so its owner keeps
-            // it readable and unchanged (README, "Read leases"); of its parts each is copied by
-            // one.
+            // SAFETY: the receive is posted; the source is exposed and its lease is taken, so its
+            // owner keeps it readable and unchanged (README, "Read leases"); of its parts each is
+            // copied by one.
             unsafe { cma::copy(how, process, from, into) }
         }
     }
@@ -263,13 +262,13 @@ impl Endpoint {
 
     /// Does some of the copy of a message, unless it is over.
     fn help(&mut self, send: Id, address: u64) {
-        let Some(&mut RndvSend { to, data, claim: Some(claim), .. }) =
+        let Some(&mut RndvSend { to, data, lease: Some(lease), .. }) =
             self.rndv_sends.get_mut(send)
         else {
             return;
         };
         let ((how, address), process) = (self.locate(to, address), self.segment.process(to));
-        cooperative_copy::help(&self.segment, self.me, claim, data.bytes(), |part| {
+        cooperative_copy::help(&self.segment, self.me, lease, data.bytes(), |part| {
             let (into, from) = (address + part.start as u64, data.part(part.start, part.len()));
             // SAFETY: the send is posted; the receiver waits for the parts that we take, and leaves
             // their memory alone until then (README, "Cooperative copies").

@@ -5,11 +5,11 @@
 
 use std::time::Instant;
 
-use super::packet::Packet;
 use super::recv::Message;
 use super::send::Outgoing;
 use super::{Completion, Endpoint, PostedRecv, RndvOffer, RndvRecv};
 use crate::net::{How, News, TransferIds};
+use crate::packet::Packet;
 use crate::slab::Id;
 use crate::{Peer, Received, TransferError};
 
@@ -23,32 +23,32 @@ impl Endpoint {
 
     /// Makes progress on the network, and handles its events. Returns whether there were any.
     fn carry(&mut self, done: &mut Vec<Completion>) -> bool {
-        done.append(&mut self.late);
-        let Some(wire) = &mut self.network else { return false };
-        let was_told = wire.progress();
+        done.append(&mut self.late_completions);
+        let Some(network) = &mut self.network else { return false };
+        let was_told = network.progress();
         self.notify_remaining();
-        let Some(wire) = &mut self.network else { return false };
-        (wire.has_news() && self.handle_news(done)) || was_told
+        let Some(network) = &mut self.network else { return false };
+        (network.has_news() && self.handle_news(done)) || was_told
     }
 
     fn handle_news(&mut self, done: &mut Vec<Completion>) -> bool {
-        let Some(wire) = &mut self.network else { return false };
-        for news in wire.take_news() {
+        let Some(network) = &mut self.network else { return false };
+        for news in network.take_news() {
             match news {
-                News::Ready { to, course, upto } => {
-                    let packet = Packet::Ready { send: course.send, landing: course.landing };
-                    let words = [course.first.into(), upto.into(), 0];
+                News::Ready { to, ids, upto } => {
+                    let packet = Packet::Ready { send: ids.send, recv: ids.recv };
+                    let words = [ids.first.into(), upto.into(), 0];
                     let _ = self.submit(to, Outgoing::Words { packet, words });
                 }
-                News::Landed { from, landing, course, how } => {
-                    self.straight_landed(from, landing, how, done);
+                News::Ended { from, recv, ids, how } => {
+                    self.zero_copy_ended(from, recv, how, done);
                     if how == How::Withdrawn {
-                        self.send_control(from, Packet::Finished { send: course.send });
+                        self.send_control(from, Packet::Finished { send: ids.send });
                     }
                 }
                 News::Sent { send } => {
                     if let Some(large) = self.rndv_sends.get_mut(send) {
-                        large.straight = None;
+                        large.transfer = None;
                     }
                     self.finish_rndv_send(send, done);
                 }
@@ -60,7 +60,7 @@ impl Endpoint {
     }
 
     /// Handles the end of a large message that this rank receives.
-    fn straight_landed(&mut self, from: Peer, id: Id, how: How, done: &mut Vec<Completion>) {
+    fn zero_copy_ended(&mut self, from: Peer, id: Id, how: How, done: &mut Vec<Completion>) {
         // The receive is gone if it was cancelled.
         let Some(RndvRecv { receive, source, tag, bytes, .. }) = self.rndv_recvs.remove(id) else {
             return;
@@ -74,10 +74,10 @@ impl Endpoint {
 
     /// Receives a large message from a rank on another host by a zero-copy transfer. `false` if it
     /// must come in another way.
-    pub(super) fn land_straight(
+    pub(super) fn recv_zero_copy(
         &mut self,
         message: &Message,
-        exposure: &RndvOffer,
+        offer: &RndvOffer,
         receive: &PostedRecv,
         done: &mut Vec<Completion>,
     ) -> bool {
@@ -86,78 +86,71 @@ impl Endpoint {
             return false;
         }
         let (receive, tag) = (*receive, message.label.tag);
-        let landing = RndvRecv {
-            receive,
-            source,
-            tag,
-            bytes,
-            missing: bytes,
-            straight: None,
-            exposure: None,
-        };
-        let id = self.rndv_recvs.insert(landing);
+        let recv =
+            RndvRecv { receive, source, tag, bytes, missing: bytes, transfer: None, offer: None };
+        let id = self.rndv_recvs.insert(recv);
         let into = receive.into.part(0, bytes);
-        let Some(wire) = &mut self.network else { return false };
+        let Some(network) = &mut self.network else { return false };
         // SAFETY: memory of a posted receive. Whoever takes the receive back waits until the
         // transfer has ended (`await_withdrawn`).
-        let Some(name) = (unsafe { wire.land((source, exposure.send, id), into) }) else {
+        let Some(name) = (unsafe { network.recv((source, offer.send, id), into) }) else {
             self.rndv_recvs.remove(id);
             return false;
         };
-        if let Some(landing) = self.rndv_recvs.get_mut(id) {
-            landing.straight = Some(name);
+        if let Some(recv) = self.rndv_recvs.get_mut(id) {
+            recv.transfer = Some(name);
         }
         self.handle_news(done);
         true
     }
 
     /// The receiver of a large message is ready for segments up to `upto`.
-    pub(super) fn send_straight(&mut self, to: Peer, course: TransferIds, upto: u32) {
-        let Some(wire) = &mut self.network else { return };
-        let Some(large) = self.rndv_sends.get_mut(Id(course.send)) else {
-            let packet = Packet::Stopped { landing: course.landing };
+    pub(super) fn send_zero_copy(&mut self, to: Peer, ids: TransferIds, upto: u32) {
+        let Some(network) = &mut self.network else { return };
+        let Some(large) = self.rndv_sends.get_mut(Id(ids.send)) else {
+            let packet = Packet::Stopped { recv: ids.recv };
             let _ = self.submit(to, Outgoing::Words { packet, words: [0; 3] });
             return;
         };
-        match large.straight {
-            Some(name) => wire.allow(name, upto),
-            // SAFETY: memory of a posted send, as in `land_straight`.
-            None => large.straight = unsafe { wire.send(to, (course, upto), large.data) },
+        match large.transfer {
+            Some(name) => network.allow(name, upto),
+            // SAFETY: memory of a posted send, as in `recv_zero_copy`.
+            None => large.transfer = unsafe { network.send(to, (ids, upto), large.data) },
         }
     }
 
     /// The receiver of a large message has received what it needs: all of it, or it has cancelled
     /// the receive.
     pub(super) fn finish_or_cut_short(&mut self, send: Id, done: &mut Vec<Completion>) {
-        let straight = self.rndv_sends.get_mut(send).and_then(|large| large.straight);
-        match (straight, &mut self.network) {
+        let transfer = self.rndv_sends.get_mut(send).and_then(|large| large.transfer);
+        match (transfer, &mut self.network) {
             // The network may still use the memory: an event will report the end.
-            (Some(name), Some(wire)) => wire.cut_short(name),
+            (Some(name), Some(network)) => network.cut_short(name),
             _ => self.finish_rndv_send(send, done),
         }
     }
 
     /// This rank withdraws a large message that it is sending.
-    pub(super) fn stop_straight(&mut self, to: Peer, name: u64) {
-        let Some(wire) = &mut self.network else { return };
-        if let Some((course, sent)) = wire.withdraw(name) {
-            let packet = Packet::Stopped { landing: course.landing };
+    pub(super) fn stop_zero_copy(&mut self, to: Peer, name: u64) {
+        let Some(network) = &mut self.network else { return };
+        if let Some((ids, sent)) = network.withdraw(name) {
+            let packet = Packet::Stopped { recv: ids.recv };
             let _ = self.submit(to, Outgoing::Words { packet, words: [sent.into(), 0, 0] });
         }
     }
 
     /// The sender of a zero-copy message has withdrawn it.
-    pub(super) fn stop_landing(&mut self, name: u64, sent: u32, done: &mut Vec<Completion>) {
-        if let Some(wire) = &mut self.network {
-            wire.stop(name, sent);
+    pub(super) fn stop_recv(&mut self, name: u64, sent: u32, done: &mut Vec<Completion>) {
+        if let Some(network) = &mut self.network {
+            network.stop(name, sent);
             self.handle_news(done);
         }
     }
 
     /// This rank cancels a receive into which a zero-copy message comes.
-    pub(super) fn take_back_straight(&mut self, straight: Option<u64>) {
-        if let (Some(name), Some(wire)) = (straight, &mut self.network) {
-            wire.withdraw(name);
+    pub(super) fn withdraw_zero_copy(&mut self, transfer: Option<u64>) {
+        if let (Some(name), Some(network)) = (transfer, &mut self.network) {
+            network.withdraw(name);
         }
     }
 
@@ -166,22 +159,22 @@ impl Endpoint {
     pub(super) fn await_withdrawn(&mut self) {
         let begun = Instant::now();
         loop {
-            let Some(wire) = &mut self.network else { return };
-            if !wire.has_withdrawn() {
+            let Some(network) = &mut self.network else { return };
+            if !network.has_withdrawn() {
                 return;
             }
             if self.segment.failure().is_some() {
                 // Other ranks may be dead, and never release it.
-                return wire.close();
+                return network.close();
             }
-            if wire.is_time_to_say() {
+            if network.is_time_to_say() {
                 self.publish_awaited_peers();
-            } else if begun.elapsed() > wire.timeout() {
-                wire.give_up_withdrawn();
+            } else if begun.elapsed() > network.timeout() {
+                network.give_up_withdrawn();
             }
-            let mut done = std::mem::take(&mut self.late);
+            let mut done = std::mem::take(&mut self.late_completions);
             self.progress(&mut done);
-            self.late = done;
+            self.late_completions = done;
             self.segment.pause();
         }
     }

@@ -29,7 +29,7 @@ pub(super) enum SendClass {
     Alone,
     /// The cell begins a burst.
     First,
-    InVolley,
+    InBurst,
 }
 
 /// How much may be held back.
@@ -49,7 +49,7 @@ impl Burst {
     pub(super) fn give(&mut self) -> SendClass {
         self.cells = self.cells.saturating_add(1);
         if self.is_under_way {
-            return SendClass::InVolley;
+            return SendClass::InBurst;
         }
         self.is_under_way = self.cells >= BURST_MIN_CELLS;
         if self.is_under_way { SendClass::First } else { SendClass::Alone }
@@ -90,11 +90,11 @@ mod tests {
     const LIMIT: Limit = Limit { cells: 15, bytes: 1000 };
 
     /// Sends some cells of 50 bytes, and returns for each whether it was held back.
-    fn given(volley: &mut Burst, cells: usize, away: Duration) -> Vec<bool> {
+    fn given(burst: &mut Burst, cells: usize, away: Duration) -> Vec<bool> {
         let give = |_| {
-            let holds = volley.give() == SendClass::InVolley && volley.hold(50, away, LIMIT);
+            let holds = burst.give() == SendClass::InBurst && burst.hold(50, away, LIMIT);
             if !holds {
-                volley.let_go();
+                burst.let_go();
             }
             holds
         };
@@ -103,54 +103,54 @@ mod tests {
 
     #[test]
     fn the_first_ones_go_at_once_and_then_all_but_one_of_sixteen_wait() {
-        let mut volley = Burst::default();
-        let held = given(&mut volley, 16 + 2 * 16, Duration::ZERO);
+        let mut burst = Burst::default();
+        let held = given(&mut burst, 16 + 2 * 16, Duration::ZERO);
         assert!(held[..16].iter().all(|&held| !held));
-        for convoy in held[16..].chunks_exact(16) {
-            assert!(convoy[..15].iter().all(|&held| held));
-            assert!(!convoy[15]);
+        for frame in held[16..].chunks_exact(16) {
+            assert!(frame[..15].iter().all(|&held| held));
+            assert!(!frame[15]);
         }
     }
 
     #[test]
-    fn nothing_is_held_back_by_who_looks_now_and_then() {
-        let mut volley = Burst::default();
+    fn nothing_is_held_back_of_a_rank_that_polls_now_and_then() {
+        let mut burst = Burst::default();
         for _ in 0..100 {
-            assert!(given(&mut volley, 15, Duration::ZERO).iter().all(|&held| !held));
-            volley.look();
+            assert!(given(&mut burst, 15, Duration::ZERO).iter().all(|&held| !held));
+            burst.look();
         }
     }
 
     #[test]
     fn who_waits_for_room_goes_on_and_who_waits_for_an_answer_does_not() {
-        let mut volley = Burst::default();
-        given(&mut volley, 20, Duration::ZERO);
+        let mut burst = Burst::default();
+        given(&mut burst, 20, Duration::ZERO);
         for _ in 0..100 {
-            (0..10).for_each(|_| volley.look());
-            volley.let_go();
-            assert!(given(&mut volley, 4, Duration::ZERO).iter().all(|&held| held));
+            (0..10).for_each(|_| burst.look());
+            burst.let_go();
+            assert!(given(&mut burst, 4, Duration::ZERO).iter().all(|&held| held));
         }
-        volley.look();
-        given(&mut volley, 1, Duration::ZERO);
-        volley.look();
-        assert!(given(&mut volley, 16, Duration::ZERO).iter().all(|&held| !held));
+        burst.look();
+        given(&mut burst, 1, Duration::ZERO);
+        burst.look();
+        assert!(given(&mut burst, 16, Duration::ZERO).iter().all(|&held| !held));
     }
 
     #[test]
-    fn nothing_is_held_back_by_who_comes_seldom() {
-        let mut volley = Burst::default();
-        assert!(given(&mut volley, 1000, BURST_MAX_PAUSE * 2).iter().all(|&held| !held));
+    fn nothing_is_held_back_of_a_rank_that_sends_seldom() {
+        let mut burst = Burst::default();
+        assert!(given(&mut burst, 1000, BURST_MAX_PAUSE * 2).iter().all(|&held| !held));
     }
 
     #[test]
     fn no_more_bytes_are_held_back_than_may_be() {
-        let mut volley = Burst::default();
-        given(&mut volley, 16, Duration::ZERO);
-        assert!(volley.hold(900, Duration::ZERO, LIMIT));
-        assert!(!volley.hold(101, Duration::ZERO, LIMIT));
-        assert!(volley.hold(100, Duration::ZERO, LIMIT));
-        assert_eq!(volley.held(), 2);
-        volley.let_go();
-        assert!(volley.hold(1000, Duration::ZERO, LIMIT));
+        let mut burst = Burst::default();
+        given(&mut burst, 16, Duration::ZERO);
+        assert!(burst.hold(900, Duration::ZERO, LIMIT));
+        assert!(!burst.hold(101, Duration::ZERO, LIMIT));
+        assert!(burst.hold(100, Duration::ZERO, LIMIT));
+        assert_eq!(burst.held(), 2);
+        burst.let_go();
+        assert!(burst.hold(1000, Duration::ZERO, LIMIT));
     }
 }

@@ -22,7 +22,7 @@ pub(super) enum ControlMessage {
     Ask,
     /// Answers: how often the rank has polled the network, how many cells it has for the rank that
     /// asks, and how many have arrived from there.
-    Answer { looks: u64, offered: u64, arrived: u64 },
+    Answer { polls: u64, offered: u64, arrived: u64 },
     /// Reports that the world has failed, and how.
     Death { failure: u64 },
 }
@@ -31,7 +31,7 @@ impl ControlMessage {
     fn write(self) -> [u8; BYTES] {
         let words = match self {
             ControlMessage::Ask => [1, 0, 0, 0],
-            ControlMessage::Answer { looks, offered, arrived } => [2, looks, offered, arrived],
+            ControlMessage::Answer { polls, offered, arrived } => [2, polls, offered, arrived],
             ControlMessage::Death { failure } => [3, failure, 0, 0],
         };
         let mut bytes = [0; BYTES];
@@ -48,7 +48,7 @@ impl ControlMessage {
         };
         Some(match word(0)? {
             1 => ControlMessage::Ask,
-            2 => ControlMessage::Answer { looks: word(1)?, offered: word(2)?, arrived: word(3)? },
+            2 => ControlMessage::Answer { polls: word(1)?, offered: word(2)?, arrived: word(3)? },
             3 => ControlMessage::Death { failure: word(1)? },
             _ => return None,
         })
@@ -57,7 +57,7 @@ impl ControlMessage {
 
 /// The endpoint of a failure detector.
 pub(super) struct ControlChannel {
-    port: FiEndpoint,
+    ep: FiEndpoint,
     me: Peer,
     addresses: Vec<Vec<u8>>,
     targets: Vec<Option<Target>>,
@@ -77,13 +77,9 @@ impl ControlChannel {
     ///
     /// # Errors
     /// The error of the provider, which may not register the memory.
-    pub(super) fn new(
-        port: FiEndpoint,
-        me: Peer,
-        addresses: Vec<Vec<u8>>,
-    ) -> Result<ControlChannel> {
+    pub(super) fn new(ep: FiEndpoint, me: Peer, addresses: Vec<Vec<u8>>) -> Result<ControlChannel> {
         let mut post = ControlChannel {
-            port,
+            ep,
             me,
             targets: vec![None; addresses.len()],
             addresses,
@@ -94,15 +90,15 @@ impl ControlChannel {
             events: Vec::new(),
         };
         let memory = RegionMut::new(post.memory.cast(), BUFFERS * BYTES);
-        // SAFETY: `Drop` frees the memory, after it has closed the port.
-        post.registration = unsafe { post.port.register(memory.as_region(), Access::Both)? };
+        // SAFETY: `Drop` frees the memory, after it has closed the endpoint.
+        post.registration = unsafe { post.ep.register(memory.as_region(), Access::Both)? };
         post.post_buffers();
         Ok(post)
     }
 
     /// The file descriptor by which another thread ends [`ControlChannel::collect`].
-    pub(super) fn bell(&self) -> WaitFd {
-        self.port.bell()
+    pub(super) fn wait_fd(&self) -> WaitFd {
+        self.ep.wait_fd()
     }
 
     fn buffer(&self, buffer: usize) -> RegionMut {
@@ -113,9 +109,9 @@ impl ControlChannel {
         while let Some(buffer) = self.unposted.pop() {
             let into = self.buffer(buffer);
             let context: *mut Context = &mut self.contexts[buffer];
-            // SAFETY: buffers and contexts stay where they are until the port is closed, and
+            // SAFETY: buffers and contexts stay where they are until the endpoint is closed, and
             // nobody looks at them until the event.
-            let begun = unsafe { self.port.receive(0, ANY, into, &self.registration, context) };
+            let begun = unsafe { self.ep.receive(0, ANY, into, &self.registration, context) };
             if begun != Begun::Yes {
                 return self.unposted.push(buffer);
             }
@@ -127,13 +123,13 @@ impl ControlChannel {
         let target = match self.targets[to.index()] {
             Some(target) => target,
             None => {
-                let Ok(target) = self.port.insert_address(&self.addresses[to.index()]) else {
+                let Ok(target) = self.ep.insert_address(&self.addresses[to.index()]) else {
                     return false;
                 };
                 *self.targets[to.index()].insert(target)
             }
         };
-        self.port.inject(target, u64::from(self.me.0), &word.write()) == Begun::Yes
+        self.ep.inject(target, u64::from(self.me.0), &word.write()) == Begun::Yes
     }
 
     /// The messages that have arrived, or that arrive within this time: the first one ends the
@@ -141,9 +137,9 @@ impl ControlChannel {
     pub(super) fn collect(&mut self, time: Duration) -> Vec<(Peer, ControlMessage)> {
         let mut events = std::mem::take(&mut self.events);
         if time.is_zero() {
-            self.port.poll(&mut events);
+            self.ep.poll(&mut events);
         } else {
-            self.port.wait(time, &mut events);
+            self.ep.wait(time, &mut events);
         }
         let mut words = Vec::new();
         for event in events.drain(..) {
@@ -165,9 +161,9 @@ impl ControlChannel {
 
 impl Drop for ControlChannel {
     fn drop(&mut self) {
-        self.port.forget(std::mem::replace(&mut self.registration, Registration::NONE));
-        self.port.close();
-        // SAFETY: made by `new` from a box; the port, which alone used it, is closed.
+        self.ep.forget(std::mem::replace(&mut self.registration, Registration::NONE));
+        self.ep.close();
+        // SAFETY: made by `new` from a box; the endpoint, which alone used it, is closed.
         drop(unsafe { Box::from_raw(self.memory) });
     }
 }
@@ -178,7 +174,7 @@ mod tests {
 
     #[test]
     fn words_come_back() {
-        let answer = ControlMessage::Answer { looks: 1, offered: u64::MAX, arrived: 3 };
+        let answer = ControlMessage::Answer { polls: 1, offered: u64::MAX, arrived: 3 };
         for word in [ControlMessage::Ask, answer, ControlMessage::Death { failure: 77 }] {
             assert_eq!(ControlMessage::read(&word.write()), Some(word));
         }

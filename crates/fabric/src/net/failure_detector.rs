@@ -48,7 +48,7 @@ pub(super) struct Shared {
     is_told: AtomicBool,
     begun: Instant,
     /// How often the rank has polled the network.
-    looks: AtomicU64,
+    polls: AtomicU64,
     peers: Vec<Counts>,
 }
 
@@ -64,9 +64,9 @@ struct Counts {
 }
 
 impl Shared {
-    pub(super) fn note_look(&self) {
-        let looks = self.looks.load(Ordering::Relaxed);
-        self.looks.store(looks + 1, Ordering::Relaxed);
+    pub(super) fn note_poll(&self) {
+        let polls = self.polls.load(Ordering::Relaxed);
+        self.polls.store(polls + 1, Ordering::Relaxed);
     }
 
     pub(super) fn note_offered(&self, peer: Peer, cells: u64) {
@@ -87,10 +87,10 @@ impl Shared {
         self.peers[peer.index()].awaited.store(0, Ordering::Relaxed);
     }
 
-    fn is_awaited(&self, peer: usize, patience: Duration) -> bool {
+    fn is_awaited(&self, peer: usize, timeout: Duration) -> bool {
         let awaited = self.peers[peer].awaited.load(Ordering::Relaxed);
         let now = self.begun.elapsed().as_millis() as u64 + 1;
-        awaited > 0 && now - awaited.min(now) <= patience.as_millis() as u64
+        awaited > 0 && now - awaited.min(now) <= timeout.as_millis() as u64
     }
 }
 
@@ -98,9 +98,9 @@ impl Shared {
 pub(super) struct FailureDetector {
     pub(super) shared: Arc<Shared>,
     timeout: Duration,
-    last_said: Option<Instant>,
+    last_report: Option<Instant>,
     /// Wakes the thread.
-    bell: WaitFd,
+    wait_fd: WaitFd,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -110,7 +110,7 @@ impl FailureDetector {
     /// # Errors
     /// [`Error::System`] if the system refuses a thread.
     pub(super) fn begin(
-        post: ControlChannel,
+        channel: ControlChannel,
         me: Peer,
         home: Arc<SharedSegment>,
         elsewhere: Vec<Peer>,
@@ -122,12 +122,12 @@ impl FailureDetector {
             is_over: AtomicBool::new(false),
             is_told: AtomicBool::new(false),
             begun: Instant::now(),
-            looks: AtomicU64::new(0),
+            polls: AtomicU64::new(0),
             peers: (0..ranks).map(|_| Counts::default()).collect(),
         });
-        let bell = post.bell();
-        let heart = HeartbeatThread {
-            post,
+        let wait_fd = channel.wait_fd();
+        let heartbeats = HeartbeatThread {
+            channel,
             shared: Arc::clone(&shared),
             timeout,
             watches: (0..ranks).map(|_| None).collect(),
@@ -136,10 +136,10 @@ impl FailureDetector {
             is_told: false,
         };
         let thread = thread::Builder::new()
-            .name(format!("motet pulse {me}"))
-            .spawn(move || heart.beat())
+            .name(format!("motet beat {me}"))
+            .spawn(move || heartbeats.beat())
             .map_err(|error| Error::system("start the pulse of a rank", error))?;
-        Ok(FailureDetector { shared, timeout, last_said: None, bell, thread: Some(thread) })
+        Ok(FailureDetector { shared, timeout, last_report: None, wait_fd, thread: Some(thread) })
     }
 
     /// Waits until all ranks on other hosts have been informed of a failure, for a short time at
@@ -158,9 +158,9 @@ impl FailureDetector {
 
     /// Whether it is time to record again for which ranks this rank waits. `true` once per period.
     pub(super) fn is_time_to_say(&mut self) -> bool {
-        let is_time = self.last_said.is_none_or(|last| last.elapsed() >= look(self.timeout));
+        let is_time = self.last_report.is_none_or(|last| last.elapsed() >= look(self.timeout));
         if is_time {
-            self.last_said = Some(Instant::now());
+            self.last_report = Some(Instant::now());
         }
         is_time
     }
@@ -169,7 +169,7 @@ impl FailureDetector {
 impl Drop for FailureDetector {
     fn drop(&mut self) {
         self.shared.is_over.store(true, Ordering::Release);
-        self.bell.ring();
+        self.wait_fd.ring();
         if let Some(thread) = self.thread.take() {
             // The thread does not panic; if it did, a second panic would not help.
             let _ = thread.join();
@@ -194,28 +194,28 @@ struct Watch {
 /// Cells on the way to a rank that polls the network now and then.
 struct Lag {
     arrived: u64,
-    looks: u64,
+    polls: u64,
     since: Instant,
 }
 
 impl Lag {
-    fn new(arrived: u64, looks: u64) -> Lag {
-        Lag { arrived, looks, since: Instant::now() }
+    fn new(arrived: u64, polls: u64) -> Lag {
+        Lag { arrived, polls, since: Instant::now() }
     }
 
     /// Whether no cell has arrived for longer than `timeout`, although cells are on the way, and
     /// the rank has polled often enough.
-    fn is_stuck(&mut self, offered: u64, arrived: u64, looks: u64, timeout: Duration) -> bool {
+    fn is_stuck(&mut self, offered: u64, arrived: u64, polls: u64, timeout: Duration) -> bool {
         if arrived >= offered || arrived != self.arrived {
-            *self = Lag::new(arrived, looks);
+            *self = Lag::new(arrived, polls);
         }
-        looks >= self.looks + POLLS_TO_SEE_ALL && self.since.elapsed() > timeout
+        polls >= self.polls + POLLS_TO_SEE_ALL && self.since.elapsed() > timeout
     }
 }
 
 /// The state of the thread of a failure detector.
 struct HeartbeatThread {
-    post: ControlChannel,
+    channel: ControlChannel,
     shared: Arc<Shared>,
     timeout: Duration,
     watches: Vec<Option<Watch>>,
@@ -255,7 +255,7 @@ impl HeartbeatThread {
         let ends = Instant::now() + time;
         loop {
             let left = ends.saturating_duration_since(Instant::now());
-            for (from, word) in self.post.collect(left) {
+            for (from, word) in self.channel.collect(left) {
                 self.handle(from, word);
             }
             let is_over = self.shared.is_over.load(Ordering::Acquire);
@@ -269,20 +269,20 @@ impl HeartbeatThread {
         let Some(counts) = self.shared.peers.get(from.index()) else { return };
         match word {
             ControlMessage::Ask => {
-                let looks = self.shared.looks.load(Ordering::Relaxed);
+                let polls = self.shared.polls.load(Ordering::Relaxed);
                 let offered = counts.offered.load(Ordering::Relaxed);
                 let arrived = counts.arrived.load(Ordering::Relaxed);
                 // If it cannot be sent now, the next question will be answered.
-                let _ = self.post.send(from, ControlMessage::Answer { looks, offered, arrived });
+                let _ = self.channel.send(from, ControlMessage::Answer { polls, offered, arrived });
             }
-            ControlMessage::Answer { looks, offered, arrived } => {
+            ControlMessage::Answer { polls, offered, arrived } => {
                 let Some(watch) = &mut self.watches[from.index()] else { return };
                 watch.heard = Instant::now();
                 let ours = counts.offered.load(Ordering::Relaxed);
                 let here = counts.arrived.load(Ordering::Relaxed);
-                let own_looks = self.shared.looks.load(Ordering::Relaxed);
-                if watch.there.is_stuck(ours, arrived, looks, self.timeout)
-                    || watch.back.is_stuck(offered, here, own_looks, self.timeout)
+                let own_polls = self.shared.polls.load(Ordering::Relaxed);
+                if watch.there.is_stuck(ours, arrived, polls, self.timeout)
+                    || watch.back.is_stuck(offered, here, own_polls, self.timeout)
                 {
                     self.lose(from, How::Cut);
                 }
@@ -305,27 +305,27 @@ impl HeartbeatThread {
         }
         // The rank records for which ranks it waits as often as this thread checks, if it gets to
         // it.
-        let patience = 4 * look(self.timeout) + Duration::from_secs(1).min(self.timeout);
+        let timeout = 4 * look(self.timeout) + Duration::from_secs(1).min(self.timeout);
         for at in 0..self.elsewhere.len() {
             let peer = self.elsewhere[at];
-            if !self.shared.is_awaited(peer.index(), patience) {
+            if !self.shared.is_awaited(peer.index(), timeout) {
                 self.watches[peer.index()] = None;
                 continue;
             }
             let counts = &self.shared.peers[peer.index()];
             let arrived = counts.arrived.load(Ordering::Relaxed);
-            let looks = self.shared.looks.load(Ordering::Relaxed);
+            let polls = self.shared.polls.load(Ordering::Relaxed);
             let watch = self.watches[peer.index()].get_or_insert_with(|| Watch {
                 heard: Instant::now(),
                 // The first answer corrects these values.
                 there: Lag::new(u64::MAX, u64::MAX - POLLS_TO_SEE_ALL),
-                back: Lag::new(arrived, looks),
+                back: Lag::new(arrived, polls),
             });
             if watch.heard.elapsed() > self.timeout {
                 let seconds = self.timeout.as_secs().clamp(1, 255) as u8;
                 return self.lose(peer, How::Silent(seconds));
             }
-            let _ = self.post.send(peer, ControlMessage::Ask);
+            let _ = self.channel.send(peer, ControlMessage::Ask);
         }
     }
 
@@ -345,8 +345,8 @@ impl HeartbeatThread {
             self.untold.retain(|&peer| peer != failure.rank);
         }
         let word = ControlMessage::Death { failure: pack(failure) };
-        let post = &mut self.post;
-        self.untold.retain(|&peer| !post.send(peer, word));
+        let channel = &mut self.channel;
+        self.untold.retain(|&peer| !channel.send(peer, word));
         self.shared.is_told.store(self.untold.is_empty(), Ordering::Release);
     }
 }

@@ -475,19 +475,19 @@ mod tests {
         let source = place.with_extension("c");
         std::fs::write(&source, program).unwrap();
         let built = Command::new("cc").arg("-o").arg(&place).arg(&source).output();
-        let said = built.ok().filter(|built| built.status.success());
-        let said = said.map(|_| Command::new(&place).output().unwrap().stdout);
+        let output = built.ok().filter(|built| built.status.success());
+        let output = output.map(|_| Command::new(&place).output().unwrap().stdout);
         for file in [&place, &source] {
             let _ = std::fs::remove_file(file);
         }
-        let Some(said) = said else {
+        let Some(output) = output else {
             eprintln!("not compared: no C compiler, or no header of libfabric (libfabric-dev)");
             return;
         };
-        let said = String::from_utf8(said).unwrap();
+        let output = String::from_utf8(output).unwrap();
         let ours = all().into_iter().map(|(of, field, at)| (format!("{of}.{field}"), at as u64));
         let ours = ours.chain(constants().into_iter().map(|(name, value)| (name.into(), value)));
-        let theirs = said.lines().map(|line| line.parse::<u64>().unwrap());
+        let theirs = output.lines().map(|line| line.parse::<u64>().unwrap());
         let ours: Vec<_> = ours.collect();
         assert_eq!(ours.len(), theirs.clone().count());
         for ((name, ours), theirs) in ours.into_iter().zip(theirs) {

@@ -46,7 +46,7 @@ pub(super) struct Registration {
     handle: *mut c_void,
 }
 
-// SAFETY: used by the thread that has the port.
+// SAFETY: used by the thread that has the endpoint.
 unsafe impl Send for Registration {}
 
 impl Registration {
@@ -75,11 +75,11 @@ pub(super) struct FiEndpoint {
     registers: bool,
     binds_memory: bool,
     can_wait: bool,
-    bell: WaitFd,
+    wait_fd: WaitFd,
 }
 
-// SAFETY: one thread uses a port at a time (`&mut`, or the lock of the rank), and that is what the
-// provider was asked to bear.
+// SAFETY: one thread uses a endpoint at a time (`&mut`, or the lock of the rank), and that is what
+// the provider was asked to bear.
 unsafe impl Send for FiEndpoint {}
 
 impl FiEndpoint {
@@ -94,7 +94,7 @@ impl FiEndpoint {
         let info = choice.info.first();
         // SAFETY: the library gives an information all its parts, which live as long as it.
         let attributes = unsafe { Attributes::of(info) };
-        let mut port = FiEndpoint {
+        let mut ep = FiEndpoint {
             library: Arc::clone(library),
             fabric: library.open_fabric(attributes.fabric)?,
             domain: ptr::null_mut(),
@@ -109,13 +109,13 @@ impl FiEndpoint {
             registers: attributes.memory & LOCAL_MEMORY != 0,
             binds_memory: attributes.memory & MEMORY_OF_ENDPOINT != 0,
             can_wait: waits,
-            bell: WaitFd::default(),
+            wait_fd: WaitFd::default(),
         };
-        port.open_domain(info)?;
-        port.open_addresses()?;
-        port.open_queue(COMPLETIONS + written)?;
-        port.open_endpoint(info)?;
-        Ok(port)
+        ep.open_domain(info)?;
+        ep.open_addresses()?;
+        ep.open_queue(COMPLETIONS + written)?;
+        ep.open_endpoint(info)?;
+        Ok(ep)
     }
 
     fn open_domain(&mut self, info: *mut Info) -> Result<()> {
@@ -197,17 +197,17 @@ impl FiEndpoint {
     }
 
     fn of_domain(&self) -> &'static DomainOps {
-        // SAFETY: open as long as the port.
+        // SAFETY: open as long as the endpoint.
         unsafe { &*self.domain }.ops
     }
 
     fn of_endpoint(&self) -> &Ep {
-        // SAFETY: open as long as the port.
+        // SAFETY: open as long as the endpoint.
         unsafe { &*self.endpoint }
     }
 
     fn of_queue(&self) -> &'static CqOps {
-        // SAFETY: open as long as the port.
+        // SAFETY: open as long as the endpoint.
         unsafe { &*self.queue }.ops
     }
 
@@ -234,10 +234,10 @@ impl FiEndpoint {
     /// Adds another endpoint to the address vector.
     pub(super) fn insert_address(&mut self, address: &[u8]) -> Result<Target> {
         let (mut target, null) = (ANY_ADDRESS, ptr::null_mut());
-        // SAFETY: open as long as the port.
+        // SAFETY: open as long as the endpoint.
         let insert = unsafe { &*self.addresses }.ops.insert.expect("tables take addresses");
         let start = address.as_ptr().cast();
-        // SAFETY: the table is open; the address is one that a port of this provider told.
+        // SAFETY: the table is open; the address is one that a endpoint of this provider told.
         let code = unsafe { insert(self.addresses, start, 1, &mut target, 0, null) };
         if code != 1 || target == ANY_ADDRESS {
             return Err(self.library.error("take an address", i64::from(code.min(-libc::EINVAL))));
@@ -258,7 +258,7 @@ impl FiEndpoint {
         }
         let (mut memory, key) = (ptr::null_mut(), self.next_key);
         self.next_key += 1;
-        // SAFETY: open as long as the port.
+        // SAFETY: open as long as the endpoint.
         let register = unsafe { &*self.domain }.mr.reg.expect("domains register memory");
         let (start, bytes) = (region.start().cast(), region.bytes());
         let access = match to {
@@ -382,7 +382,7 @@ impl FiEndpoint {
     /// Closes the endpoint. After it returns, the provider does not use the memory of transfers any
     /// more, and reports no event of them. The caller must have ended all registrations.
     pub(super) fn close(&mut self) {
-        self.bell.set(ptr::null_mut());
+        self.wait_fd.set(ptr::null_mut());
         let objects: [*mut Fid; 5] = [
             mem::replace(&mut self.endpoint, ptr::null_mut()).cast(),
             mem::replace(&mut self.queue, ptr::null_mut()).cast(),
@@ -462,7 +462,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_go_from_port_to_port() {
+    fn bytes_go_from_endpoint_to_endpoint() {
         let Some([(mut first, to_second), (mut second, _)]) = pair(false) else { return };
         let mut memory = vec![0; 100];
         let mut context = Box::new(Context::new(7));
@@ -491,7 +491,7 @@ mod tests {
         }
         let mut memory = vec![0; 4096];
         let into = RegionMut::of(&mut memory);
-        // SAFETY: the memory outlives the port's use of it: it is closed before.
+        // SAFETY: the memory outlives the endpoint's use of it: it is closed before.
         let (registration, window) = unsafe { second.open_window(into).unwrap() };
         let window = RmaRegion::from_bytes(&window.to_bytes()).unwrap();
         let (start, mut context) = (Instant::now(), Box::new(Context::new(9)));
@@ -524,15 +524,15 @@ mod tests {
     }
 
     #[test]
-    fn a_bell_wakes_who_waits_and_nobody_once_the_port_is_closed() {
+    fn a_wait_fd_wakes_who_waits_and_nobody_once_the_endpoint_is_closed() {
         let Some([(mut first, _), (mut second, _)]) = pair(true) else { return };
-        let (bell, begun, mut waits) = (first.bell(), Instant::now(), 0);
+        let (wait_fd, begun, mut waits) = (first.wait_fd(), Instant::now(), 0);
         let has_rung = AtomicBool::new(false);
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 std::thread::sleep(Duration::from_millis(20));
                 has_rung.store(true, Ordering::Release);
-                bell.ring();
+                wait_fd.ring();
             });
             while !has_rung.load(Ordering::Acquire) {
                 first.wait(Duration::from_secs(50), &mut Vec::new());
@@ -541,7 +541,7 @@ mod tests {
         });
         assert!(waits > 0 && begun.elapsed() < Duration::from_secs(40), "nobody was woken");
         first.close();
-        bell.ring();
+        wait_fd.ring();
         second.close();
     }
 
@@ -550,7 +550,7 @@ mod tests {
         let Some([(mut first, to_second), (mut second, _)]) = pair(true) else { return };
         let mut memory = vec![0; 8];
         let mut context = Box::new(Context::new(1));
-        // SAFETY: as above; the port is closed before they are gone if nothing comes.
+        // SAFETY: as above; the endpoint is closed before they are gone if nothing comes.
         let begun = unsafe {
             let into = RegionMut::of(&mut memory);
             second.receive(0, 0, into, &Registration::NONE, &mut *context)

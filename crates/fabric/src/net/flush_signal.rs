@@ -11,7 +11,7 @@ use std::time::Duration;
 pub struct FlushSignal {
     /// 0 while no cell waits, else a number that it never had before.
     newest: AtomicU64,
-    courier: OnceLock<Thread>,
+    flush_thread: OnceLock<Thread>,
     /// Whether the flush thread sleeps, or is about to.
     is_resting: AtomicBool,
     is_ending: AtomicBool,
@@ -25,7 +25,7 @@ impl FlushSignal {
 
     /// Registers this thread as the flush thread. From now on cells may be held back.
     pub fn serve(&self) {
-        let _ = self.courier.set(thread::current()); // there is one
+        let _ = self.flush_thread.set(thread::current()); // there is one
     }
 
     /// The flush thread sleeps until a cell waits. `false` if the thread must end.
@@ -55,14 +55,14 @@ impl FlushSignal {
     pub fn end(&self) {
         self.is_ending.store(true, Ordering::Relaxed);
         fence(Ordering::SeqCst);
-        if let Some(courier) = self.courier.get() {
-            courier.unpark();
+        if let Some(flush_thread) = self.flush_thread.get() {
+            flush_thread.unpark();
         }
     }
 
     /// Whether there is a flush thread; without one no cell may be held back.
     pub(super) fn is_served(&self) -> bool {
-        self.courier.get().is_some()
+        self.flush_thread.get().is_some()
     }
 
     /// Records that cells wait; the number is a new one.
@@ -83,9 +83,9 @@ impl FlushSignal {
     fn call(&self) {
         fence(Ordering::SeqCst);
         if self.is_resting.load(Ordering::Relaxed)
-            && let Some(courier) = self.courier.get()
+            && let Some(flush_thread) = self.flush_thread.get()
         {
-            courier.unpark();
+            flush_thread.unpark();
         }
     }
 }
@@ -97,10 +97,10 @@ mod tests {
 
     /// Had a call been lost, the flush thread would rest for ever, and the test with it.
     #[test]
-    fn a_courier_that_rests_is_called() {
+    fn a_flush_thread_that_rests_is_called() {
         let held_back = Arc::new(FlushSignal::default());
         let (seen, sees) = std::sync::mpsc::channel();
-        let courier = {
+        let flush_thread = {
             let held_back = Arc::clone(&held_back);
             thread::spawn(move || {
                 held_back.serve();
@@ -123,14 +123,14 @@ mod tests {
             }
         }
         held_back.end();
-        courier.join().unwrap();
+        flush_thread.join().unwrap();
     }
 
     /// Had it waited for what waits, or for the time, the test would not end.
     #[test]
-    fn a_courier_ends_though_something_waits() {
+    fn a_flush_thread_ends_though_something_waits() {
         let held_back = Arc::new(FlushSignal::default());
-        let courier = {
+        let flush_thread = {
             let held_back = Arc::clone(&held_back);
             thread::spawn(move || {
                 held_back.serve();
@@ -141,11 +141,11 @@ mod tests {
         };
         held_back.hold(1);
         held_back.end();
-        courier.join().unwrap();
+        flush_thread.join().unwrap();
     }
 
     #[test]
-    fn a_courier_that_comes_late_ends_at_once() {
+    fn a_flush_thread_that_comes_late_ends_at_once() {
         let held_back = FlushSignal::default();
         held_back.end();
         held_back.serve();

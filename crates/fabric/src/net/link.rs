@@ -15,8 +15,8 @@ use super::fi_endpoint::{
 };
 use super::wire_ids::{self, CELL, ImmData, ROOM, whole, word};
 use super::zero_copy::ZeroCopyTransfers;
-use crate::endpoint::packet::Header;
 use crate::layout::LANE_HEAD;
+use crate::packet::Header;
 use crate::spsc::{MappedRing, Ring, STAMP_BYTES};
 use crate::{Peer, Region, Result, SharedSegment};
 
@@ -45,13 +45,13 @@ pub(super) struct PeerLink {
     /// libfabric does not use positions below this one any more.
     released: u64,
     /// A bit for each cell that libfabric uses.
-    flying: u64,
+    in_flight: u64,
     /// The receiver has read positions below this one.
-    heard: u64,
+    consumed: u64,
     /// How far this rank has reported to the sender that it has read `into`, and polls since a
     /// further report became due.
     told: u64,
-    looks: u32,
+    polls: u32,
     /// Whether the other side has left, and needs no credit.
     has_left: bool,
     /// Whether the other side knows that this rank has left.
@@ -62,10 +62,10 @@ pub(super) struct PeerLink {
     segments: u64,
     /// Messages for remote bounce buffers whose cells are in `out`, in this order, and those that
     /// libfabric is sending, with their cells.
-    berthing: VecDeque<u64>,
-    berthed: Vec<(u64, usize)>,
+    queued_bounces: VecDeque<u64>,
+    sending_bounces: Vec<(u64, usize)>,
     /// Cells sent without polling in between.
-    volley: Burst,
+    burst: Burst,
     /// Whether cells wait in `out`, as the flush thread knows.
     waits: bool,
 }
@@ -76,7 +76,7 @@ unsafe impl Send for PeerLink {}
 impl PeerLink {
     /// Creates the link to a rank, over rings that start at this position.
     pub(super) fn new(
-        port: &mut FiEndpoint,
+        ep: &mut FiEndpoint,
         (target, window): (Target, Option<RmaRegion>),
         (me, peer): (Peer, Peer),
         segment: &Arc<SharedSegment>,
@@ -90,15 +90,16 @@ impl PeerLink {
         assert!(cells <= u64::BITS as usize, "a bit for each cell");
         assert!(annexes == 0, "a cell is sent as it lies");
         let memory = Region::new(out.cell(0).as_ptr(), cells * cell_bytes);
-        // SAFETY: the mapping stays as long as `out`, and the port is closed before that is gone.
-        let registration = unsafe { port.register(memory, Access::Send)? };
+        // SAFETY: the mapping stays as long as `out`, and the endpoint is closed before that is
+        // gone.
+        let registration = unsafe { ep.register(memory, Access::Send)? };
         let context = |cell| Context::new(wire_ids::cell(peer, cell));
         let contexts = (0..cells).map(context).collect();
         // The layouts of all ranks are the same.
         let offset = layout.lane_from(me.index()) + LANE_HEAD - layout.lanes().start;
         let copy = window.map(|window| RemoteAddr { target, window, offset });
-        let (sent, released, heard, told) = (first, first, first, first);
-        let (flying, arrived, segments, looks) = (0, 0, 0, 0);
+        let (sent, released, consumed, told) = (first, first, first, first);
+        let (in_flight, arrived, segments, polls) = (0, 0, 0, 0);
         Ok(PeerLink {
             target,
             me,
@@ -109,24 +110,24 @@ impl PeerLink {
             contexts,
             sent,
             released,
-            flying,
-            heard,
+            in_flight,
+            consumed,
             told,
-            looks,
+            polls,
             has_left: false,
             has_farewell: false,
             arrived,
             segments,
-            berthing: VecDeque::new(),
-            berthed: Vec::new(),
-            volley: Burst::default(),
+            queued_bounces: VecDeque::new(),
+            sending_bounces: Vec::new(),
+            burst: Burst::default(),
             waits: false,
         })
     }
 
     /// Ends the registration of the ring.
-    pub(super) fn forget(&mut self, port: &mut FiEndpoint) {
-        port.forget(std::mem::replace(&mut self.registration, Registration::NONE));
+    pub(super) fn forget(&mut self, ep: &mut FiEndpoint) {
+        ep.forget(std::mem::replace(&mut self.registration, Registration::NONE));
     }
 
     /// The endpoint of the other side.
@@ -142,13 +143,13 @@ impl PeerLink {
 
     /// The next packet of a message in a remote bounce buffer belongs to this transfer.
     pub(super) fn begin_remote_bounce(&mut self, name: u64) {
-        self.berthing.push_back(name);
+        self.queued_bounces.push_back(name);
     }
 
     /// A transfer has ended. If it was into a remote bounce buffer, its cell is free.
     pub(super) fn note_remote_bounced(&mut self, name: u64) {
-        if let Some(at) = self.berthed.iter().position(|berthed| berthed.0 == name) {
-            let (_, cell) = self.berthed.swap_remove(at);
+        if let Some(at) = self.sending_bounces.iter().position(|sending| sending.0 == name) {
+            let (_, cell) = self.sending_bounces.swap_remove(at);
             self.landed(cell);
         }
     }
@@ -200,32 +201,32 @@ impl PeerLink {
     /// that `leaves` reports it only to a sender without room. The error is that of libfabric.
     pub(super) fn push(
         &mut self,
-        port: &mut FiEndpoint,
-        straights: &mut ZeroCopyTransfers,
+        ep: &mut FiEndpoint,
+        transfers: &mut ZeroCopyTransfers,
         leaves: bool,
     ) -> std::result::Result<(), i32> {
         if self.is_over() {
             // The other side needs no more messages: those that wait for it fail.
-            self.berthing.drain(..).for_each(|name| straights.fail(port, name));
-            self.volley.let_go();
+            self.queued_bounces.drain(..).for_each(|name| transfers.fail(ep, name));
+            self.burst.let_go();
             return Ok(());
         }
         while self.is_filled(self.sent) && !self.is_over() {
-            match self.push_next(port, straights) {
+            match self.push_next(ep, transfers) {
                 Begun::Yes => {}
-                Begun::NotNow => return self.give_room(port, leaves),
+                Begun::NotNow => return self.give_room(ep, leaves),
                 Begun::Never(error) => return Err(error),
             }
         }
-        self.volley.let_go();
-        self.give_room(port, leaves)
+        self.burst.let_go();
+        self.give_room(ep, leaves)
     }
 
     /// Sends the next cell, or several cells.
-    fn push_next(&mut self, port: &mut FiEndpoint, straights: &mut ZeroCopyTransfers) -> Begun {
+    fn push_next(&mut self, ep: &mut FiEndpoint, transfers: &mut ZeroCopyTransfers) -> Begun {
         let read = self.into.consumed().load(Ordering::Acquire).max(self.told);
-        let begun = self.push_frame(port, read);
-        begun.unwrap_or_else(|| self.push_cell(port, straights, read))
+        let begun = self.push_frame(ep, read);
+        begun.unwrap_or_else(|| self.push_cell(ep, transfers, read))
     }
 
     /// The header of a filled cell, and the number of its bytes in use.
@@ -241,22 +242,22 @@ impl PeerLink {
 
     fn push_cell(
         &mut self,
-        port: &mut FiEndpoint,
-        straights: &mut ZeroCopyTransfers,
+        ep: &mut FiEndpoint,
+        transfers: &mut ZeroCopyTransfers,
         read: u64,
     ) -> Begun {
         let position = self.sent;
         let (header, bytes) = self.content(position);
         let data = Region::new(self.out.cell(position).as_ptr(), bytes);
         let begun = match self.copy {
-            Some(copy) if !header.is_berthed() => self.write_cell(port, copy, data, read),
+            Some(copy) if !header.is_remote_bounced() => self.write_cell(ep, copy, data, read),
             _ => {
                 // On its way the cell also carries `read` in its stamp; no thread of this process
                 // reads it.
                 let stamp = self.out.stamp(position);
                 stamp.store(word(position + 1, read), Ordering::Relaxed);
-                let berthing = header.is_berthed().then_some(straights);
-                let begun = self.send_cell(port, berthing, data);
+                let bounce_transfers = header.is_remote_bounced().then_some(transfers);
+                let begun = self.send_cell(ep, bounce_transfers, data);
                 if begun != Begun::Yes {
                     self.out.stamp(position).store(position + 1, Ordering::Relaxed);
                 }
@@ -285,31 +286,31 @@ impl PeerLink {
     /// Sends the next cell as a message, perhaps with a message for a remote bounce buffer.
     fn send_cell(
         &mut self,
-        port: &mut FiEndpoint,
-        berthing: Option<&mut ZeroCopyTransfers>,
+        ep: &mut FiEndpoint,
+        bounce_transfers: Option<&mut ZeroCopyTransfers>,
         data: Region,
     ) -> Begun {
         let (index, tag) = (self.index(), CELL | u64::from(self.me.0));
-        if let Some(straights) = berthing {
-            return self.push_remote_bounced(port, straights, data, index);
+        if let Some(transfers) = bounce_transfers {
+            return self.push_remote_bounced(ep, transfers, data, index);
         }
-        if data.bytes() <= port.longest_inject() {
+        if data.bytes() <= ep.longest_inject() {
             // SAFETY: that part of the cell has been written, and nobody writes it now.
             let data = unsafe { std::slice::from_raw_parts(data.start(), data.bytes()) };
-            return port.inject(self.target, tag, data);
+            return ep.inject(self.target, tag, data);
         }
         let context: *mut Context = &mut self.contexts[index];
         // SAFETY: the cell stays as it is until `released` has passed it; contexts stay where
-        // they are; the port is closed before either is gone.
-        let begun = unsafe { port.send(self.target, tag, data, &self.registration, context) };
-        self.flying |= u64::from(begun == Begun::Yes) << index;
+        // they are; the endpoint is closed before either is gone.
+        let begun = unsafe { ep.send(self.target, tag, data, &self.registration, context) };
+        self.in_flight |= u64::from(begun == Begun::Yes) << index;
         begun
     }
 
     /// Writes the next cell, without its stamp, into the memory of the other side.
     fn write_cell(
         &mut self,
-        port: &mut FiEndpoint,
+        ep: &mut FiEndpoint,
         copy: RemoteAddr,
         cell: Region,
         read: u64,
@@ -318,42 +319,41 @@ impl PeerLink {
         let note = ImmData { from: self.me, cell: index, read: read as u16 };
         let offset = copy.offset + index * self.out.ring.cell_bytes + STAMP_BYTES;
         let spot = RemoteAddr { offset, ..copy };
-        if data.bytes() <= port.longest_inject() {
+        if data.bytes() <= ep.longest_inject() {
             // SAFETY: as in `send_cell`.
             let data = unsafe { std::slice::from_raw_parts(data.start(), data.bytes()) };
-            return port.inject_write(spot, note.word(), data);
+            return ep.inject_write(spot, note.word(), data);
         }
         let context: *mut Context = &mut self.contexts[index];
         // SAFETY: as in `send_cell`.
-        let begun = unsafe { port.write(spot, note.word(), data, &self.registration, context) };
-        self.flying |= u64::from(begun == Begun::Yes) << index;
+        let begun = unsafe { ep.write(spot, note.word(), data, &self.registration, context) };
+        self.in_flight |= u64::from(begun == Begun::Yes) << index;
         begun
     }
 
     /// Sends a cell together with the message that it announces.
     fn push_remote_bounced(
         &mut self,
-        port: &mut FiEndpoint,
-        straights: &mut ZeroCopyTransfers,
+        ep: &mut FiEndpoint,
+        transfers: &mut ZeroCopyTransfers,
         cell: Region,
         index: usize,
     ) -> Begun {
-        let Some(&name) = self.berthing.front() else { return Begun::Never(libc::EINVAL) };
+        let Some(&name) = self.queued_bounces.front() else { return Begun::Never(libc::EINVAL) };
         // SAFETY: as for other cells: it stays as it is until `released` has passed it, and that
         // waits until the transfer is over (`note_remote_bounced`).
-        let begun =
-            unsafe { straights.send_remote_bounced(port, name, (cell, &self.registration)) };
+        let begun = unsafe { transfers.send_remote_bounced(ep, name, (cell, &self.registration)) };
         if begun == Begun::Yes {
-            self.berthing.pop_front();
-            self.berthed.push((name, index));
-            self.flying |= 1 << index;
+            self.queued_bounces.pop_front();
+            self.sending_bounces.push((name, index));
+            self.in_flight |= 1 << index;
         }
         begun
     }
 
     /// libfabric does not use this cell any more.
     pub(super) fn landed(&mut self, cell: usize) {
-        self.flying &= !(1 << cell);
+        self.in_flight &= !(1 << cell);
         self.release();
     }
 
@@ -361,26 +361,26 @@ impl PeerLink {
     /// and that libfabric does not use any more.
     fn release(&mut self) {
         let cells = self.out.ring.cells as u64;
-        while self.released < self.sent && self.flying >> (self.released % cells) & 1 == 0 {
+        while self.released < self.sent && self.in_flight >> (self.released % cells) & 1 == 0 {
             self.released += 1;
         }
-        self.out.consumed().store(self.released.min(self.heard), Ordering::Release);
+        self.out.consumed().store(self.released.min(self.consumed), Ordering::Release);
     }
 
     /// Reports to the sender how far this rank has read, if the sender does not know it, and no
     /// cell that would carry it has gone there for some polls.
-    fn give_room(&mut self, port: &mut FiEndpoint, leaves: bool) -> std::result::Result<(), i32> {
+    fn give_room(&mut self, ep: &mut FiEndpoint, leaves: bool) -> std::result::Result<(), i32> {
         let read = self.into.consumed().load(Ordering::Acquire);
         if read <= self.told || self.has_left {
-            self.looks = 0;
+            self.polls = 0;
             return Ok(());
         }
-        self.looks += 1;
+        self.polls += 1;
         let is_starving = read - self.told >= self.out.ring.cells as u64;
-        if (leaves || self.looks < POLLS_BEFORE_CREDIT_MESSAGE) && !is_starving {
+        if (leaves || self.polls < POLLS_BEFORE_CREDIT_MESSAGE) && !is_starving {
             return Ok(());
         }
-        match port.inject(self.target, ROOM | u64::from(self.me.0), &read.to_le_bytes()) {
+        match ep.inject(self.target, ROOM | u64::from(self.me.0), &read.to_le_bytes()) {
             Begun::Yes => self.told = read,
             Begun::NotNow => {}
             Begun::Never(error) => return Err(error),
@@ -440,7 +440,7 @@ impl PeerLink {
         if note.cell as u64 >= cells || is_there {
             return Err(Damaged);
         }
-        self.hear_told(note.whole(self.heard));
+        self.note_consumed(note.whole(self.consumed));
         self.into.stamp(position).store(position + 1, Ordering::Release);
         self.arrived += 1;
         Ok(())
@@ -448,15 +448,15 @@ impl PeerLink {
 
     /// Handles the report of a cell how far the receiver has read. Ignores an old report: cells may
     /// overtake each other.
-    fn hear_told(&mut self, read: u64) {
-        if read <= self.sent && read - self.heard <= self.out.ring.cells as u64 {
+    fn note_consumed(&mut self, read: u64) {
+        if read <= self.sent && read - self.consumed <= self.out.ring.cells as u64 {
             self.hear(read);
         }
     }
 
     /// The receiver has read up to `read`.
     fn hear(&mut self, read: u64) {
-        self.heard = self.heard.max(read);
+        self.consumed = self.consumed.max(read);
         self.release();
     }
 
@@ -478,7 +478,7 @@ impl PeerLink {
         if !is_ours {
             return Err(Damaged);
         }
-        self.hear_told(whole((word >> 32) as u32, self.heard));
+        self.note_consumed(whole((word >> 32) as u32, self.consumed));
         // SAFETY: behind the stamp, inside the cell.
         let into = unsafe { self.into.cell(position).add(STAMP_BYTES) };
         // SAFETY: the cell has been read for good, and is not stamped anew: it is ours to write.

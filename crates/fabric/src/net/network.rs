@@ -28,9 +28,9 @@ const ADDRESS: &str = "address";
 
 /// The state of one rank for communication with ranks on other hosts.
 pub struct Network {
-    port: FiEndpoint,
+    ep: FiEndpoint,
     me: Peer,
-    pulse: FailureDetector,
+    detector: FailureDetector,
     /// The shared segment of this host.
     home: Arc<SharedSegment>,
     /// The segment with the rings to and from ranks on other hosts, the states of those ranks, and
@@ -48,18 +48,18 @@ pub struct Network {
     window: Registration,
     written: u64,
     /// Cells that have arrived in frames with others.
-    conveyed: u64,
+    coalesced: u64,
     /// Cells that are held back, to be coalesced with those that follow.
-    holding: PendingSends,
-    conduits: Vec<Option<Box<PeerLink>>>,
+    pending_sends: PendingSends,
+    links: Vec<Option<Box<PeerLink>>>,
     /// The ranks that have a link.
     active: Vec<Peer>,
     /// One context for each buffer.
     contexts: Box<[Context]>,
     registration: Registration,
     /// Zero-copy transfers of large messages.
-    straights: ZeroCopyTransfers,
-    berths: BounceCredits,
+    transfers: ZeroCopyTransfers,
+    bounce_credits: BounceCredits,
     /// Whether this rank is leaving.
     leaves: bool,
     is_closed: bool,
@@ -74,7 +74,7 @@ pub struct Network {
 
 impl std::fmt::Debug for Network {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(out, "Wire of rank {} ({})", self.me, self.text)
+        write!(out, "Network of rank {} ({})", self.me, self.text)
     }
 }
 
@@ -86,42 +86,42 @@ impl Network {
     /// [`Network`](crate::Error::Network) if there is no provider, or not the same one for all
     /// ranks; the errors of the key-value space.
     pub fn open(
-        board: &mut dyn KeyValueSpace,
+        kvs: &mut dyn KeyValueSpace,
         home: &Arc<SharedSegment>,
         reach: NetworkScope<'_>,
     ) -> Result<Network> {
-        let (me, hosts) = (Peer(board.rank() as u32), reach.hosts);
+        let (me, hosts) = (Peer(kvs.rank() as u32), reach.hosts);
         let opened = FiEndpoints::open(reach);
         // A rank that has failed publishes the failure, or all other ranks would wait for its
         // address.
         let card = match &opened {
-            Ok(ports) => ports.card(),
+            Ok(endpoints) => endpoints.card(),
             Err(error) => format!("!{error}").into_bytes(),
         };
-        let cards = all_gather(board, ADDRESS, &card)?;
-        let ports = opened.map_err(|error| refusal(me.index(), &error))?;
+        let cards = all_gather(kvs, ADDRESS, &card)?;
+        let endpoints = opened.map_err(|error| refusal(me.index(), &error))?;
         let each = cards.iter().enumerate();
-        let cards = each.map(|(rank, card)| PeerAddress::read(&ports.text, rank, card));
+        let cards = each.map(|(rank, card)| PeerAddress::read(&endpoints.text, rank, card));
         let cards = match cards.collect::<Result<Vec<_>>>() {
             Ok(cards) => cards,
             Err(error) => {
-                ports.give_up();
+                endpoints.give_up();
                 return Err(error);
             }
         };
         let here = hosts[me.index()];
         let elsewhere = (0..hosts.len()).filter(|&rank| hosts[rank] != here);
         let elsewhere = elsewhere.map(|rank| Peer(rank as u32)).collect();
-        let FiEndpoints { main, pulse, segment, window, text, .. } = ports;
-        let of_pulses = cards.iter().map(|card| card.addresses[1].clone()).collect();
-        let post = ControlChannel::new(pulse, me, of_pulses)?;
+        let FiEndpoints { main, control, segment, window, text, .. } = endpoints;
+        let control_addresses = cards.iter().map(|card| card.addresses[1].clone()).collect();
+        let channel = ControlChannel::new(control, me, control_addresses)?;
         let timeout = failure_detector::peer_timeout()?;
-        let pulse = FailureDetector::begin(post, me, home.clone(), elsewhere, timeout)?;
-        Network::over((main, pulse), (segment, window), text, me, home.clone(), (cards, hosts))
+        let detector = FailureDetector::begin(channel, me, home.clone(), elsewhere, timeout)?;
+        Network::over((main, detector), (segment, window), text, me, home.clone(), (cards, hosts))
     }
 
     fn over(
-        (mut port, pulse): (FiEndpoint, FailureDetector),
+        (mut ep, detector): (FiEndpoint, FailureDetector),
         (segment, window): (SharedSegment, Registration),
         text: String,
         me: Peer,
@@ -134,34 +134,34 @@ impl Network {
         let layout = segment.layout();
         let buffers =
             RegionMut::new(segment.at(layout.arena(0)).as_ptr(), BUFFERS * layout.cell_bytes());
-        // SAFETY: the mapping stays as long as the wire, whose port is closed before.
-        let registration = unsafe { port.register(buffers.as_region(), Access::Receive)? };
+        // SAFETY: the mapping stays as long as the network, whose endpoint is closed before.
+        let registration = unsafe { ep.register(buffers.as_region(), Access::Receive)? };
         let context = |buffer| Context::new(BUFFER | buffer as u64);
         let of_each = |card: PeerAddress| {
             let [address, _] = card.addresses;
-            (address, card.window.filter(|_| port.writes()))
+            (address, card.window.filter(|_| ep.writes()))
         };
         let (addresses, windows): (Vec<_>, Vec<_>) = cards.into_iter().map(of_each).unzip();
-        let mut wire = Network {
-            port,
+        let mut network = Network {
+            ep,
             me,
-            pulse,
+            detector,
             home,
             segment: Arc::new(segment),
             hosts: hosts.to_vec(),
             seats: seats.collect(),
-            conduits: addresses.iter().map(|_| None).collect(),
+            links: addresses.iter().map(|_| None).collect(),
             addresses,
             windows,
             window,
             written: 0,
-            conveyed: 0,
-            holding: PendingSends::new(),
+            coalesced: 0,
+            pending_sends: PendingSends::new(),
             active: Vec::new(),
             contexts: (0..BUFFERS).map(context).collect(),
             registration,
-            straights: ZeroCopyTransfers::default(),
-            berths: BounceCredits::default(),
+            transfers: ZeroCopyTransfers::default(),
+            bounce_credits: BounceCredits::default(),
             leaves: false,
             is_closed: false,
             unposted: (0..BUFFERS).collect(),
@@ -169,8 +169,8 @@ impl Network {
             first: 0,
             text,
         };
-        wire.post_buffers();
-        Ok(wire)
+        network.post_buffers();
+        Ok(network)
     }
 
     /// The provider in words.
@@ -189,8 +189,8 @@ impl Network {
     }
 
     /// Cells that have arrived in coalesced frames.
-    pub fn conveyed(&self) -> u64 {
-        self.conveyed
+    pub fn coalesced(&self) -> u64 {
+        self.coalesced
     }
 
     /// The seat of a rank, if it is on this host.
@@ -213,7 +213,7 @@ impl Network {
 
     /// Whether any message has arrived from a rank, or was sent to it.
     pub(crate) fn has_met(&self, peer: Peer) -> bool {
-        self.conduits[peer.index()].is_some()
+        self.links[peer.index()].is_some()
     }
 
     /// This rank leaves: from here on it sends only what other ranks wait for.
@@ -224,8 +224,8 @@ impl Network {
     /// Records that a rank on another host has left.
     pub(crate) fn note_left(&mut self, peer: Peer) {
         self.segment.note_left(peer);
-        if let Some(conduit) = &mut self.conduits[peer.index()] {
-            conduit.note_left();
+        if let Some(link) = &mut self.links[peer.index()] {
+            link.note_left();
         }
     }
 
@@ -241,45 +241,46 @@ impl Network {
 
     /// Whether all cells of the rings have left this rank.
     pub(crate) fn is_drained(&self) -> bool {
-        self.straights.is_empty()
-            && self.active.iter().all(|peer| {
-                self.conduits[peer.index()].as_ref().is_none_or(|conduit| conduit.is_drained())
-            })
+        self.transfers.is_empty()
+            && self
+                .active
+                .iter()
+                .all(|peer| self.links[peer.index()].as_ref().is_none_or(|link| link.is_drained()))
     }
 
     /// Whether it is time to record for which ranks this rank waits: see [`Network::await_peer`].
     /// `true` once per period.
     pub(crate) fn is_time_to_say(&mut self) -> bool {
-        self.pulse.is_time_to_say()
+        self.detector.is_time_to_say()
     }
 
     /// How many cells this rank has put into its rings to other hosts.
     pub(crate) fn offered(&self) -> u64 {
-        let conduits = self.active.iter().filter_map(|peer| self.conduits[peer.index()].as_ref());
-        conduits.map(|conduit| conduit.offered(self.first)).sum()
+        let links = self.active.iter().filter_map(|peer| self.links[peer.index()].as_ref());
+        links.map(|link| link.offered(self.first)).sum()
     }
 
     /// Records that this rank waits for `peer`.
     pub(crate) fn await_peer(&self, peer: Peer) {
         if self.reaches(peer) {
-            self.pulse.shared.await_peer(peer);
+            self.detector.shared.await_peer(peer);
         }
     }
 
     /// Records that this rank does not wait for `peer`, which has left.
     pub(crate) fn await_no_more(&self, peer: Peer) {
-        self.pulse.shared.await_no_more(peer);
+        self.detector.shared.await_no_more(peer);
     }
 
     /// Records that this rank waits for the ranks that have not received all cells that were sent
     /// to them.
     pub(crate) fn await_takers(&self) {
         for &peer in &self.active {
-            if self.conduits[peer.index()].as_ref().is_some_and(|conduit| !conduit.is_drained()) {
-                self.pulse.shared.await_peer(peer);
+            if self.links[peer.index()].as_ref().is_some_and(|link| !link.is_drained()) {
+                self.detector.shared.await_peer(peer);
             }
         }
-        self.straights.withdrawn_from().for_each(|peer| self.pulse.shared.await_peer(peer));
+        self.transfers.withdrawn_from().for_each(|peer| self.detector.shared.await_peer(peer));
     }
 
     /// Handles what has arrived, and sends the cells that wait in rings. Returns whether libfabric
@@ -290,8 +291,8 @@ impl Network {
         }
         self.flush_pending();
         let mut events = std::mem::take(&mut self.events);
-        self.port.poll(&mut events);
-        self.pulse.shared.note_look();
+        self.ep.poll(&mut events);
+        self.detector.shared.note_poll();
         let was_told = !events.is_empty();
         for event in events.drain(..) {
             self.handle(event);
@@ -300,7 +301,7 @@ impl Network {
         if !self.unposted.is_empty() {
             self.post_buffers();
         }
-        for name in self.straights.take_waiting() {
+        for name in self.transfers.take_waiting() {
             self.go_on(name);
         }
         self.grant_credits();
@@ -316,13 +317,13 @@ impl Network {
         if self.is_closed {
             return;
         }
-        if self.conduits[peer.index()].is_none() && !self.connect(peer) {
+        if self.links[peer.index()].is_none() && !self.connect(peer) {
             return;
         }
-        let Some(conduit) = &mut self.conduits[peer.index()] else { return };
-        let pushed = conduit.push(&mut self.port, &mut self.straights, self.leaves);
-        self.holding.note(conduit.note_waits());
-        self.pulse.shared.note_offered(peer, conduit.offered(self.first));
+        let Some(link) = &mut self.links[peer.index()] else { return };
+        let pushed = link.push(&mut self.ep, &mut self.transfers, self.leaves);
+        self.pending_sends.note(link.note_waits());
+        self.detector.shared.note_offered(peer, link.offered(self.first));
         if let Err(error) = pushed {
             self.lose(peer, error);
         }
@@ -331,13 +332,13 @@ impl Network {
     /// Creates the link to a rank.
     fn connect(&mut self, peer: Peer) -> bool {
         let address = std::mem::take(&mut self.addresses[peer.index()]);
-        let made = self.port.insert_address(&address).and_then(|target| {
+        let made = self.ep.insert_address(&address).and_then(|target| {
             let (to, between) = ((target, self.windows[peer.index()]), (self.me, peer));
-            PeerLink::new(&mut self.port, to, between, &self.segment, self.first)
+            PeerLink::new(&mut self.ep, to, between, &self.segment, self.first)
         });
         match made {
-            Ok(conduit) => {
-                self.conduits[peer.index()] = Some(Box::new(conduit));
+            Ok(link) => {
+                self.links[peer.index()] = Some(Box::new(link));
                 self.active.push(peer);
                 true
             }
@@ -355,8 +356,8 @@ impl Network {
                 if event.error != 0 {
                     self.lose(peer, event.error);
                 }
-                if let Some(conduit) = &mut self.conduits[peer.index()] {
-                    conduit.landed(cell);
+                if let Some(link) = &mut self.links[peer.index()] {
+                    link.landed(cell);
                 }
             }
             ContextId::Buffer(buffer) => {
@@ -366,7 +367,7 @@ impl Network {
                 self.unposted.push(buffer);
             }
             ContextId::Segment => self.note_segment(&event),
-            ContextId::Berth => self.note_credit_event(&event),
+            ContextId::RemoteBounce => self.note_credit_event(&event),
             ContextId::Written => self.accept_written(ImmData::of(event.tag as u32)),
         }
     }
@@ -377,21 +378,21 @@ impl Network {
         if std::mem::replace(&mut self.is_closed, true) {
             return;
         }
-        if self.home.failure().is_some() && !self.straights.is_empty() {
+        if self.home.failure().is_some() && !self.transfers.is_empty() {
             // Other ranks would take it for a lost connection if they noticed this before they know
             // the reason.
-            self.pulse.await_last_words();
+            self.detector.await_last_words();
         }
-        self.holding.close();
-        self.straights.clear(&mut self.port);
-        self.berths.clear(&mut self.port);
-        for conduit in self.conduits.iter_mut().flatten() {
-            conduit.forget(&mut self.port);
+        self.pending_sends.close();
+        self.transfers.clear(&mut self.ep);
+        self.bounce_credits.clear(&mut self.ep);
+        for link in self.links.iter_mut().flatten() {
+            link.forget(&mut self.ep);
         }
         for registration in [&mut self.registration, &mut self.window] {
-            self.port.forget(std::mem::replace(registration, Registration::NONE));
+            self.ep.forget(std::mem::replace(registration, Registration::NONE));
         }
-        self.port.close();
+        self.ep.close();
     }
 
     /// Accepts a message in a buffer.
@@ -404,12 +405,12 @@ impl Network {
         let start = self.buffer(buffer).start();
         // SAFETY: so many bytes have come into the buffer, which is not posted now.
         let message = unsafe { std::slice::from_raw_parts(start, bytes) };
-        let Some(conduit) = &mut self.conduits[peer.index()] else { return };
-        let accepted = conduit.accept(event.tag, message);
-        self.pulse.shared.note_arrived(peer, conduit.arrived());
+        let Some(link) = &mut self.links[peer.index()] else { return };
+        let accepted = link.accept(event.tag, message);
+        self.detector.shared.note_arrived(peer, link.arrived());
         match accepted {
             Ok(0 | 1) => {}
-            Ok(cells) => self.conveyed += cells as u64,
+            Ok(cells) => self.coalesced += cells as u64,
             Err(_) => self.lose(peer, libc::EBADMSG),
         }
     }
@@ -420,10 +421,10 @@ impl Network {
         if !self.hears_from(peer) {
             return;
         }
-        let Some(conduit) = &mut self.conduits[peer.index()] else { return };
+        let Some(link) = &mut self.links[peer.index()] else { return };
         self.written += 1;
-        let accepted = conduit.accept_written(note);
-        self.pulse.shared.note_arrived(peer, conduit.arrived());
+        let accepted = link.accept_written(note);
+        self.detector.shared.note_arrived(peer, link.arrived());
         if accepted.is_err() {
             self.lose(peer, libc::EBADMSG);
         }
@@ -433,7 +434,7 @@ impl Network {
     /// is no rank on another host, or cannot be reached.
     fn hears_from(&mut self, peer: Peer) -> bool {
         let known = self.seats.get(peer.index()).is_some_and(Option::is_none);
-        known && (self.conduits[peer.index()].is_some() || self.connect(peer))
+        known && (self.links[peer.index()].is_some() || self.connect(peer))
     }
 
     fn buffer(&self, buffer: usize) -> RegionMut {
@@ -446,9 +447,9 @@ impl Network {
         while let Some(buffer) = self.unposted.pop() {
             let into = self.buffer(buffer);
             let context: *mut Context = &mut self.contexts[buffer];
-            // SAFETY: buffers and contexts stay where they are until the port is closed, and
+            // SAFETY: buffers and contexts stay where they are until the endpoint is closed, and
             // nobody looks at them until the event.
-            let begun = unsafe { self.port.receive(0, ANY, into, &self.registration, context) };
+            let begun = unsafe { self.ep.receive(0, ANY, into, &self.registration, context) };
             if begun != Begun::Yes {
                 return self.unposted.push(buffer);
             }

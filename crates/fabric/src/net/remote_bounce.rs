@@ -27,8 +27,8 @@ pub(super) const NAME: u64 = 4 << 56;
 const PLACE_BITS: u32 = 2;
 
 /// The tag of a message that a rank sends into a remote bounce buffer.
-pub(super) fn tag(sender: Peer, berth: u64) -> u64 {
-    TAG | u64::from(sender.0) << PLACE_BITS | (berth % SLOTS_PER_SENDER)
+pub(super) fn tag(sender: Peer, slot: u64) -> u64 {
+    TAG | u64::from(sender.0) << PLACE_BITS | (slot % SLOTS_PER_SENDER)
 }
 
 /// The sender and the place of the receive with this id.
@@ -42,7 +42,7 @@ struct SenderSlots {
     registration: Registration,
     contexts: Box<[Context]>,
     /// Bytes of the message in each buffer, if there is one.
-    come: [Option<usize>; SLOTS_PER_SENDER as usize],
+    lengths: [Option<usize>; SLOTS_PER_SENDER as usize],
     /// Remote bounce buffers below `granted` have been granted, those below `emptied` have been
     /// emptied without a gap, and of those below the last number the sender knows.
     granted: u64,
@@ -56,24 +56,24 @@ struct SenderSlots {
 unsafe impl Send for SenderSlots {}
 
 impl SenderSlots {
-    fn new(port: &mut FiEndpoint, sender: Peer) -> Result<SenderSlots> {
+    fn new(ep: &mut FiEndpoint, sender: Peer) -> Result<SenderSlots> {
         let memory =
             vec![0_u8; SLOTS_PER_SENDER as usize * (CELL + REMOTE_BOUNCE_BYTES)].into_boxed_slice();
         let memory = RegionMut::of(Box::leak(memory));
         let name = |place| NAME | u64::from(sender.0) << PLACE_BITS | place;
-        let mut pier = SenderSlots {
+        let mut slots = SenderSlots {
             memory,
             registration: Registration::NONE,
             contexts: (0..SLOTS_PER_SENDER).map(|place| Context::new(name(place))).collect(),
-            come: [None; SLOTS_PER_SENDER as usize],
+            lengths: [None; SLOTS_PER_SENDER as usize],
             granted: 0,
             emptied: 0,
             told: 0,
             ahead: 0,
         };
-        // SAFETY: the memory stays until the port is closed (`Drop`).
-        pier.registration = unsafe { port.register(memory.as_region(), Access::Receive)? };
-        Ok(pier)
+        // SAFETY: the memory stays until the endpoint is closed (`Drop`).
+        slots.registration = unsafe { ep.register(memory.as_region(), Access::Receive)? };
+        Ok(slots)
     }
 
     /// The memory of a buffer: for a cell, then the message.
@@ -83,14 +83,14 @@ impl SenderSlots {
 
     /// Grants as many buffers as possible: posts receives in empty ones. The error is that of
     /// libfabric.
-    fn grant(&mut self, port: &mut FiEndpoint, sender: Peer) -> std::result::Result<(), i32> {
+    fn grant(&mut self, ep: &mut FiEndpoint, sender: Peer) -> std::result::Result<(), i32> {
         while self.granted < self.emptied + SLOTS_PER_SENDER {
             let place = (self.granted % SLOTS_PER_SENDER) as usize;
             let (into, tag) = (self.memory(place), tag(sender, self.granted));
             let context: *mut Context = &mut self.contexts[place];
-            // SAFETY: memory and context stay until the port has closed, and nobody looks at them
-            // until the event: the place is empty.
-            match unsafe { port.receive(tag, 0, into, &self.registration, context) } {
+            // SAFETY: memory and context stay until the endpoint has closed, and nobody looks at
+            // them until the event: the place is empty.
+            match unsafe { ep.receive(tag, 0, into, &self.registration, context) } {
                 Begun::Yes => self.granted += 1,
                 Begun::NotNow => return Ok(()),
                 Begun::Never(error) => return Err(error),
@@ -101,7 +101,7 @@ impl SenderSlots {
 
     /// Marks a buffer as empty.
     fn empty(&mut self, place: usize) {
-        self.come[place] = None;
+        self.lengths[place] = None;
         self.ahead |= 1 << place;
         while self.ahead >> (self.emptied % SLOTS_PER_SENDER) & 1 != 0 {
             self.ahead &= !(1 << (self.emptied % SLOTS_PER_SENDER));
@@ -113,8 +113,8 @@ impl SenderSlots {
 impl Drop for SenderSlots {
     fn drop(&mut self) {
         let memory = std::ptr::slice_from_raw_parts_mut(self.memory.start(), self.memory.bytes());
-        // SAFETY: it was leaked by `new`, and the port, which was the only other to use it, has
-        // been closed: a wire closes its port before it drops anything.
+        // SAFETY: it was leaked by `new`, and the endpoint, which was the only other to use it, has
+        // been closed: a network closes its endpoint before it drops anything.
         drop(unsafe { Box::from_raw(memory) });
     }
 }
@@ -129,7 +129,7 @@ struct CreditLedger {
 /// The remote bounce buffers of a rank, and its credits at other ranks.
 #[derive(Default)]
 pub(super) struct BounceCredits {
-    piers: HashMap<Peer, SenderSlots>,
+    sender_slots: HashMap<Peer, SenderSlots>,
     leaves: HashMap<Peer, CreditLedger>,
     /// Senders whose next grant waits until libfabric has room.
     waiting: Vec<Peer>,
@@ -139,35 +139,27 @@ pub(super) struct BounceCredits {
 
 impl BounceCredits {
     /// Gives remote bounce buffers to a sender, unless it has some or too many others have.
-    pub(super) fn offer(
-        &mut self,
-        port: &mut FiEndpoint,
-        to: Peer,
-    ) -> std::result::Result<(), i32> {
-        if self.piers.contains_key(&to) || self.piers.len() >= SENDERS {
+    pub(super) fn offer(&mut self, ep: &mut FiEndpoint, to: Peer) -> std::result::Result<(), i32> {
+        if self.sender_slots.contains_key(&to) || self.sender_slots.len() >= SENDERS {
             return Ok(());
         }
         // If memory cannot be registered, this is no failure: the sender continues to announce its
         // messages.
-        if let Ok(pier) = SenderSlots::new(port, to) {
-            self.piers.insert(to, pier);
-            return self.grant(port, to);
+        if let Ok(slots) = SenderSlots::new(ep, to) {
+            self.sender_slots.insert(to, slots);
+            return self.grant(ep, to);
         }
         Ok(())
     }
 
     /// Grants buffers to a sender, and reports the grant if that is worth a packet.
-    pub(super) fn grant(
-        &mut self,
-        port: &mut FiEndpoint,
-        to: Peer,
-    ) -> std::result::Result<(), i32> {
-        let Some(pier) = self.piers.get_mut(&to) else { return Ok(()) };
-        pier.grant(port, to)?;
-        if pier.granted < pier.emptied + SLOTS_PER_SENDER {
+    pub(super) fn grant(&mut self, ep: &mut FiEndpoint, to: Peer) -> std::result::Result<(), i32> {
+        let Some(slots) = self.sender_slots.get_mut(&to) else { return Ok(()) };
+        slots.grant(ep, to)?;
+        if slots.granted < slots.emptied + SLOTS_PER_SENDER {
             self.waiting.push(to);
         }
-        if pier.granted - pier.told >= UNADVERTISED_MAX && !self.untold.contains(&to) {
+        if slots.granted - slots.told >= UNADVERTISED_MAX && !self.untold.contains(&to) {
             self.untold.push(to);
         }
         Ok(())
@@ -177,9 +169,9 @@ impl BounceCredits {
     /// it.
     pub(super) fn advertise(&mut self, to: Peer) -> u64 {
         self.untold.retain(|untold| *untold != to);
-        self.piers.get_mut(&to).map_or(0, |pier| {
-            pier.told = pier.granted;
-            pier.granted
+        self.sender_slots.get_mut(&to).map_or(0, |slots| {
+            slots.told = slots.granted;
+            slots.granted
         })
     }
 
@@ -218,34 +210,34 @@ impl BounceCredits {
     /// cancelled. Returns the sender and the cell, if there is one.
     pub(super) fn note(&mut self, event: &Event) -> (Peer, Option<RegionMut>) {
         let (from, place) = place_of(event.name);
-        let Some(pier) = self.piers.get_mut(&from) else { return (from, None) };
+        let Some(slots) = self.sender_slots.get_mut(&from) else { return (from, None) };
         if event.error != 0 || event.bytes < CELL {
             return (from, None);
         }
-        pier.come[place] = Some(event.bytes - CELL);
-        (from, Some(pier.memory(place).part(0, CELL)))
+        slots.lengths[place] = Some(event.bytes - CELL);
+        (from, Some(slots.memory(place).part(0, CELL)))
     }
 
     /// The message in a remote bounce buffer; `None` if there is none of this length.
-    pub(super) fn contents(&self, from: Peer, berth: u64, bytes: usize) -> Option<RegionMut> {
-        let (pier, place) = (self.piers.get(&from)?, (berth % SLOTS_PER_SENDER) as usize);
-        let is_whole = (pier.emptied..pier.granted).contains(&berth)
-            && pier.come[place] == Some(bytes)
+    pub(super) fn contents(&self, from: Peer, slot: u64, bytes: usize) -> Option<RegionMut> {
+        let (slots, place) = (self.sender_slots.get(&from)?, (slot % SLOTS_PER_SENDER) as usize);
+        let is_whole = (slots.emptied..slots.granted).contains(&slot)
+            && slots.lengths[place] == Some(bytes)
             && bytes <= REMOTE_BOUNCE_BYTES;
-        is_whole.then(|| pier.memory(place).part(CELL, bytes))
+        is_whole.then(|| slots.memory(place).part(CELL, bytes))
     }
 
     /// Frees a remote bounce buffer whose message is not needed any more.
     pub(super) fn empty(
         &mut self,
-        port: &mut FiEndpoint,
+        ep: &mut FiEndpoint,
         from: Peer,
-        berth: u64,
+        slot: u64,
     ) -> std::result::Result<(), i32> {
-        if let Some(pier) = self.piers.get_mut(&from) {
-            pier.empty((berth % SLOTS_PER_SENDER) as usize);
+        if let Some(slots) = self.sender_slots.get_mut(&from) {
+            slots.empty((slot % SLOTS_PER_SENDER) as usize);
         }
-        self.grant(port, from)
+        self.grant(ep, from)
     }
 
     /// Takes the senders whose next grant waits.
@@ -254,9 +246,9 @@ impl BounceCredits {
     }
 
     /// Ends all registrations, before the endpoint is closed.
-    pub(super) fn clear(&mut self, port: &mut FiEndpoint) {
-        for pier in self.piers.values_mut() {
-            port.forget(std::mem::replace(&mut pier.registration, Registration::NONE));
+    pub(super) fn clear(&mut self, ep: &mut FiEndpoint) {
+        for slots in self.sender_slots.values_mut() {
+            ep.forget(std::mem::replace(&mut slots.registration, Registration::NONE));
         }
         self.untold.clear();
     }
@@ -268,29 +260,29 @@ mod tests {
 
     #[test]
     fn names_and_tags_tell_the_place() {
-        for (sender, berth) in [(0, 0), (7, 5), (u32::MAX >> PLACE_BITS, 3)] {
-            let tag = tag(Peer(sender), berth);
+        for (sender, slot) in [(0, 0), (7, 5), (u32::MAX >> PLACE_BITS, 3)] {
+            let tag = tag(Peer(sender), slot);
             let name = NAME | (tag & !TAG);
-            assert_eq!(place_of(name), (Peer(sender), (berth % SLOTS_PER_SENDER) as usize));
+            assert_eq!(place_of(name), (Peer(sender), (slot % SLOTS_PER_SENDER) as usize));
             assert_eq!(tag >> 32, 3);
         }
     }
 
     #[test]
     fn places_are_granted_in_order_however_they_are_emptied() {
-        let mut pier = SenderSlots {
+        let mut slots = SenderSlots {
             memory: RegionMut::of(Box::leak(Box::default())),
             registration: Registration::NONE,
             contexts: Box::default(),
-            come: [None; SLOTS_PER_SENDER as usize],
+            lengths: [None; SLOTS_PER_SENDER as usize],
             granted: SLOTS_PER_SENDER,
             emptied: 0,
             told: 0,
             ahead: 0,
         };
         for (place, emptied) in [(1, 0), (2, 0), (0, 3), (3, 4), (0, 5), (2, 5), (1, 7)] {
-            pier.empty(place);
-            assert_eq!(pier.emptied, emptied, "{place}");
+            slots.empty(place);
+            assert_eq!(slots.emptied, emptied, "{place}");
         }
     }
 }

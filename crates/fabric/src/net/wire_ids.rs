@@ -29,7 +29,7 @@ pub(super) enum ContextId {
     /// A segment of a large message.
     Segment,
     /// A receive in a remote bounce buffer.
-    Berth,
+    RemoteBounce,
     /// A cell that another rank has written into its place.
     Written,
 }
@@ -39,7 +39,7 @@ pub(super) fn read(name: u64) -> ContextId {
         return ContextId::Written;
     }
     if name & remote_bounce::NAME != 0 {
-        return ContextId::Berth;
+        return ContextId::RemoteBounce;
     }
     if name & zero_copy::NAME != 0 {
         return ContextId::Segment;

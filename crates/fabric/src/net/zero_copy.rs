@@ -25,7 +25,7 @@ pub(crate) struct TransferIds {
     /// The id of the message at the endpoint of its sender.
     pub(crate) send: u64,
     /// The id of the transfer at the receiver.
-    pub(crate) landing: u64,
+    pub(crate) recv: u64,
     /// The number of the first segment.
     pub(crate) first: u32,
 }
@@ -34,10 +34,10 @@ pub(crate) struct TransferIds {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum News {
     /// The receiver is ready for segments up to `upto`: the endpoint reports it to the sender.
-    Ready { to: Peer, course: TransferIds, upto: u32 },
+    Ready { to: Peer, ids: TransferIds, upto: u32 },
     /// A message has ended here: all of it has arrived, or its sender has stopped, or the endpoint
     /// has withdrawn it and must report that to the sender.
-    Landed { from: Peer, landing: Id, course: TransferIds, how: How },
+    Ended { from: Peer, recv: Id, ids: TransferIds, how: How },
     /// All of a message that this rank sends has been sent.
     Sent { send: Id },
 }
@@ -54,14 +54,14 @@ pub(crate) enum How {
 
 /// The direction of a transfer.
 enum TransferDirection {
-    /// Into the memory of the receive `landing` of the endpoint. The sender knows that it may send
+    /// Into the memory of the receive `recv` of the endpoint. The sender knows that it may send
     /// `told` segments.
-    In { landing: Id, told: u32 },
+    In { recv: Id, told: u32 },
     /// Out of the memory of a send, to that endpoint.
     Out(Target),
     /// Out of the memory of a send, into a remote bounce buffer with that tag, behind the cell that
     /// announces it.
-    Berth { target: Target, tag: u64 },
+    RemoteBounce { target: Target, tag: u64 },
 }
 
 /// A large message under way.
@@ -69,7 +69,7 @@ struct ZeroCopyTransfer {
     way: TransferDirection,
     how: How,
     peer: Peer,
-    course: TransferIds,
+    ids: TransferIds,
     start: *mut u8,
     bytes: usize,
     registration: Registration,
@@ -86,7 +86,7 @@ struct ZeroCopyTransfer {
 impl ZeroCopyTransfer {
     fn new(
         way: TransferDirection,
-        (peer, course): (Peer, TransferIds),
+        (peer, ids): (Peer, TransferIds),
         memory: RegionMut,
         registration: Registration,
     ) -> ZeroCopyTransfer {
@@ -95,7 +95,7 @@ impl ZeroCopyTransfer {
             way,
             how: How::Whole,
             peer,
-            course,
+            ids,
             start,
             bytes,
             registration,
@@ -116,13 +116,13 @@ impl ZeroCopyTransfer {
     }
 
     /// Posts the segments that may be posted. Returns whether libfabric had room for all of them.
-    fn post(&mut self, port: &mut FiEndpoint) -> std::result::Result<bool, i32> {
+    fn post(&mut self, ep: &mut FiEndpoint) -> std::result::Result<bool, i32> {
         while self.posted < self.allowed.min(self.segments) {
             let place = ZeroCopyTransfer::place(self.posted);
             if self.busy >> place & 1 != 0 {
                 return Ok(true);
             }
-            match self.post_one(port, place as usize) {
+            match self.post_one(ep, place as usize) {
                 Begun::Yes => {}
                 Begun::NotNow => return Ok(false),
                 Begun::Never(error) => return Err(error),
@@ -133,23 +133,25 @@ impl ZeroCopyTransfer {
         Ok(true)
     }
 
-    fn post_one(&mut self, port: &mut FiEndpoint, place: usize) -> Begun {
+    fn post_one(&mut self, ep: &mut FiEndpoint, place: usize) -> Begun {
         let from = self.posted as usize * SEGMENT;
         let memory = RegionMut::new(self.start, self.bytes).part(from, self.length(self.posted));
-        let tag = TAG | u64::from(self.course.first.wrapping_add(self.posted));
+        let tag = TAG | u64::from(self.ids.first.wrapping_add(self.posted));
         let context: *mut Context = &mut self.contexts[place];
         match self.way {
             // SAFETY: memory of a posted receive, and of nobody else, until this transfer is over
-            // or the port closed (README, "Large messages"); so long the contexts stay, too.
+            // or the endpoint closed (README, "Large messages"); so long the contexts stay, too.
             TransferDirection::In { .. } => unsafe {
-                port.receive(tag, 0, memory, &self.registration, context)
+                ep.receive(tag, 0, memory, &self.registration, context)
             },
             TransferDirection::Out(target) => {
                 let memory = memory.as_region();
                 // SAFETY: memory of a posted send that nobody writes; the rest as above.
-                unsafe { port.send(target, tag, memory, &self.registration, context) }
+                unsafe { ep.send(target, tag, memory, &self.registration, context) }
             }
-            TransferDirection::Berth { .. } => unreachable!("a conduit sends it, with its cell"),
+            TransferDirection::RemoteBounce { .. } => {
+                unreachable!("a link sends it, with its cell")
+            }
         }
     }
 
@@ -166,18 +168,18 @@ impl ZeroCopyTransfer {
             return None;
         }
         *told = self.posted;
-        Some(News::Ready { to: self.peer, course: self.course, upto: self.posted })
+        Some(News::Ready { to: self.peer, ids: self.ids, upto: self.posted })
     }
 
     /// Reduces the number of segments: receives that wait for further ones are cancelled.
-    fn shorten(&mut self, port: &mut FiEndpoint, segments: u32) {
+    fn shorten(&mut self, ep: &mut FiEndpoint, segments: u32) {
         self.segments = self.segments.min(segments);
         let TransferDirection::In { .. } = self.way else { return };
         for segment in self.segments..self.posted {
             let place = ZeroCopyTransfer::place(segment);
             if self.busy >> place & 1 != 0 {
                 // SAFETY: the context of a receive that is posted.
-                unsafe { port.cancel(&mut self.contexts[place as usize]) };
+                unsafe { ep.cancel(&mut self.contexts[place as usize]) };
             }
         }
     }
@@ -217,23 +219,23 @@ impl ZeroCopyTransfers {
 
     /// The ranks with which there are withdrawn messages.
     pub(super) fn withdrawn_from(&self) -> impl Iterator<Item = Peer> + '_ {
-        let withdrawn = self.all.values().filter(|straight| straight.how == How::Withdrawn);
-        withdrawn.map(|straight| straight.peer)
+        let withdrawn = self.all.values().filter(|transfer| transfer.how == How::Withdrawn);
+        withdrawn.map(|transfer| transfer.peer)
     }
 
     /// Whether a message from a rank is on its way.
     pub(super) fn comes_from(&self, peer: Peer) -> bool {
         let is_in = |way: &TransferDirection| matches!(way, TransferDirection::In { .. });
-        self.all.values().any(|straight| straight.peer == peer && is_in(&straight.way))
+        self.all.values().any(|transfer| transfer.peer == peer && is_in(&transfer.way))
     }
 
     /// Adds a transfer. Returns its id.
-    fn insert(&mut self, mut straight: ZeroCopyTransfer) -> u64 {
+    fn insert(&mut self, mut transfer: ZeroCopyTransfer) -> u64 {
         let name = self.last;
-        let places = straight.segments.min(WINDOW);
+        let places = transfer.segments.min(WINDOW);
         let named = |place| Context::new(NAME | name << PLACE_BITS | u64::from(place));
-        straight.contexts = (0..places).map(named).collect();
-        self.all.insert(name, straight);
+        transfer.contexts = (0..places).map(named).collect();
+        self.all.insert(name, transfer);
         name
     }
 
@@ -241,41 +243,41 @@ impl ZeroCopyTransfers {
     ///
     /// # Safety
     /// Until there is news of its end, or the endpoint is closed, nobody else uses the memory.
-    pub(super) unsafe fn land(
+    pub(super) unsafe fn recv(
         &mut self,
-        port: &mut FiEndpoint,
-        (peer, send, landing): (Peer, u64, Id),
+        ep: &mut FiEndpoint,
+        (peer, send, recv): (Peer, u64, Id),
         into: RegionMut,
     ) -> Result<u64> {
         // SAFETY: the registration ends with the transfer.
-        let registration = unsafe { port.register(into.as_region(), Access::Receive)? };
+        let registration = unsafe { ep.register(into.as_region(), Access::Receive)? };
         let segments = into.bytes().div_ceil(SEGMENT) as u32;
         self.last += 1;
-        let course = TransferIds { send, landing: self.last, first: self.next };
+        let ids = TransferIds { send, recv: self.last, first: self.next };
         self.next = self.next.wrapping_add(segments);
-        let way = TransferDirection::In { landing, told: 0 };
-        let straight = ZeroCopyTransfer::new(way, (peer, course), into, registration);
-        Ok(self.insert(ZeroCopyTransfer { allowed: segments, ..straight }))
+        let way = TransferDirection::In { recv, told: 0 };
+        let transfer = ZeroCopyTransfer::new(way, (peer, ids), into, registration);
+        Ok(self.insert(ZeroCopyTransfer { allowed: segments, ..transfer }))
     }
 
     /// Starts to send a message whose receiver is ready. Returns the id of the transfer.
     ///
     /// # Safety
-    /// As [`ZeroCopyTransfers::land`]; nobody writes the memory.
+    /// As [`ZeroCopyTransfers::recv`]; nobody writes the memory.
     pub(super) unsafe fn send(
         &mut self,
-        port: &mut FiEndpoint,
+        ep: &mut FiEndpoint,
         (peer, target): (Peer, Target),
-        course: TransferIds,
+        ids: TransferIds,
         data: Region,
     ) -> Result<u64> {
-        // SAFETY: as in `land`.
-        let registration = unsafe { port.register(data, Access::Send)? };
+        // SAFETY: as in `recv`.
+        let registration = unsafe { ep.register(data, Access::Send)? };
         let memory = RegionMut::new(data.start().cast_mut(), data.bytes());
         self.last += 1;
         Ok(self.insert(ZeroCopyTransfer::new(
             TransferDirection::Out(target),
-            (peer, course),
+            (peer, ids),
             memory,
             registration,
         )))
@@ -288,18 +290,18 @@ impl ZeroCopyTransfers {
     /// As [`ZeroCopyTransfers::send`].
     pub(super) unsafe fn send_remote_bounce(
         &mut self,
-        port: &mut FiEndpoint,
+        ep: &mut FiEndpoint,
         (peer, target, tag): (Peer, Target, u64),
         send: Id,
         data: Region,
     ) -> Result<u64> {
-        // SAFETY: as in `land`.
-        let registration = unsafe { port.register(data, Access::Send)? };
+        // SAFETY: as in `recv`.
+        let registration = unsafe { ep.register(data, Access::Send)? };
         let memory = RegionMut::new(data.start().cast_mut(), data.bytes());
-        let course = TransferIds { send: send.0, landing: 0, first: 0 };
+        let ids = TransferIds { send: send.0, recv: 0, first: 0 };
         self.last += 1;
-        let way = TransferDirection::Berth { target, tag };
-        Ok(self.insert(ZeroCopyTransfer::new(way, (peer, course), memory, registration)))
+        let way = TransferDirection::RemoteBounce { target, tag };
+        Ok(self.insert(ZeroCopyTransfer::new(way, (peer, ids), memory, registration)))
     }
 
     /// Sends a message into its remote bounce buffer, behind its cell, whose memory stays in place
@@ -309,30 +311,30 @@ impl ZeroCopyTransfers {
     /// So does the memory of the cell, which is written and has this registration.
     pub(super) unsafe fn send_remote_bounced(
         &mut self,
-        port: &mut FiEndpoint,
+        ep: &mut FiEndpoint,
         name: u64,
         cell: (Region, &Registration),
     ) -> Begun {
-        let Some(straight) = self.all.get_mut(&name) else { return Begun::Never(libc::EINVAL) };
-        let TransferDirection::Berth { target, tag } = straight.way else {
+        let Some(transfer) = self.all.get_mut(&name) else { return Begun::Never(libc::EINVAL) };
+        let TransferDirection::RemoteBounce { target, tag } = transfer.way else {
             return Begun::Never(libc::EINVAL);
         };
-        let data = Region::new(straight.start, straight.bytes);
-        let context: *mut Context = &mut straight.contexts[0];
-        let parts = [cell, (data, &straight.registration)];
+        let data = Region::new(transfer.start, transfer.bytes);
+        let context: *mut Context = &mut transfer.contexts[0];
+        let parts = [cell, (data, &transfer.registration)];
         // SAFETY: memory of a posted send that nobody writes until this transfer is over, or the
         // port closed; so long the contexts stay, too. The cell is promised.
-        let begun = unsafe { port.send_joined(target, tag, parts, context) };
+        let begun = unsafe { ep.send_joined(target, tag, parts, context) };
         if begun == Begun::Yes {
-            (straight.busy, straight.posted) = (1, 1);
+            (transfer.busy, transfer.posted) = (1, 1);
         }
         begun
     }
 
     /// The receiver of a message is ready for segments up to `upto`.
     pub(super) fn allow(&mut self, name: u64, upto: u32) {
-        if let Some(straight) = self.all.get_mut(&name) {
-            straight.allowed = upto.max(straight.allowed);
+        if let Some(transfer) = self.all.get_mut(&name) {
+            transfer.allowed = upto.max(transfer.allowed);
         }
     }
 
@@ -340,42 +342,42 @@ impl ZeroCopyTransfers {
     /// Returns how many segments this call has sent; the error is that of libfabric, with the rank.
     pub(super) fn go_on(
         &mut self,
-        port: &mut FiEndpoint,
+        ep: &mut FiEndpoint,
         name: u64,
     ) -> std::result::Result<Option<(Peer, u32)>, (Peer, i32)> {
-        let Some(straight) = self.all.get_mut(&name) else { return Ok(None) };
-        let (peer, before) = (straight.peer, straight.posted);
-        match straight.post(port) {
+        let Some(transfer) = self.all.get_mut(&name) else { return Ok(None) };
+        let (peer, before) = (transfer.peer, transfer.posted);
+        match transfer.post(ep) {
             Ok(true) => {}
             Ok(false) => self.waiting.push(name),
             Err(error) => {
-                self.fail(port, name);
+                self.fail(ep, name);
                 return Err((peer, error));
             }
         }
-        self.news.extend(straight.ready());
-        let posted = straight.posted - before;
-        let sent = matches!(straight.way, TransferDirection::Out(_)).then_some((peer, posted));
-        self.end_if_over(port, name);
+        self.news.extend(transfer.ready());
+        let posted = transfer.posted - before;
+        let sent = matches!(transfer.way, TransferDirection::Out(_)).then_some((peer, posted));
+        self.end_if_over(ep, name);
         Ok(sent)
     }
 
-    fn end_if_over(&mut self, port: &mut FiEndpoint, name: u64) {
+    fn end_if_over(&mut self, ep: &mut FiEndpoint, name: u64) {
         if !self.all.get(&name).is_some_and(ZeroCopyTransfer::is_over) {
             return;
         }
-        let Some(straight) = self.all.remove(&name) else { return };
-        let ZeroCopyTransfer { way, how, peer: from, course, registration, .. } = straight;
-        port.forget(registration);
+        let Some(transfer) = self.all.remove(&name) else { return };
+        let ZeroCopyTransfer { way, how, peer: from, ids, registration, .. } = transfer;
+        ep.forget(registration);
         self.withdrawn -= usize::from(how == How::Withdrawn);
         match (way, how) {
-            (TransferDirection::In { landing, .. }, how) => {
-                self.news.push(News::Landed { from, landing, course, how });
+            (TransferDirection::In { recv, .. }, how) => {
+                self.news.push(News::Ended { from, recv, ids, how });
             }
-            (TransferDirection::Out(_) | TransferDirection::Berth { .. }, How::Whole) => {
-                self.news.push(News::Sent { send: Id(course.send) });
+            (TransferDirection::Out(_) | TransferDirection::RemoteBounce { .. }, How::Whole) => {
+                self.news.push(News::Sent { send: Id(ids.send) });
             }
-            (TransferDirection::Out(_) | TransferDirection::Berth { .. }, _) => {}
+            (TransferDirection::Out(_) | TransferDirection::RemoteBounce { .. }, _) => {}
         }
     }
 
@@ -389,66 +391,64 @@ impl ZeroCopyTransfers {
     pub(super) fn note(&mut self, event: &Event) -> Option<(u64, Peer, bool)> {
         let name = (event.name & !NAME) >> PLACE_BITS;
         let place = event.name & ((1 << PLACE_BITS) - 1);
-        let straight = self.all.get_mut(&name)?;
-        straight.busy &= !(1 << place);
-        let is_in = matches!(straight.way, TransferDirection::In { .. });
-        Some((name, straight.peer, is_in && event.error == 0))
+        let transfer = self.all.get_mut(&name)?;
+        transfer.busy &= !(1 << place);
+        let is_in = matches!(transfer.way, TransferDirection::In { .. });
+        Some((name, transfer.peer, is_in && event.error == 0))
     }
 
     /// Marks a message as failed: the network has lost a part of it.
-    pub(super) fn fail(&mut self, port: &mut FiEndpoint, name: u64) {
-        if let Some(straight) = self.all.get_mut(&name) {
-            straight.shorten(port, straight.posted);
-            straight.stop();
+    pub(super) fn fail(&mut self, ep: &mut FiEndpoint, name: u64) {
+        if let Some(transfer) = self.all.get_mut(&name) {
+            transfer.shorten(ep, transfer.posted);
+            transfer.stop();
         }
-        self.end_if_over(port, name);
+        self.end_if_over(ep, name);
     }
 
     /// The sender of a message stops after `sent` segments.
-    pub(super) fn stop(&mut self, port: &mut FiEndpoint, name: u64, sent: u32) {
-        if let Some(straight) = self.all.get_mut(&name) {
-            straight.shorten(port, sent);
-            straight.stop();
+    pub(super) fn stop(&mut self, ep: &mut FiEndpoint, name: u64, sent: u32) {
+        if let Some(transfer) = self.all.get_mut(&name) {
+            transfer.shorten(ep, sent);
+            transfer.stop();
         }
-        self.end_if_over(port, name);
+        self.end_if_over(ep, name);
     }
 
     /// The receiver of a message needs no more than the segments for which it has reported to be
     /// ready, and has received them.
-    pub(super) fn cut_short(&mut self, port: &mut FiEndpoint, name: u64) {
-        if let Some(straight) = self.all.get_mut(&name) {
-            straight.segments = straight.posted;
+    pub(super) fn cut_short(&mut self, ep: &mut FiEndpoint, name: u64) {
+        if let Some(transfer) = self.all.get_mut(&name) {
+            transfer.segments = transfer.posted;
         }
-        self.end_if_over(port, name);
+        self.end_if_over(ep, name);
     }
 
     /// Withdraws a message: no more of it is posted, and segments of which the other side does not
     /// know do not arrive. For a message that is sent, returns how much of it has been sent.
     pub(super) fn withdraw(
         &mut self,
-        port: &mut FiEndpoint,
+        ep: &mut FiEndpoint,
         name: u64,
     ) -> Option<(TransferIds, u32)> {
-        let straight = self.all.get_mut(&name)?;
-        let (end, sent) = match straight.way {
+        let transfer = self.all.get_mut(&name)?;
+        let (end, sent) = match transfer.way {
             TransferDirection::In { told, .. } => (told, None),
-            TransferDirection::Out(_) => {
-                (straight.posted, Some((straight.course, straight.posted)))
-            }
+            TransferDirection::Out(_) => (transfer.posted, Some((transfer.ids, transfer.posted))),
             // The message arrives nevertheless: its cell is in the ring.
-            TransferDirection::Berth { .. } => (straight.segments, None),
+            TransferDirection::RemoteBounce { .. } => (transfer.segments, None),
         };
-        straight.shorten(port, end);
-        straight.how = How::Withdrawn;
+        transfer.shorten(ep, end);
+        transfer.how = How::Withdrawn;
         self.withdrawn += 1;
-        self.end_if_over(port, name);
+        self.end_if_over(ep, name);
         sent
     }
 
     /// Ends all transfers, before the endpoint is closed.
-    pub(super) fn clear(&mut self, port: &mut FiEndpoint) {
-        for (_, straight) in self.all.drain() {
-            port.forget(straight.registration);
+    pub(super) fn clear(&mut self, ep: &mut FiEndpoint) {
+        for (_, transfer) in self.all.drain() {
+            ep.forget(transfer.registration);
         }
         self.waiting.clear();
         self.news.clear();

@@ -217,7 +217,7 @@ mod tests {
             let sleeper = scope.spawn(|| {
                 let begun = Instant::now();
                 let news = || segment.failure().is_some();
-                segment.doorbell(Peer(1)).sleep(Duration::from_secs(5), news);
+                segment.doorbell(Peer(1)).park(Duration::from_secs(5), news);
                 begun.elapsed()
             });
             while word.load(Ordering::Acquire) & SLEEPING == 0 {

@@ -1,14 +1,14 @@
 //! Messages that do not fit a cell.
 
-use motet_fabric::layout::CLAIMS;
+use motet_fabric::layout::LEASES_PER_RANK;
 
 use super::{LARGE, SOME_CELLS_BYTES, from, label, pattern, step};
 use crate::support::{Kind, ranks, run};
 
-/// More large messages under way than claims: those beyond must not hold up what comes behind
+/// More large messages under way than leases: those beyond must not hold up what comes behind
 /// them, since their receiver may want that first.
 pub(crate) fn more_than_claims_hold_up_nobody(kind: Kind) {
-    const MESSAGES: usize = CLAIMS + 300;
+    const MESSAGES: usize = LEASES_PER_RANK + 300;
     let mut world = ranks(kind, 3);
     let sent: Vec<_> = (0..MESSAGES)
         .map(|message| world[0].send(1, label(0), pattern(message as u64, LARGE)))

@@ -5,7 +5,7 @@ use motet_fabric::{Failure, How, Peer, TransferError};
 use super::{EAGER, LARGE, SOME_CELLS_BYTES, anyone, from, label, pattern, step};
 use crate::support::{Kind, Rank, ranks, run};
 
-/// A message for a berth, where there are any.
+/// A message for a remote bounce buffer, where there are any.
 const BERTHED: usize = 40 << 10;
 
 /// Leaves without a look at what still comes in, as a program may that needs nothing any more.
@@ -140,7 +140,7 @@ pub(crate) fn one_left_alone_hears_itself(kind: Kind) {
 /// ones, and so it can leave as well.
 pub(crate) fn what_is_sent_to_one_that_is_gone_holds_up_nobody(kind: Kind) {
     let mut world = ranks(kind, 2);
-    // So that berths are there to be used.
+    // So that remote bounce buffers are there to be used.
     let receive = world[1].recv(from(0, 0), BERTHED);
     let sent = world[0].send(1, label(0), pattern(0, BERTHED));
     until(&mut world, |world| world[0].has_ended(sent) && world[1].has_ended(receive));

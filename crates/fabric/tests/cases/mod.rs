@@ -1,14 +1,14 @@
 //! What every kind of world must do, as functions over the kind.
 
-pub(crate) mod berths;
 pub(crate) mod cancelling;
 pub(crate) mod channels;
-pub(crate) mod convoys;
+pub(crate) mod coalesced;
 pub(crate) mod large;
 pub(crate) mod leaving;
 pub(crate) mod matching;
 pub(crate) mod pressure;
 mod processes;
+pub(crate) mod remote_bounce;
 pub(crate) mod waking;
 pub(crate) mod writes;
 pub(crate) mod zero_copy;

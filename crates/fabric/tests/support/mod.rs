@@ -66,7 +66,7 @@ impl Rank {
     }
 
     pub(crate) fn reaching(seat: JoinedRank, options: Options) -> Rank {
-        Rank::of(Endpoint::reaching(seat.segment, seat.wire, seat.rank, options))
+        Rank::of(Endpoint::reaching(seat.segment, seat.network, seat.rank, options))
     }
 
     fn of(endpoint: Endpoint) -> Rank {
@@ -211,7 +211,7 @@ impl Rank {
                 } else {
                     SLEEP
                 };
-                doorbell.sleep(limit, news);
+                doorbell.park(limit, news);
             }
             if let Some(found) = found {
                 return found;

@@ -91,13 +91,13 @@ impl Hints {
     }
 
     fn names(&self) -> impl Iterator<Item = (&'static str, u64)> {
-        let said = [
+        let values = [
             (ENFORCE, self.enforces()),
             (NONBLOCKING, self.overlap == Overlap::Wanted),
             (REUSE, self.keep == Keep::Before),
             (PREVIOUS, self.look == Look::Back),
         ];
-        let numbered = said.into_iter().enumerate();
+        let numbered = values.into_iter().enumerate();
         numbered.filter(|(_, (_, is_said))| *is_said).map(|(at, (name, _))| (name, 1 << at))
     }
 }

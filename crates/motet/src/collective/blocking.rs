@@ -88,7 +88,7 @@ impl Communicator {
     ) -> Result<()> {
         let key = call.key(self);
         if let Some(key) = &key
-            && let Some(ended) = self.blocking_again(call.kind, key)
+            && let Some(ended) = self.replay_blocking(call.kind, key)
         {
             #[cfg(debug_assertions)]
             call.assert_valid::<T>();

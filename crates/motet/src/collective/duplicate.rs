@@ -98,7 +98,7 @@ impl Communicator {
         let id = self.agree_on_id(call)?;
         let attributes = copied.map_err(|error| self.home().error_of_callback(call, error))?;
         let copy = Copied {
-            home: self.home().again(),
+            home: self.home().duplicate(),
             info: info.clone(),
             attributes,
             topology: self.shared_topology(),
@@ -111,7 +111,7 @@ impl Communicator {
     #[track_caller]
     pub(crate) fn bare_copy(&self, call: &'static str) -> Result<Communicator> {
         let id = self.agree_on_id(call)?.wait()?[0];
-        Ok(Communicator::new(self.home().again(), id))
+        Ok(Communicator::new(self.home().duplicate(), id))
     }
 
     /// Starts the agreement on an unused identifier, which rank 0 takes.

@@ -46,7 +46,7 @@ pub(super) struct Initialized {
 pub(super) struct Init {
     pub(super) name: &'static str,
     pub(super) call: Call,
-    pub(super) loose: BindingArgs,
+    pub(super) binding: BindingArgs,
     pub(super) rule: Rule,
     pub(super) hints: Hints,
     pub(super) key: Key,
@@ -119,11 +119,11 @@ impl Communicator {
             }
             None => (0, false),
         };
-        let (call, loose) = self.call_of(prepared);
+        let (call, binding) = self.call_of(prepared);
         let rule = self.rule_for(&call, selection);
         let key = Key::of(&call, hints.overlap, group);
         let is_key_shared = key.is_shared() && !is_crossing;
-        let init = Init { name, call, loose, rule, hints, key, is_key_shared };
+        let init = Init { name, call, binding, rule, hints, key, is_key_shared };
         match account {
             Some(account) if hints.enforces() => {
                 self.initialize_together(init, Statement::new(account), at)
@@ -141,8 +141,8 @@ impl Communicator {
 
     fn initialize_alone(&self, init: Init, at: &Location<'_>) -> Result<(Initialized, OpKey)> {
         let looks = init.hints.look == Look::Back && init.is_key_shared && init.is_open();
-        let Init { name, call, loose, hints, key, .. } = init;
-        let closing = loose.closing(&call);
+        let Init { name, call, binding, hints, key, .. } = init;
+        let closing = binding.closing(&call);
         let lesson = if looks { self.learned().get(&key) } else { None };
         let rule = lesson.as_ref().map_or(init.rule, |lesson| Rule::Learned(lesson.algorithm));
         let run = self.run_of(&mut self.core().engine(), (&call, closing), rule, hints.keep);
@@ -150,7 +150,7 @@ impl Communicator {
         let found = if lesson.is_some() { CacheHit::Retained } else { found };
         let linking = self.linking_after(&hints, found);
         let number = self.next_persistent();
-        let staging = loose.bind(&mut run, number);
+        let staging = binding.bind(&mut run, number);
         let reason = lesson.map(|lesson| lesson.reason);
         Ok((Initialized { run, staging, linking, reason }, number))
     }
@@ -179,7 +179,7 @@ impl Communicator {
     ) -> Result<Initialized> {
         let (name, hints) = (init.name, init.hints);
         let number = self.next_persistent();
-        let closing = init.loose.closing(&init.call);
+        let closing = init.binding.closing(&init.call);
         let default = (&init.call, closing);
         let default = self.run_of(&mut self.core().engine(), default, init.rule, hints.keep);
         let (mut default, found) = match default {
@@ -249,17 +249,17 @@ impl Communicator {
         (number, linking): (OpKey, LinkTime),
     ) -> Result<Initialized> {
         let Some((algorithm, reason)) = chosen else {
-            return Ok(bound(init.loose, default, number, linking, None));
+            return Ok(bound(init.binding, default, number, linking, None));
         };
         if algorithm.name() == default.planned().plan.algorithm() {
-            return Ok(bound(init.loose, default, number, linking, Some(reason)));
+            return Ok(bound(init.binding, default, number, linking, Some(reason)));
         }
         self.core().engine().give_back(default);
         let (rule, keep) = (Rule::Learned(algorithm), init.hints.keep);
-        let call = (&init.call, init.loose.closing(&init.call));
+        let call = (&init.call, init.binding.closing(&init.call));
         let run = self.run_of(&mut self.core().engine(), call, rule, keep);
         let (run, _) = run.map_err(|kind| self.error(init.name, kind))?;
-        Ok(bound(init.loose, run, number, linking, Some(reason)))
+        Ok(bound(init.binding, run, number, linking, Some(reason)))
     }
 
     /// Converts an exchange over several nodes to one among nodes, which adds candidates. Returns
@@ -270,7 +270,7 @@ impl Communicator {
         if !is_exchange || !init.is_open() {
             return Ok(false);
         }
-        let routed = self.routed_by_node(init.name, &init.call, init.loose.element)?;
+        let routed = self.routed_by_node(init.name, &init.call, init.binding.element)?;
         Ok(routed.map(|call| init.call = call).is_some())
     }
 
@@ -304,19 +304,19 @@ impl Communicator {
             self.learned().insert(init.key.clone(), lesson);
         }
         if init.is_key_shared {
-            self.core().lessons().note(&init.call, algorithm, note);
+            self.core().wisdom_log().note(&init.call, algorithm, note);
         }
         Ok(Some((algorithm, reason)))
     }
 }
 
 fn bound(
-    loose: BindingArgs,
+    binding: BindingArgs,
     mut run: Box<Execution>,
     number: OpKey,
     linking: LinkTime,
     reason: Option<String>,
 ) -> Initialized {
-    let staging = loose.bind(&mut run, number);
+    let staging = binding.bind(&mut run, number);
     Initialized { run, staging, linking, reason }
 }

@@ -66,7 +66,7 @@ impl Intercommunicator {
         let group = groups.union();
         let place = group.rank_of_peer(me).expect("the caller is in the union");
         let home =
-            CommContext::new(parent.core.clone(), group, place, parent.particulars.handler());
+            CommContext::new(parent.core.clone(), group, place, parent.error_context.handler());
         let home = home.called(rank, groups.local.clone());
         Intercommunicator::of(Communicator::new(home, id), groups)
     }
@@ -77,8 +77,8 @@ impl Intercommunicator {
         let far = CommContext {
             core: home.core.clone(),
             group: groups.remote,
-            rank: home.particulars.rank,
-            particulars: home.particulars.clone(),
+            rank: home.error_context.rank,
+            error_context: home.error_context.clone(),
         };
         let far = Communicator::untold(Arc::new(far), union.id());
         Intercommunicator { union, far, local: groups.local, attributes: Attributes::default() }

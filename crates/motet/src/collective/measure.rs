@@ -100,7 +100,7 @@ impl Communicator {
         row: &'static dyn Algorithm,
         number: crate::engine::OpKey,
     ) -> Option<Persistent<()>> {
-        let BindingArgs { element, group, kernel, .. } = &init.loose;
+        let BindingArgs { element, group, kernel, .. } = &init.binding;
         let mut engine = self.core().engine();
         // Should memory or room be short here, the candidate is left out on all ranks.
         let (rule, closing) = (Rule::Learned(row), Closing::Alone);

@@ -37,8 +37,8 @@ use crate::data::op::Operator;
 /// in common with it: in this way one init serves all rows of a grid, or all its columns, and each
 /// row may pass different arguments. Check mode reports a [mismatch](crate::ErrorKind::Mismatch) if
 /// a rank is in the group of another rank and passes a different group. With the hint
-/// [`ENFORCE`](crate::ENFORCE), which requires one group, this is a mismatch for all ranks of the
-/// communicator.
+/// [`ENFORCE`](crate::hint::ENFORCE), which requires one group, this is a mismatch for all ranks of
+/// the communicator.
 ///
 /// Members are numbered by their positions in the group: this is the order of blocks and of the
 /// operands of reductions, and lists have one entry for each member. The operation holds the

@@ -2,7 +2,7 @@
 //!
 //! An init is local: it does not communicate. All ranks make their inits on one communicator in the
 //! same order; they may start the operations in any order. For a reduction, the hint
-//! [`DETERMINISTIC`](crate::DETERMINISTIC) has an effect; all ranks must give the same value.
+//! [`DETERMINISTIC`](crate::hint::DETERMINISTIC) has an effect; all ranks must give the same value.
 //!
 //! One macro makes each method twice: for all ranks of a communicator, and for the members of a
 //! group in it (see `members`). The root of a rooted collective is an argument of the first method,

@@ -35,7 +35,7 @@ const NONBLOCKING: &str = "isparse_exchange";
 /// lost.
 #[must_use = "an exchange that is dropped goes on unseen, and what it receives is lost"]
 pub struct SparseRequest<T: Element> {
-    flight: OpHandle,
+    handle: OpHandle,
     /// The messages to send, held until the exchange is complete.
     sent: Vec<(usize, Vec<T>)>,
     lengths: Lengths,
@@ -187,8 +187,8 @@ impl Communicator {
         // SAFETY: the request keeps what is sent until the exchange is over, or gives it to the
         // engine, which does the same.
         let id = unsafe { self.begin_exchange::<T>(NONBLOCKING, &sends, arrived.clone()) }?;
-        let flight = OpHandle::new(self.origin(NONBLOCKING), id, false);
-        Ok(SparseRequest { flight, sent: send, lengths, arrived })
+        let handle = OpHandle::new(self.origin(NONBLOCKING), id, false);
+        Ok(SparseRequest { handle, sent: send, lengths, arrived })
     }
 
     /// # Safety
@@ -253,7 +253,7 @@ impl<T: Element> SparseRequest<T> {
     /// # Errors
     /// As [`Communicator::sparse_exchange`].
     pub fn wait(mut self) -> Result<Vec<(usize, Vec<T>)>> {
-        self.flight.wait()?;
+        self.handle.wait()?;
         Ok(self.messages())
     }
 
@@ -262,14 +262,14 @@ impl<T: Element> SparseRequest<T> {
     /// # Errors
     /// As [`Communicator::sparse_exchange`]; the exchange counts as complete then.
     pub fn test(&mut self) -> Result<bool> {
-        self.flight.test()
+        self.handle.test()
     }
 
     /// Returns the received messages of an exchange that completed without error.
     fn messages(&self) -> Vec<(usize, Vec<T>)> {
-        assert!(self.flight.is_over());
+        assert!(self.handle.is_over());
         // SAFETY: whoever calls this has seen that it has ended well.
-        unsafe { self.arrived.messages(&self.flight.origin.home) }
+        unsafe { self.arrived.messages(&self.handle.origin.home) }
     }
 }
 
@@ -277,28 +277,28 @@ impl<T: Element> Future for SparseRequest<T> {
     type Output = Result<Vec<(usize, Vec<T>)>>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        self.flight.poll(context).map(|ended| ended.map(|_| self.messages()))
+        self.handle.poll(context).map(|ended| ended.map(|_| self.messages()))
     }
 }
 
 impl<T: Element> Drop for SparseRequest<T> {
     fn drop(&mut self) {
-        if !self.flight.is_over() {
+        if !self.handle.is_over() {
             let sent = (mem::take(&mut self.sent), mem::take(&mut self.lengths));
-            self.flight.origin.core.detach(self.flight.id, Box::new(sent));
+            self.handle.origin.core.detach(self.handle.id, Box::new(sent));
         }
     }
 }
 
 impl<T: Element> fmt::Debug for SparseRequest<T> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let state = if self.flight.is_over() { "complete" } else { "under way" };
-        write!(out, "SparseRequest({}, {state})", self.flight.origin.call)
+        let state = if self.handle.is_over() { "complete" } else { "under way" };
+        write!(out, "SparseRequest({}, {state})", self.handle.origin.call)
     }
 }
 
 impl<T: Element> Pending for SparseRequest<T> {
     fn in_flight(&mut self) -> InFlight<'_> {
-        InFlight(&mut self.flight)
+        InFlight(&mut self.handle)
     }
 }

@@ -96,7 +96,7 @@ impl<'a> TypedCall<'a> {
     pub(super) fn key(&self, communicator: &Communicator) -> Option<ReplayKey<'_>> {
         let in_place = if self.sent.is_none() { IN_PLACE } else { 0 };
         let own = self.own? | in_place;
-        let selection = communicator.selection_again()?;
+        let selection = communicator.replay_selection()?;
         let sent = self.sent.unwrap_or(RawSlice::EMPTY);
         let signature = CallSignature {
             context: communicator.context(ContextKind::Collective),

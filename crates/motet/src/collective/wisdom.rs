@@ -17,7 +17,7 @@ impl Communicator {
     ///
     /// ```
     /// motet::threads(2, |world| {
-    ///     let info = motet::Info::new().with(motet::ENFORCE, "true");
+    ///     let info = motet::Info::new().with(motet::hint::ENFORCE, "true");
     ///     let sum = world.allreduce_init(vec![1u64], motet::Sum, &info)?;
     ///     let expected = format!("allreduce ranks=2..2 bytes=8..8 -> {} #", sum.algorithm());
     ///     assert!(world.wisdom().starts_with(&expected));
@@ -26,7 +26,7 @@ impl Communicator {
     /// # Ok::<(), motet::Error>(())
     /// ```
     pub fn wisdom(&self) -> String {
-        self.core().lessons().all.clone().joined().to_string()
+        self.core().wisdom_log().all.clone().joined().to_string()
     }
 
     /// Merges the learned choices of all ranks into a file, which need not exist. Collective; rank
@@ -70,7 +70,7 @@ impl Communicator {
     /// Returns the merged wisdom of all ranks, equal on all of them.
     #[track_caller]
     fn wisdom_of_all(&self, call: &'static str) -> Result<Wisdom> {
-        let text = self.core().lessons().to_tell.to_string();
+        let text = self.core().wisdom_log().to_tell.to_string();
         let (all, blocks) = self.tell_all_lists(call, text.into_bytes())?;
         let mut wisdom = Wisdom::default();
         // Lines of lower ranks take precedence.

@@ -195,7 +195,7 @@ impl Communicator {
     /// [`set_name`](Communicator::set_name) is called, except for the world. Local.
     /// (`MPI_Comm_get_name`, MPI 4.1 §7.8)
     pub fn name(&self) -> String {
-        self.home.particulars.name()
+        self.home.error_context.name()
     }
 
     /// Sets the name. Local; copies do not inherit it. (`MPI_Comm_set_name`)
@@ -204,7 +204,7 @@ impl Communicator {
         if let Some(membership) = self.membership() {
             membership.name(&name);
         }
-        self.home.particulars.set_name(name);
+        self.home.error_context.set_name(name);
     }
 
     /// Returns the hints in force: those given at creation and those set since. Copies do not
@@ -237,7 +237,7 @@ impl Communicator {
 
     /// Returns the selection rule for a repeated call if the rule is fixed. `None` if learned
     /// choices may change it at any call.
-    pub(crate) fn selection_again(&self) -> Option<Selection> {
+    pub(crate) fn replay_selection(&self) -> Option<Selection> {
         (!self.learned().is_wise()).then(|| self.selection(None))
     }
 

@@ -82,7 +82,7 @@ pub struct ErrorSite<'a>(&'a CommContext);
 impl ErrorSite<'_> {
     /// Returns the rank of the caller in the communicator.
     pub fn rank(&self) -> usize {
-        self.0.particulars.rank
+        self.0.error_context.rank
     }
 
     /// Returns the size of the communicator; of an intercommunicator, the size of its local group.
@@ -92,12 +92,12 @@ impl ErrorSite<'_> {
 
     /// Returns the group of the communicator, or the local group.
     pub fn group(&self) -> &Group {
-        &self.0.particulars.group
+        &self.0.error_context.group
     }
 
     /// Returns the name of the communicator.
     pub fn name(&self) -> String {
-        self.0.particulars.name()
+        self.0.error_context.name()
     }
 }
 
@@ -113,7 +113,7 @@ impl CommContext {
 
     /// Makes an error without calling the handler, which has already been called for it.
     pub(crate) fn silent_error(&self, call: &'static str, kind: impl Into<ErrorKind>) -> Error {
-        Error::from(kind.into()).at(call, self.particulars.rank)
+        Error::from(kind.into()).at(call, self.error_context.rank)
     }
 
     /// Makes the error of a failed transfer and passes it to the handler.
@@ -136,14 +136,14 @@ impl CommContext {
 
     /// Converts the error of a user callback to the error of a call.
     pub(crate) fn error_of_callback(&self, call: &'static str, error: Error) -> Error {
-        let error = error.at(call, self.particulars.rank);
+        let error = error.at(call, self.error_context.rank);
         self.handle(&error);
         error
     }
 
     /// Passes an error to the handler.
     pub(crate) fn handle(&self, error: &Error) {
-        match self.particulars.handler() {
+        match self.error_context.handler() {
             ErrorHandler::Return => {}
             ErrorHandler::User(handler) => handler(&ErrorSite(self), error),
             ErrorHandler::Fatal | ErrorHandler::Abort => self.end_of_job(error),
@@ -153,7 +153,7 @@ impl CommContext {
     /// Ends the job, but not while the thread unwinds: the rank is ending already then.
     #[cold]
     fn end_of_job(&self, error: &Error) {
-        let (name, class) = (self.particulars.name(), error.class());
+        let (name, class) = (self.error_context.name(), error.class());
         if class == ErrorClass::ProcAborted && self.core.launcher_tells_of_death() {
             if !thread::panicking() {
                 std::process::exit(1);
@@ -222,13 +222,13 @@ impl RankContext {
 impl Communicator {
     /// Returns the error handler of this communicator. (`MPI_Comm_get_errhandler`)
     pub fn error_handler(&self) -> ErrorHandler {
-        self.home().particulars.handler()
+        self.home().error_context.handler()
     }
 
     /// Sets the error handler of this communicator for all later errors, including those of
     /// operations in flight. Local. (`MPI_Comm_set_errhandler`, MPI 4.1 §9.3.1)
     pub fn set_error_handler(&self, handler: ErrorHandler) {
-        self.home().particulars.set_handler(handler);
+        self.home().error_context.set_handler(handler);
     }
 
     /// Passes an error of the program to the handler. (`MPI_Comm_call_errhandler`)
@@ -251,7 +251,7 @@ impl Communicator {
     /// # Panics
     /// A rank that is a thread unwinds, without a panic message.
     pub fn abort(&self, code: u8) -> ! {
-        let (rank, name) = (self.home().particulars.rank, self.name());
+        let (rank, name) = (self.home().error_context.rank, self.name());
         let of = match &*name {
             "" => "a communicator without a name".to_owned(),
             name => format!("communicator \"{name}\""),

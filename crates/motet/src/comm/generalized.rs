@@ -87,7 +87,7 @@ impl Communicator {
     /// ```
     pub fn generalized(&self) -> (Request<()>, Completer) {
         let id = self.core().engine().start_generalized();
-        let flight = OpHandle::new(self.origin("generalized"), id, false);
-        (Request::<()>::without_buffers(flight), Completer::new(self.core().clone(), id, None))
+        let handle = OpHandle::new(self.origin("generalized"), id, false);
+        (Request::<()>::without_buffers(handle), Completer::new(self.core().clone(), id, None))
     }
 }

@@ -21,7 +21,7 @@ pub(crate) struct CommContext {
     pub(crate) group: Group,
     /// The caller's rank in the communicator.
     pub(crate) rank: usize,
-    pub(crate) particulars: Arc<ErrorContext>,
+    pub(crate) error_context: Arc<ErrorContext>,
 }
 
 impl CommContext {
@@ -32,21 +32,21 @@ impl CommContext {
         rank: usize,
         handler: ErrorHandler,
     ) -> Arc<CommContext> {
-        let particulars = ErrorContext::new(rank, group.clone(), handler);
-        Arc::new(CommContext { core, group, rank, particulars })
+        let error_context = ErrorContext::new(rank, group.clone(), handler);
+        Arc::new(CommContext { core, group, rank, error_context })
     }
 
     /// Makes the context of a copy of the communicator.
-    pub(crate) fn again(&self) -> Arc<CommContext> {
-        let ErrorContext { rank, group, .. } = &*self.particulars;
+    pub(crate) fn duplicate(&self) -> Arc<CommContext> {
+        let ErrorContext { rank, group, .. } = &*self.error_context;
         self.called(*rank, group.clone())
     }
 
     /// Makes the context of the same rank whose errors name its rank in another group.
     pub(crate) fn called(&self, rank: usize, group: Group) -> Arc<CommContext> {
-        let particulars = ErrorContext::new(rank, group, self.particulars.handler());
+        let error_context = ErrorContext::new(rank, group, self.error_context.handler());
         let (core, group) = (self.core.clone(), self.group.clone());
-        Arc::new(CommContext { core, group, rank: self.rank, particulars })
+        Arc::new(CommContext { core, group, rank: self.rank, error_context })
     }
 }
 
@@ -118,7 +118,7 @@ impl Deref for CallOrigin {
 
 impl CallOrigin {
     /// Copies the origin for another handle.
-    pub(crate) fn again(&self) -> CallOrigin {
+    pub(crate) fn duplicate(&self) -> CallOrigin {
         CallOrigin { home: self.home.clone(), call: self.call }
     }
 
@@ -180,7 +180,7 @@ impl OpHandle {
     /// Copies the handle, for a new owner of the operation.
     pub(crate) fn take_over(&mut self) -> OpHandle {
         let OpHandle { ref origin, id, persistent, end, reported, handled } = *self;
-        OpHandle { origin: origin.again(), id, persistent, end, reported, handled }
+        OpHandle { origin: origin.duplicate(), id, persistent, end, reported, handled }
     }
 
     /// Takes over the outcome of another handle of the same operation.

@@ -82,14 +82,14 @@ pub use together::{Start, start_all};
 /// # Ok::<(), motet::Error>(())
 /// ```
 pub struct Persistent<B: StableBuffer + 'static> {
-    pub(crate) flight: OpHandle,
+    pub(crate) handle: OpHandle,
     /// `None` only where [`Drop`] must not find the buffers.
     pub(crate) parts: Option<B::Parts>,
 }
 
 impl<B: StableBuffer + 'static> Persistent<B> {
     pub(crate) fn new(origin: CallOrigin, id: Id, parts: B::Parts) -> Persistent<B> {
-        Persistent { flight: OpHandle::inactive(origin, id), parts: Some(parts) }
+        Persistent { handle: OpHandle::inactive(origin, id), parts: Some(parts) }
     }
 
     /// Starts a run. The first messages leave before this returns; the call does not wait.
@@ -115,11 +115,11 @@ impl<B: StableBuffer + 'static> Persistent<B> {
     #[inline]
     pub fn begin(&mut self) -> Result<()> {
         if self.is_under_way() {
-            return Err(self.flight.origin.error(ErrorKind::of_request(
+            return Err(self.handle.origin.error(ErrorKind::of_request(
                 "is under way already: call `finish` before it is started again",
             )));
         }
-        self.flight.start()
+        self.handle.start()
     }
 
     /// Waits until the current run is complete, and returns its result. Without a new run, it
@@ -128,7 +128,7 @@ impl<B: StableBuffer + 'static> Persistent<B> {
     /// # Errors
     /// The error of this run. The operation can be started again unless the world has failed.
     pub fn finish(&mut self) -> Result<()> {
-        self.flight.wait().map(drop)
+        self.handle.wait().map(drop)
     }
 
     /// Does the same as [`finish`](Persistent::finish), and returns the status of a receive. For
@@ -137,8 +137,8 @@ impl<B: StableBuffer + 'static> Persistent<B> {
     /// # Errors
     /// As [`finish`](Persistent::finish).
     pub fn finish_with_status(&mut self) -> Result<Status> {
-        let received = self.flight.wait()?;
-        Ok(self.flight.status(received))
+        let received = self.handle.wait()?;
+        Ok(self.handle.status(received))
     }
 
     /// Tests whether the current run is complete. Makes progress if possible, and never waits.
@@ -146,7 +146,7 @@ impl<B: StableBuffer + 'static> Persistent<B> {
     /// # Errors
     /// The error of the run, which is complete then.
     pub fn test(&mut self) -> Result<bool> {
-        self.flight.test()
+        self.handle.test()
     }
 
     /// Cancels the current run; see [`Request::cancel`](crate::Request::cancel).
@@ -154,14 +154,14 @@ impl<B: StableBuffer + 'static> Persistent<B> {
     /// # Errors
     /// The operation is a collective, which cannot be cancelled.
     pub fn cancel(&mut self) -> Result<()> {
-        self.flight.cancel()
+        self.handle.cancel()
     }
 
     /// Returns whether a run has begun whose completion has not been observed. The buffers are in
     /// use then.
     #[inline]
     pub fn is_under_way(&self) -> bool {
-        !self.flight.is_over()
+        !self.handle.is_over()
     }
 
     /// Starts a run and waits until it is complete.
@@ -179,13 +179,13 @@ impl<B: StableBuffer + 'static> Persistent<B> {
         assert!(
             !self.is_under_way(),
             "the {what} of {} is in use: call `finish` before",
-            self.flight.origin.call
+            self.handle.origin.call
         );
     }
 
     /// Returns the name of the algorithm.
     pub fn algorithm(&self) -> &'static str {
-        let planned = self.flight.origin.core.engine().planned(self.flight.id);
+        let planned = self.handle.origin.core.engine().planned(self.handle.id);
         planned.map_or("none", |planned| planned.plan.algorithm())
     }
 
@@ -203,7 +203,7 @@ impl<B: StableBuffer + 'static> Persistent<B> {
     /// # Ok::<(), motet::Error>(())
     /// ```
     pub fn explain(&self) -> String {
-        self.flight.explain()
+        self.handle.explain()
     }
 
     /// Frees the operation and returns the buffers.
@@ -213,7 +213,7 @@ impl<B: StableBuffer + 'static> Persistent<B> {
     #[track_caller]
     pub fn into_buffers(mut self) -> B {
         self.assert_is_idle("memory");
-        self.flight.origin.core.engine().abandon(self.flight.id);
+        self.handle.origin.core.engine().abandon(self.handle.id);
         let parts = self.parts.take().expect("buffers are there until taken");
         // SAFETY: our parts, taken once; the operation is gone, so nobody uses the memory.
         unsafe { B::from_raw(parts) }
@@ -298,13 +298,13 @@ impl<B: StableBuffer + 'static> Drop for Persistent<B> {
         // SAFETY: the engine drops a keeper when its operation is complete or cancelled (at once,
         // if no run is under way); nothing is borrowed.
         let keeper = unsafe { HeldBuffers::<B>::keeper(parts) };
-        self.flight.origin.core.give_up(self.flight.id, keeper);
+        self.handle.origin.core.give_up(self.handle.id, keeper);
     }
 }
 
 impl<B: StableBuffer + 'static> fmt::Debug for Persistent<B> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "Persistent({})", self.flight.origin.call)
+        write!(out, "Persistent({})", self.handle.origin.call)
     }
 }
 
@@ -332,7 +332,7 @@ impl<B: StableBuffer + 'static> Running<B> {
     /// The run was awaited before, and that returned the operation.
     pub fn wait(mut self) -> Result<Persistent<B>> {
         self.assert_is_there();
-        self.operation.flight.wait()?;
+        self.operation.handle.wait()?;
         Ok(self.operation)
     }
 
@@ -343,8 +343,8 @@ impl<B: StableBuffer + 'static> Running<B> {
     /// As [`Running::wait`].
     pub fn wait_with_status(mut self) -> Result<(Persistent<B>, Status)> {
         self.assert_is_there();
-        let received = self.operation.flight.wait()?;
-        let status = self.operation.flight.status(received);
+        let received = self.operation.handle.wait()?;
+        let status = self.operation.handle.status(received);
         Ok((self.operation, status))
     }
 
@@ -384,7 +384,7 @@ impl<B: StableBuffer + 'static> Running<B> {
     /// # Errors
     /// The operation is a collective, which cannot be cancelled.
     pub fn cancel(&mut self) -> Result<()> {
-        self.operation.flight.cancel()
+        self.operation.handle.cancel()
     }
 
     /// Tests whether this run is complete. Makes progress if possible, and never waits.
@@ -392,7 +392,7 @@ impl<B: StableBuffer + 'static> Running<B> {
     /// # Errors
     /// The error of this run, which counts as complete then.
     pub fn test(&mut self) -> Result<bool> {
-        self.operation.flight.test()
+        self.operation.handle.test()
     }
 }
 
@@ -439,31 +439,31 @@ impl<B: StableBuffer + 'static> Future for Running<B> {
     type Output = Result<Persistent<B>>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let ended = self.operation.flight.poll(context);
+        let ended = self.operation.handle.poll(context);
         ended.map(|received| {
             received?;
-            let Persistent { flight, parts } = &mut self.operation;
+            let Persistent { handle, parts } = &mut self.operation;
             let parts = parts.take().expect("not polled again after it was ready");
-            Ok(Persistent::new(flight.origin.again(), flight.id, parts))
+            Ok(Persistent::new(handle.origin.duplicate(), handle.id, parts))
         })
     }
 }
 
 impl<B: StableBuffer + 'static> fmt::Debug for Running<B> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "Running({})", self.operation.flight.origin.call)
+        write!(out, "Running({})", self.operation.handle.origin.call)
     }
 }
 
 impl<B: StableBuffer + 'static> Pending for Running<B> {
     fn in_flight(&mut self) -> InFlight<'_> {
-        InFlight(&mut self.operation.flight)
+        InFlight(&mut self.operation.handle)
     }
 }
 
 /// Functions that wait for one of several operations skip an operation that has not been started.
 impl<B: StableBuffer + 'static> Pending for Persistent<B> {
     fn in_flight(&mut self) -> InFlight<'_> {
-        InFlight(&mut self.flight)
+        InFlight(&mut self.handle)
     }
 }

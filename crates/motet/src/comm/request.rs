@@ -26,7 +26,7 @@ use crate::data::buffer::{HeldBuffers, StableBuffer};
 /// on.)
 #[must_use = "a request that is dropped goes on unseen, and its buffers are lost"]
 pub struct Request<B: StableBuffer> {
-    pub(crate) flight: OpHandle,
+    pub(crate) handle: OpHandle,
     pub(crate) parts: Option<B::Parts>,
 }
 
@@ -37,8 +37,8 @@ impl<B: StableBuffer> Request<B> {
     /// # Safety
     /// If the buffers are borrowed, the caller ensures that the operation has ended before the
     /// borrow ends, whatever happens to this request.
-    pub(crate) unsafe fn new(flight: OpHandle, parts: B::Parts) -> Request<B> {
-        Request { flight, parts: Some(parts) }
+    pub(crate) unsafe fn new(handle: OpHandle, parts: B::Parts) -> Request<B> {
+        Request { handle, parts: Some(parts) }
     }
 
     /// Waits until the operation is complete, and returns the buffers. (`MPI_Wait`)
@@ -55,9 +55,9 @@ impl<B: StableBuffer> Request<B> {
     /// # Errors
     /// As [`Request::wait`].
     pub fn wait_with_status(mut self) -> Result<(B, Status)> {
-        let received = self.flight.wait()?;
+        let received = self.handle.wait()?;
         let buffers = self.reclaim();
-        Ok((buffers, self.flight.status(received)))
+        Ok((buffers, self.handle.status(received)))
     }
 
     /// Tests whether the operation is complete. Makes progress if possible, and never waits.
@@ -65,7 +65,7 @@ impl<B: StableBuffer> Request<B> {
     /// # Errors
     /// The error of the operation, which counts as complete then.
     pub fn test(&mut self) -> Result<bool> {
-        self.flight.test()
+        self.handle.test()
     }
 
     /// Cancels a receive that has not matched a message: it completes, its buffer is unchanged, and
@@ -76,23 +76,23 @@ impl<B: StableBuffer> Request<B> {
     /// # Errors
     /// The operation is a collective, which cannot be cancelled.
     pub fn cancel(&mut self) -> Result<()> {
-        self.flight.cancel()
+        self.handle.cancel()
     }
 
     /// Describes in a few lines the algorithm in use and the reason for it, while the operation is
     /// in flight; see [`Persistent::explain`](crate::Persistent::explain).
     pub fn explain(&self) -> String {
-        self.flight.explain()
+        self.handle.explain()
     }
 
     /// Returns the identifier of the operation in the engine.
     pub(crate) fn id(&self) -> Id {
-        self.flight.id
+        self.handle.id
     }
 
     /// Takes the buffers of a complete operation.
     fn reclaim(&mut self) -> B {
-        assert!(self.flight.is_over());
+        assert!(self.handle.is_over());
         let parts = self.parts.take().expect("buffers are given back once");
         // SAFETY: the parts of this request, taken once; its operation is over, as asserted.
         unsafe { B::from_raw(parts) }
@@ -104,12 +104,12 @@ impl Request<()> {
     pub(crate) fn into_flight(self) -> OpHandle {
         let request = ManuallyDrop::new(self);
         // SAFETY: neither used again nor dropped, and all else in it is nothing.
-        unsafe { (&raw const request.flight).read() }
+        unsafe { (&raw const request.handle).read() }
     }
 
     /// Makes a request for an operation without buffers.
-    pub(crate) fn without_buffers(flight: OpHandle) -> Request<()> {
-        Request { flight, parts: Some(()) }
+    pub(crate) fn without_buffers(handle: OpHandle) -> Request<()> {
+        Request { handle, parts: Some(()) }
     }
 }
 
@@ -117,14 +117,14 @@ impl<B: StableBuffer> Future for Request<B> {
     type Output = Result<B>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<B>> {
-        self.flight.poll(context).map(|received| received.map(|_| self.reclaim()))
+        self.handle.poll(context).map(|received| received.map(|_| self.reclaim()))
     }
 }
 
 impl<B: StableBuffer> Drop for Request<B> {
     fn drop(&mut self) {
         let Some(parts) = self.parts.take() else { return };
-        if self.flight.is_over() {
+        if self.handle.is_over() {
             // SAFETY: the parts of this request, taken once; its operation is over.
             drop(unsafe { B::from_raw(parts) });
             return;
@@ -132,19 +132,19 @@ impl<B: StableBuffer> Drop for Request<B> {
         // SAFETY: the engine drops a keeper when its operation is complete or cancelled; if the
         // buffers are borrowed, that is before the borrow ends, by the promise of `new`.
         let keeper = unsafe { HeldBuffers::<B>::keeper(parts) };
-        self.flight.origin.core.give_up(self.flight.id, keeper);
+        self.handle.origin.core.give_up(self.handle.id, keeper);
     }
 }
 
 impl<B: StableBuffer> fmt::Debug for Request<B> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let state = if self.flight.is_over() { "complete" } else { "under way" };
-        write!(out, "Request({}, {state})", self.flight.origin.call)
+        let state = if self.handle.is_over() { "complete" } else { "under way" };
+        write!(out, "Request({}, {state})", self.handle.origin.call)
     }
 }
 
 impl<B: StableBuffer> Pending for Request<B> {
     fn in_flight(&mut self) -> InFlight<'_> {
-        InFlight(&mut self.flight)
+        InFlight(&mut self.handle)
     }
 }

@@ -48,12 +48,12 @@ pub struct InFlight<'a>(pub(crate) &'a mut OpHandle);
 pub fn wait_all(set: &mut [&mut dyn Pending]) -> Result<()> {
     let mut first = Ok(());
     for pending in set {
-        let flight = pending.in_flight().0;
-        flight.reported = true;
+        let handle = pending.in_flight().0;
+        handle.reported = true;
         // Most are over when one has been waited for; to move the engine for each of them would
         // take time in the number of those that are not.
-        flight.collect();
-        first = first.and(flight.wait().map(drop));
+        handle.collect();
+        first = first.and(handle.wait().map(drop));
     }
     first
 }
@@ -140,9 +140,9 @@ pub(crate) fn refuse_operator() -> Result<()> {
 }
 
 /// Marks an operation as reported if it is complete and has not been reported yet.
-fn report(flight: &mut OpHandle) -> bool {
-    let news = !flight.reported && flight.collect();
-    flight.reported |= news;
+fn report(handle: &mut OpHandle) -> bool {
+    let news = !handle.reported && handle.collect();
+    handle.reported |= news;
     news
 }
 
@@ -161,21 +161,21 @@ fn move_on(set: &mut [&mut dyn Pending]) {
 
 /// Records a poll of the set that found nothing complete, unless no operation is in flight.
 fn has_found_nothing(set: &mut [&mut dyn Pending]) {
-    let mut flights = set.iter_mut().map(|pending| pending.in_flight().0);
-    if let Some(flight) = flights.find(|flight| !flight.is_over()) {
-        flight.origin.core.has_polled_in_vain();
+    let mut handles = set.iter_mut().map(|pending| pending.in_flight().0);
+    if let Some(handle) = handles.find(|handle| !handle.is_over()) {
+        handle.origin.core.has_polled_in_vain();
     }
 }
 
 /// Waits until an operation that has not been reported is complete. Returns `false` if there is
 /// none.
 fn wait_for_one(set: &mut [&mut dyn Pending]) -> bool {
-    let mut flights = set.iter_mut().map(|pending| pending.in_flight().0);
-    let Some(first) = flights.find(|flight| !flight.reported) else { return false };
+    let mut handles = set.iter_mut().map(|pending| pending.in_flight().0);
+    let Some(first) = handles.find(|handle| !handle.reported) else { return false };
     let core = first.origin.core.clone();
     let ids: Vec<_> = if core.reports_waits() {
-        let flights = set.iter_mut().map(|pending| pending.in_flight().0);
-        flights.filter(|flight| !flight.reported).map(|flight| flight.id).collect()
+        let handles = set.iter_mut().map(|pending| pending.in_flight().0);
+        handles.filter(|handle| !handle.reported).map(|handle| handle.id).collect()
     } else {
         Vec::new()
     };
@@ -187,10 +187,10 @@ fn wait_for_one(set: &mut [&mut dyn Pending]) -> bool {
         }
         seen = Some(engine.ended());
         let is_complete = |pending: &mut &mut dyn Pending| {
-            let flight = pending.in_flight().0;
-            let of_one_rank = Arc::ptr_eq(&flight.origin.core, &core);
+            let handle = pending.in_flight().0;
+            let of_one_rank = Arc::ptr_eq(&handle.origin.core, &core);
             assert!(of_one_rank, "a set that is waited for belongs to one rank");
-            !flight.reported && (flight.is_over() || engine.is_complete(flight.id))
+            !handle.reported && (handle.is_over() || engine.is_complete(handle.id))
         };
         set.iter_mut().any(is_complete).then_some(())
     });

@@ -181,9 +181,9 @@ impl Communicator {
         let (span, staging) = unsafe { outgoing::<B::Element>(B::span(parts.get()), staging) };
         let transfer = Transfer::send::<B::Element>(envelope, span, mode);
         // SAFETY: as above.
-        let flight = unsafe { self.start_transfer(call, &transfer, staging) }?;
+        let handle = unsafe { self.start_transfer(call, &transfer, staging) }?;
         // SAFETY: passed on.
-        Ok(unsafe { Request::new(flight, parts.keep()) })
+        Ok(unsafe { Request::new(handle, parts.keep()) })
     }
 
     /// # Safety
@@ -200,9 +200,9 @@ impl Communicator {
         // SAFETY: as for a send.
         let staging = unsafe { staging_of([None, B::items(parts.get())]) };
         // SAFETY: as for a send.
-        let flight = unsafe { self.start_transfer("irecv", &transfer, staging) }?;
+        let handle = unsafe { self.start_transfer("irecv", &transfer, staging) }?;
         // SAFETY: passed on.
-        Ok(unsafe { Request::new(flight, parts.keep()) })
+        Ok(unsafe { Request::new(handle, parts.keep()) })
     }
 }
 

@@ -22,7 +22,7 @@ impl RankContext {
         if self.has_left.swap(true, Ordering::AcqRel) {
             return;
         }
-        self.lessons().save();
+        self.wisdom_log().save();
         self.finish_and_leave();
         self.take_leave_of_launcher();
     }

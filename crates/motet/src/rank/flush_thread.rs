@@ -39,8 +39,11 @@ impl FlushThread {
     pub(super) fn start(shared: &Arc<Shared>, held_back: Arc<FlushSignal>) -> FlushThread {
         let thread = {
             let (shared, held_back) = (Arc::clone(shared), Arc::clone(&held_back));
-            let name = format!("motet courier {}", shared.me);
-            thread::Builder::new().name(name).spawn(move || shared.carry(&held_back)).ok()
+            let name = format!("motet flush {}", shared.me);
+            thread::Builder::new()
+                .name(name)
+                .spawn(move || shared.run_flush_thread(&held_back))
+                .ok()
         };
         FlushThread { held_back, thread }
     }
@@ -97,13 +100,13 @@ impl Looks {
 
 impl Shared {
     /// Runs the flush thread. If it panics, the rank dies.
-    fn carry(&self, held_back: &FlushSignal) {
-        if panic::catch_unwind(AssertUnwindSafe(|| self.serve_as_courier(held_back))).is_err() {
+    fn run_flush_thread(&self, held_back: &FlushSignal) {
+        if panic::catch_unwind(AssertUnwindSafe(|| self.flush_forgotten(held_back))).is_err() {
             self.die();
         }
     }
 
-    fn serve_as_courier(&self, held_back: &FlushSignal) {
+    fn flush_forgotten(&self, held_back: &FlushSignal) {
         held_back.serve();
         while held_back.rest() {
             let mut looks = Looks::new();

@@ -155,9 +155,9 @@ mod tests {
             assert!((common.cell_max..common.cell_max + 64).contains(&lengths.cell_max));
             assert_eq!(ProtocolLengths { cell_max: common.cell_max, ..lengths }, common);
         }
-        let spacious = shared(CostParams::default(), 2, 2).lengths;
-        assert_eq!(spacious.eager_max, common.eager_max);
-        assert_eq!(spacious.operand_bounce_max, common.operand_bounce_max);
+        let dedicated = shared(CostParams::default(), 2, 2).lengths;
+        assert_eq!(dedicated.eager_max, common.eager_max);
+        assert_eq!(dedicated.operand_bounce_max, common.operand_bounce_max);
         let many = shared(CostParams::default(), 100, 2).lengths;
         assert!(many.cell_max < 2 << 10 && many.eager_max < 4 << 10, "{many:?}");
     }

@@ -21,7 +21,7 @@ const BACK_TO_BACK_NS: u64 = 1_000;
 /// cannot run before.
 const POLLS_BEFORE_YIELD: u32 = 2;
 /// The longest that a poll parks.
-const POLL_SLEEP_MAX: Duration = Duration::from_micros(50);
+const POLL_PARK_MAX: Duration = Duration::from_micros(50);
 
 /// The unsuccessful polls of a rank. Threads that poll concurrently may lose a count.
 #[derive(Debug, Default)]
@@ -53,7 +53,7 @@ impl RankContext {
     /// Called after a poll that has found nothing, without the engine locked.
     #[inline]
     pub(crate) fn has_polled_in_vain(&self) {
-        if self.shared.patience.shares_cores {
+        if self.shared.policy.shares_cores {
             self.shared.help_others();
         }
     }
@@ -69,8 +69,8 @@ impl Shared {
         if !polls.count(now) {
             return;
         }
-        if self.is_to_sleep() && !self.is_wired {
-            self.sleep(POLL_SLEEP_MAX, |engine| engine.progress_thoroughly());
+        if self.is_to_park() && !self.has_remote {
+            self.park(POLL_PARK_MAX, |engine| engine.progress_thoroughly());
         } else {
             self.yield_core();
         }

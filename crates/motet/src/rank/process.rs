@@ -26,7 +26,7 @@ impl RankContext {
     /// seat and the state that other ranks see are the parent's.
     pub(super) fn forget_all(&mut self) {
         mem::forget(self.shared.clone());
-        mem::forget(self.courier.take());
+        mem::forget(self.flush_thread.take());
         mem::forget(self.launched.take());
         mem::forget(self.helper.take());
     }

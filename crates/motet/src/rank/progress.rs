@@ -8,12 +8,12 @@
 //! progress thread may call itself in this way, and then checks once more.
 //!
 //! No call is lost either. With a core to itself the progress thread polls the flag for a while; a
-//! call then costs its caller one store. After that it sets `sleeps`, passes a fence, and checks
-//! once more whether it is parked or is to end. A caller first clears the parked flag or sets the
-//! end flag, passes a fence, and then checks `sleeps`. So one of the two sees the store of the
-//! other. If it is the caller, it locks and unlocks `idle`, which the progress thread holds from
-//! its last check until it waits on the condition variable, and then wakes it. (A model of this is
-//! in `motet-fabric`'s `protocols.rs`.)
+//! call then costs its caller one store. After that it sets `is_blocked`, passes a fence, and
+//! checks once more whether it is parked or is to end. A caller first clears the parked flag or
+//! sets the end flag, passes a fence, and then checks `is_blocked`. So one of the two sees the
+//! store of the other. If it is the caller, it locks and unlocks `idle`, which the progress thread
+//! holds from its last check until it waits on the condition variable, and then wakes it. (A model
+//! of this is in `motet-fabric`'s `protocols.rs`.)
 //!
 //! With a core for it, the progress thread also starts collectives that may take long: copying data
 //! that has already arrived, or that goes through shared memory, would take time of the rank
@@ -26,14 +26,14 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::wait::SLEEP_MAX;
+use super::wait::PARK_MAX;
 use super::{RankContext, Shared, Waiting};
 use crate::base::error::ErrorKind;
 use crate::engine::Engine;
 
-/// With a core to itself, the progress thread polls this long before it sleeps, for messages or for
+/// With a core to itself, the progress thread polls this long before it parks, for messages or for
 /// a call: longer than a wake-up takes.
-const SPIN_BEFORE_SLEEP: Duration = Duration::from_micros(100);
+const SPIN_BEFORE_PARK: Duration = Duration::from_micros(100);
 /// Pause instructions between two polls, so that other threads get the lock.
 const PAUSES_PER_POLL: u32 = 50;
 
@@ -57,30 +57,34 @@ impl ProgressConfig {
 pub(crate) struct ProgressThread {
     /// Whether the thread serves all operations, not only those with a waker.
     pub(super) is_constant: bool,
-    linger: Duration,
-    /// Held by the thread from its last check until it sleeps.
+    poll_before_park: Duration,
+    /// Held by the thread from its last check until it parks.
     idle: Mutex<()>,
-    /// Wakes the thread when it sleeps.
+    /// Wakes the thread when it parks.
     called: Condvar,
     /// Whether it has nothing to do. Only the thread sets it, only other threads clear it.
     is_parked: AtomicBool,
-    /// Whether it sleeps, or is about to, and so must be woken.
-    sleeps: AtomicBool,
+    /// Whether it parks, or is about to, and so must be woken.
+    is_blocked: AtomicBool,
     is_ending: AtomicBool,
     /// Threads of the rank that wait and so advance all operations.
     waiting: AtomicU32,
 }
 
 impl ProgressThread {
-    pub(super) fn new(habits: ProgressConfig, ranks: usize, cores: usize) -> ProgressThread {
-        let has_core = habits.helper_has_core(ranks, cores);
+    pub(super) fn new(
+        progress_config: ProgressConfig,
+        ranks: usize,
+        cores: usize,
+    ) -> ProgressThread {
+        let has_core = progress_config.helper_has_core(ranks, cores);
         ProgressThread {
-            is_constant: habits.has_helper,
-            linger: if has_core { SPIN_BEFORE_SLEEP } else { Duration::ZERO },
+            is_constant: progress_config.has_helper,
+            poll_before_park: if has_core { SPIN_BEFORE_PARK } else { Duration::ZERO },
             idle: Mutex::new(()),
             called: Condvar::new(),
             is_parked: AtomicBool::new(false),
-            sleeps: AtomicBool::new(false),
+            is_blocked: AtomicBool::new(false),
             is_ending: AtomicBool::new(false),
             waiting: AtomicU32::new(0),
         }
@@ -100,7 +104,7 @@ impl ProgressThread {
     pub(super) fn call(&self) {
         self.is_parked.store(false, Ordering::Release);
         fence(Ordering::SeqCst);
-        if self.sleeps.load(Ordering::Relaxed) {
+        if self.is_blocked.load(Ordering::Relaxed) {
             // Either the thread has not checked yet, or it waits already.
             drop(self.idle.lock().unwrap_or_else(PoisonError::into_inner));
             self.called.notify_one();
@@ -113,22 +117,22 @@ impl ProgressThread {
         self.call();
     }
 
-    /// Waits until the thread is called: it polls as long as it may, and then sleeps.
-    fn await_call(&self) {
+    /// Waits until the thread is called: it polls as long as it may, and then parks.
+    fn wait_for_call(&self) {
         let since = Instant::now();
-        while since.elapsed() < self.linger {
+        while since.elapsed() < self.poll_before_park {
             if !self.is_parked.load(Ordering::Acquire) {
                 return;
             }
             (0..PAUSES_PER_POLL).for_each(|_| std::hint::spin_loop());
         }
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        self.sleeps.store(true, Ordering::Relaxed);
+        self.is_blocked.store(true, Ordering::Relaxed);
         fence(Ordering::SeqCst);
         while self.is_parked.load(Ordering::Acquire) && !self.is_ending.load(Ordering::Acquire) {
             idle = self.called.wait(idle).unwrap_or_else(PoisonError::into_inner);
         }
-        self.sleeps.store(false, Ordering::Relaxed);
+        self.is_blocked.store(false, Ordering::Relaxed);
     }
 }
 
@@ -137,7 +141,7 @@ pub(super) struct Stay<'a>(&'a Shared);
 
 impl Drop for Stay<'_> {
     fn drop(&mut self) {
-        if self.0.aid.waiting.fetch_sub(1, Ordering::Relaxed) == 1 {
+        if self.0.progress.waiting.fetch_sub(1, Ordering::Relaxed) == 1 {
             // Unlocking the engine calls the progress thread, if that has become necessary.
             drop(self.0.free_engine());
         }
@@ -161,7 +165,7 @@ impl RankContext {
             let source = io::Error::from_raw_os_error(refusal.raw_os_error().unwrap_or_default());
             return Err(motet_fabric::Error::System { what, source }.into());
         }
-        self.shared.aid.call();
+        self.shared.progress.call();
         Ok(())
     }
 }
@@ -170,8 +174,8 @@ impl Shared {
     /// Tells a progress thread that serves all operations that a thread of this rank waits.
     #[inline]
     pub(super) fn stay(&self) -> Option<Stay<'_>> {
-        self.aid.is_constant.then(|| {
-            self.aid.waiting.fetch_add(1, Ordering::Relaxed);
+        self.progress.is_constant.then(|| {
+            self.progress.waiting.fetch_add(1, Ordering::Relaxed);
             Stay(self)
         })
     }
@@ -185,50 +189,51 @@ impl Shared {
     }
 
     /// Waits until the thread has something to do or is to end.
-    fn park(&self) {
-        let aid = &self.aid;
+    fn wait_for_work(&self) {
+        let progress = &self.progress;
         loop {
             let engine = self.engine.lock().expect("the helper is in no operator");
-            let is_idle = !aid.is_ending.load(Ordering::Acquire) && !aid.has_work(&engine);
-            aid.is_parked.store(is_idle, Ordering::Relaxed);
+            let is_idle =
+                !progress.is_ending.load(Ordering::Acquire) && !progress.has_work(&engine);
+            progress.is_parked.store(is_idle, Ordering::Relaxed);
             drop(engine);
             if !is_idle {
                 return;
             }
-            aid.await_call();
+            progress.wait_for_call();
         }
     }
 
     /// Advances the engine while that is needed, and is parked otherwise.
     fn serve(&self) {
-        let aid = &self.aid;
+        let progress = &self.progress;
         loop {
-            self.park();
-            if aid.is_ending.load(Ordering::Acquire) {
+            self.wait_for_work();
+            if progress.is_ending.load(Ordering::Acquire) {
                 return;
             }
-            if self.linger() {
+            if self.poll_before_park() {
                 continue;
             }
-            self.sleep(SLEEP_MAX, |engine| {
+            self.park(PARK_MAX, |engine| {
                 let moved = engine.progress_thoroughly();
                 if engine.failure().is_some() {
                     engine.wake_all();
                 }
-                moved || aid.is_ending.load(Ordering::Acquire) || !aid.has_work(engine)
+                moved || progress.is_ending.load(Ordering::Acquire) || !progress.has_work(engine)
             });
         }
     }
 
-    /// Polls for a while, if the thread has a core to itself. Returns whether it need not sleep.
-    fn linger(&self) -> bool {
+    /// Polls for a while, if the thread has a core to itself. Returns whether it need not park.
+    fn poll_before_park(&self) -> bool {
         let mut since = Instant::now();
-        while since.elapsed() < self.aid.linger {
+        while since.elapsed() < self.progress.poll_before_park {
             let mut engine = self.engine();
             if engine.progress() {
                 since = Instant::now();
             }
-            if !self.aid.has_work(&engine) || self.aid.is_ending.load(Ordering::Acquire) {
+            if !self.progress.has_work(&engine) || self.progress.is_ending.load(Ordering::Acquire) {
                 return true;
             }
             drop(engine);

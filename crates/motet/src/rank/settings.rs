@@ -77,7 +77,7 @@ pub struct Settings {
     /// The file to which wisdom is saved.
     pub(crate) save: Option<PathBuf>,
     pub(crate) nodes: Nodes,
-    pub(crate) habits: ProgressConfig,
+    pub(crate) progress_config: ProgressConfig,
     /// How many ranks that are threads share memory, if not all.
     pub(crate) ranks_per_segment: Option<NonZeroUsize>,
 }
@@ -133,7 +133,7 @@ impl Settings {
         if let Some(share) = bootstrap::ranks_per_segment().map_err(ErrorKind::from)? {
             settings = settings.ranks_per_segment(share);
         }
-        settings.habits.waiting = match env::var(WAIT).as_deref() {
+        settings.progress_config.waiting = match env::var(WAIT).as_deref() {
             Err(_) | Ok("" | "auto") => Waiting::Auto,
             Ok("spin") => Waiting::Spin,
             Ok("yield") => Waiting::Yield,
@@ -285,7 +285,7 @@ impl Settings {
     /// ranks.
     #[must_use]
     pub fn waiting(mut self, waiting: Waiting) -> Settings {
-        self.habits.waiting = waiting;
+        self.progress_config.waiting = waiting;
         self
     }
 
@@ -302,7 +302,7 @@ impl Settings {
     /// operations cost what they did.
     #[must_use]
     pub fn progress_thread(mut self) -> Settings {
-        self.habits.has_helper = true;
+        self.progress_config.has_helper = true;
         self
     }
 

@@ -36,11 +36,11 @@ const OVERSUBSCRIBED_AWAKE_MIN: Duration = Duration::from_millis(10);
 /// so many ranks each are slower than if they park.
 const RANKS_PER_FREE_CORE_MAX: usize = 4;
 /// A parked rank wakes up at least this often; if all goes well, it finds nothing.
-pub(super) const SLEEP_MAX: Duration = Duration::from_secs(1);
+pub(super) const PARK_MAX: Duration = Duration::from_secs(1);
 /// A parked rank with peers on other hosts wakes up after such times, the sooner the less it has
 /// waited: the network rings no doorbell.
-const REMOTE_SLEEP_MIN: Duration = Duration::from_micros(50);
-const REMOTE_SLEEP_MAX: Duration = Duration::from_millis(1);
+const REMOTE_PARK_MIN: Duration = Duration::from_micros(50);
+const REMOTE_PARK_MAX: Duration = Duration::from_millis(1);
 /// Like [`OVERSUBSCRIBED_AWAKE_MIN`] for a rank that waits for ranks on other hosts, which polls
 /// all the time and yields between polls. If one of them parks, the others wait for it, too, and
 /// park in turn.
@@ -76,7 +76,7 @@ pub(super) struct WaitPolicy {
     burst: u32,
     spin: Duration,
     /// How long to spin without yielding.
-    impolite: Duration,
+    spin_before_yield: Duration,
     /// The least number of yields before parking, if any.
     yields: u32,
     /// The least time of yielding before parking, if any.
@@ -85,13 +85,13 @@ pub(super) struct WaitPolicy {
     /// often polls too early, and messages for later that it takes in meanwhile are copied once
     /// more.
     pub(super) turns: u32,
-    sleeps: bool,
+    parks: bool,
     /// Whether there are more ranks than cores.
     pub(super) shares_cores: bool,
     /// Whether it parks rather than yield its core to foreign threads. Not where each rank has a
     /// core: a foreign thread there gets its fair share in any case, and while it runs no wake-up
     /// brings the rank back sooner.
-    minds_others: bool,
+    parks_when_contended: bool,
     /// Whether the scheduler shares out the cores between groups of the ranks: then a yield does
     /// not lead from rank to rank.
     spans_groups: bool,
@@ -112,13 +112,13 @@ impl WaitPolicy {
             looks: 200,
             burst: 32,
             spin: SPIN_MAX,
-            impolite: SPIN_BEFORE_YIELD,
+            spin_before_yield: SPIN_BEFORE_YIELD,
             yields: 4,
             awake: Duration::ZERO,
             turns: 0,
-            sleeps: true,
+            parks: true,
             shares_cores: ranks > cores,
-            minds_others: false,
+            parks_when_contended: false,
             spans_groups: false,
         };
         let sharing = WaitPolicy {
@@ -128,19 +128,26 @@ impl WaitPolicy {
             yields: 32,
             awake: OVERSUBSCRIBED_AWAKE_MIN,
             turns: 16,
-            minds_others: true,
+            parks_when_contended: true,
             ..spinning
         };
         match waiting {
             Waiting::Auto if ranks <= cores => spinning,
             Waiting::Auto => sharing,
             Waiting::Spin => {
-                let impolite = if ranks <= cores { THOROUGH_PERIOD } else { SPIN_BEFORE_YIELD };
-                WaitPolicy { spin: THOROUGH_PERIOD, impolite, yields: 0, sleeps: false, ..spinning }
+                let spin_before_yield =
+                    if ranks <= cores { THOROUGH_PERIOD } else { SPIN_BEFORE_YIELD };
+                WaitPolicy {
+                    spin: THOROUGH_PERIOD,
+                    spin_before_yield,
+                    yields: 0,
+                    parks: false,
+                    ..spinning
+                }
             }
             Waiting::Yield => {
-                let patience = WaitPolicy { yields: 100, awake: Duration::ZERO, ..sharing };
-                WaitPolicy { sleeps: false, minds_others: false, ..patience }
+                let policy = WaitPolicy { yields: 100, awake: Duration::ZERO, ..sharing };
+                WaitPolicy { parks: false, parks_when_contended: false, ..policy }
             }
             Waiting::Sleep => WaitPolicy { yields: 0, turns: 0, ..sharing },
         }
@@ -153,17 +160,17 @@ impl WaitPolicy {
 
     /// The policy for a rank that may wait for ranks on other hosts: each poll costs a system call,
     /// and parking is a matter of time only.
-    pub(super) fn wired(self) -> WaitPolicy {
+    pub(super) fn with_remote(self) -> WaitPolicy {
         if self.spin.is_zero() && self.yields == 0 {
-            return self; // it is to sleep at once
+            return self; // it is to park at once
         }
         let (looks, burst, awake) = (self.looks.min(32), self.burst.min(4), Duration::ZERO);
-        let (impolite, spin) = if self.spin.is_zero() {
+        let (spin_before_yield, spin) = if self.spin.is_zero() {
             (Duration::ZERO, REMOTE_OVERSUBSCRIBED_SPIN)
         } else {
-            (self.impolite, self.spin)
+            (self.spin_before_yield, self.spin)
         };
-        WaitPolicy { looks, burst, impolite, turns: 0, spin, awake, ..self }
+        WaitPolicy { looks, burst, spin_before_yield, turns: 0, spin, awake, ..self }
     }
 }
 
@@ -195,7 +202,7 @@ impl RankContext {
 
     fn wait_with<T>(&self, ids: &[Id], mut ready: impl FnMut(&mut Engine) -> Option<T>) -> T {
         let _here = self.shared.stay();
-        let ended = self.shared.poll_for(self.shared.patience.burst, &mut ready);
+        let ended = self.shared.poll_for(self.shared.policy.burst, &mut ready);
         ended.unwrap_or_else(|| self.wait_on(ids, &mut ready))
     }
 
@@ -206,22 +213,26 @@ impl RankContext {
         let shared = &self.shared;
         let (begun, mut reported) = (Instant::now(), Duration::ZERO);
         let hang = self.watch.hang;
-        let limit = hang.map_or(SLEEP_MAX, |hang| hang.min(SLEEP_MAX));
+        let limit = hang.map_or(PARK_MAX, |hang| hang.min(PARK_MAX));
         let mut is_news = true;
         let ended = loop {
-            let patience = shared.patience_now();
-            if is_news && let Some(ended) = shared.spin_and_yield(patience, ready) {
+            let policy = shared.policy_now();
+            if is_news && let Some(ended) = shared.spin_and_yield(policy, ready) {
                 break ended;
             }
             let moves = self.engine().moves();
-            let limit = if shared.is_wired { limit.min(nap_time(begun.elapsed())) } else { limit };
-            if let Some(ended) = shared.park_or_poll(patience, limit, ready) {
+            let limit = if shared.has_remote {
+                limit.min(remote_park_time(begun.elapsed()))
+            } else {
+                limit
+            };
+            if let Some(ended) = shared.park_or_poll(policy, limit, ready) {
                 break ended;
             }
             // After a spurious wake-up, park again without spinning. Worlds with remote peers poll
             // instead: the network rings no doorbell.
-            let sleeps = patience.sleeps && !shared.is_wired;
-            is_news = !sleeps || self.engine().moves() != moves;
+            let parks = policy.parks && !shared.has_remote;
+            is_news = !parks || self.engine().moves() != moves;
             let waited = begun.elapsed();
             if hang.is_some_and(|hang| waited >= reported + hang) {
                 reported = waited;
@@ -236,47 +247,47 @@ impl RankContext {
 impl Shared {
     /// The wait policy at the present contention.
     #[inline(never)]
-    fn patience_now(&self) -> WaitPolicy {
-        let patience = self.patience;
-        if !self.may_have_to_sleep() {
-            return patience;
+    fn policy_now(&self) -> WaitPolicy {
+        let policy = self.policy;
+        if !self.may_have_to_park() {
+            return policy;
         }
-        match (self.is_to_sleep(), self.is_wired) {
-            (true, false) => WaitPolicy { spin: Duration::ZERO, yields: 0, ..patience },
+        match (self.is_to_park(), self.has_remote) {
+            (true, false) => WaitPolicy { spin: Duration::ZERO, yields: 0, ..policy },
             (false, false) if self.segment.is_contended() => {
-                WaitPolicy { awake: patience.awake.min(CONTENDED_AWAKE_MAX), ..patience }
+                WaitPolicy { awake: policy.awake.min(CONTENDED_AWAKE_MAX), ..policy }
             }
             // No doorbell would ring for a remote message: yield after each poll.
-            (true, true) => WaitPolicy { burst: 1, impolite: Duration::ZERO, ..patience },
-            (false, _) => patience,
+            (true, true) => WaitPolicy { burst: 1, spin_before_yield: Duration::ZERO, ..policy },
+            (false, _) => policy,
         }
     }
 
     /// Whether this rank waits among foreign threads or ranks of other scheduling groups, so that a
     /// yield may give its core to a thread that computes.
-    fn may_have_to_sleep(&self) -> bool {
-        let WaitPolicy { minds_others, spans_groups, .. } = self.patience;
-        minds_others && (spans_groups || self.segment.is_contended())
+    fn may_have_to_park(&self) -> bool {
+        let WaitPolicy { parks_when_contended, spans_groups, .. } = self.policy;
+        parks_when_contended && (spans_groups || self.segment.is_contended())
     }
 
     /// Whether parking is faster than yielding. It is for a rank that computes for long between its
     /// waits, and on a core where a foreign thread would run for a whole time slice after a yield.
     /// A rank that computes little moves to a core without foreign load, if there is one.
     #[inline(never)] // each kind of wait has a copy of what calls it
-    pub(super) fn is_to_sleep(&self) -> bool {
-        if !self.may_have_to_sleep() {
+    pub(super) fn is_to_park(&self) -> bool {
+        if !self.may_have_to_park() {
             return false;
         }
         self.behaviour.granularity.wait_begins(now());
         !self.behaviour.granularity.is_below(self.fine_ns())
-            || (self.segment.is_contended_here() && !self.placement.leave_contended_core())
+            || (self.segment.is_contended_here() && !self.affinity.leave_contended_core())
     }
 
     /// A rank that computes for less than this many nanoseconds between two waits is faster if it
     /// yields. The scheduler does not follow a yield from one of its groups to another: there a
     /// rank may have to wait until all others of its core have computed.
     fn fine_ns(&self) -> u64 {
-        if !self.patience.spans_groups {
+        if !self.policy.spans_groups {
             return FINE_NS;
         }
         let ranks = self.segment.ranks_per_free_core();
@@ -287,7 +298,7 @@ impl Shared {
     /// Called at the end of a wait that took longer than the first polls.
     #[inline(never)]
     fn note_end_of_wait(&self) {
-        if self.may_have_to_sleep() {
+        if self.may_have_to_park() {
             self.behaviour.granularity.wait_ends(now());
         }
     }
@@ -296,7 +307,7 @@ impl Shared {
     pub(super) fn yield_core(&self) -> u64 {
         let turn = self.segment.give_way();
         if turn.is_of_another() && !self.segment.is_contended() {
-            self.placement.spread();
+            self.affinity.spread();
         }
         turn.ended
     }
@@ -308,13 +319,13 @@ impl Shared {
         own: usize,
         mut ended: impl FnMut(&mut Engine, u32) -> Option<T>,
     ) -> Option<T> {
-        for turn in 1..=self.patience.turns {
-            if self.is_to_sleep() {
+        for turn in 1..=self.policy.turns {
+            if self.is_to_park() {
                 return None;
             }
             self.yield_core();
             let mut engine = self.engine();
-            let ended = ended(&mut engine, self.patience.looks);
+            let ended = ended(&mut engine, self.policy.looks);
             if ended.is_some() {
                 self.note_end_of_wait();
                 return ended;
@@ -325,23 +336,23 @@ impl Shared {
     }
 
     /// Polls as long as that is better than parking.
-    fn spin_and_yield<T>(&self, patience: WaitPolicy, ready: &mut Ready<'_, T>) -> Option<T> {
-        if !patience.spin.is_zero()
-            && let Some(ended) = self.spin(patience, ready)
+    fn spin_and_yield<T>(&self, policy: WaitPolicy, ready: &mut Ready<'_, T>) -> Option<T> {
+        if !policy.spin.is_zero()
+            && let Some(ended) = self.spin(policy, ready)
         {
             return Some(ended);
         }
-        if patience.yields > 0 { self.look_between_yields(patience, ready) } else { None }
+        if policy.yields > 0 { self.look_between_yields(policy, ready) } else { None }
     }
 
     /// Yields as often and as long as the policy says, and polls in between.
-    fn look_between_yields<T>(&self, patience: WaitPolicy, ready: &mut Ready<'_, T>) -> Option<T> {
-        let (begun, awake) = (now(), patience.awake.as_nanos() as u64);
+    fn look_between_yields<T>(&self, policy: WaitPolicy, ready: &mut Ready<'_, T>) -> Option<T> {
+        let (begun, awake) = (now(), policy.awake.as_nanos() as u64);
         let (mut yields, mut waited, mut ended) = (0, 0, None);
-        while ended.is_none() && (yields < patience.yields || waited < awake) {
+        while ended.is_none() && (yields < policy.yields || waited < awake) {
             (yields, waited) = (yields + 1, self.yield_core().saturating_sub(begun));
             ended = self.poll_for(1, ready);
-            if patience.minds_others && self.is_to_sleep_now(waited) {
+            if policy.parks_when_contended && self.is_to_park_now(waited) {
                 break;
             }
         }
@@ -351,21 +362,21 @@ impl Shared {
     /// Whether a rank that has waited for so many nanoseconds does better to park than to yield
     /// again.
     #[inline(never)]
-    fn is_to_sleep_now(&self, waited: u64) -> bool {
+    fn is_to_park_now(&self, waited: u64) -> bool {
         if waited >= LONG_WAIT_NS {
             self.segment.note_long_wait(waited);
         }
         let is_long = waited >= CONTENDED_AWAKE_MAX.as_nanos() as u64;
-        self.is_to_sleep() || (is_long && self.segment.is_contended())
+        self.is_to_park() || (is_long && self.segment.is_contended())
     }
 
     /// Polls until nothing has moved for the spin time of the policy.
-    fn spin<T>(&self, patience: WaitPolicy, ready: &mut Ready<'_, T>) -> Option<T> {
-        let WaitPolicy { burst, spin, impolite, .. } = patience;
+    fn spin<T>(&self, policy: WaitPolicy, ready: &mut Ready<'_, T>) -> Option<T> {
+        let WaitPolicy { burst, spin, spin_before_yield, .. } = policy;
         let (mut flow, mut ended) = (ProgressMeter::new(&self.engine()), None);
         let mut begun = Instant::now();
         while ended.is_none() && begun.elapsed() < spin {
-            if begun.elapsed() >= impolite {
+            if begun.elapsed() >= spin_before_yield {
                 self.yield_core();
             }
             ended = self.poll_for(burst, ready);
@@ -380,7 +391,7 @@ impl Shared {
     /// after `limit`.
     fn park_or_poll<T>(
         &self,
-        patience: WaitPolicy,
+        policy: WaitPolicy,
         limit: Duration,
         ready: &mut Ready<'_, T>,
     ) -> Option<T> {
@@ -390,8 +401,8 @@ impl Shared {
             ended = ready(engine);
             moved || ended.is_some()
         };
-        if patience.sleeps {
-            self.sleep(limit, news);
+        if policy.parks {
+            self.park(limit, news);
         } else {
             let mut news = news;
             news(&mut self.engine());
@@ -418,11 +429,11 @@ impl Shared {
 
     /// Parks until the doorbell rings or the limit passes, unless `news` finds something first; see
     /// the documentation of [`crate::rank`].
-    pub(super) fn sleep(&self, limit: Duration, news: impl FnOnce(&mut Engine) -> bool) {
+    pub(super) fn park(&self, limit: Duration, news: impl FnOnce(&mut Engine) -> bool) {
         self.engine().sleepers += 1;
-        let limit = if self.is_wired { limit.min(REMOTE_SLEEP_MAX) } else { limit };
+        let limit = if self.has_remote { limit.min(REMOTE_PARK_MAX) } else { limit };
         let doorbell = self.segment.doorbell(self.me);
-        doorbell.sleep(limit, || news(&mut self.engine()));
+        doorbell.park(limit, || news(&mut self.engine()));
         self.segment.note_rank_here();
         self.engine().sleepers -= 1;
     }
@@ -457,6 +468,6 @@ impl ProgressMeter {
 }
 
 /// How long to park after waiting for so long, where no doorbell rings.
-fn nap_time(waited: Duration) -> Duration {
-    (waited / 8).clamp(REMOTE_SLEEP_MIN, REMOTE_SLEEP_MAX)
+fn remote_park_time(waited: Duration) -> Duration {
+    (waited / 8).clamp(REMOTE_PARK_MIN, REMOTE_PARK_MAX)
 }

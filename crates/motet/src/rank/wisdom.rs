@@ -84,7 +84,7 @@ impl Source {
         };
         let problem = problem.or_else(|| passed_over(&text));
         let place = if is_file { format!("{}: ", value.display()) } else { String::new() };
-        let remark = problem.map(|problem| format!("{}: {place}{problem}", crate::WISDOM));
+        let remark = problem.map(|problem| format!("{}: {place}{problem}", crate::env::WISDOM));
         Source { text, is_file, remark }
     }
 }

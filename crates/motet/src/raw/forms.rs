@@ -28,9 +28,9 @@ impl Collective<'_> {
     pub unsafe fn run<'on>(&self, on: impl Into<CommRef<'on>>) -> Result<()> {
         let on = on.into();
         let (communicator, known) = (on.communicator(), self.known(on));
-        let again =
-            known.as_ref().and_then(|known| communicator.blocking_again(self.kind(), known));
-        if let Some(ended) = again {
+        let replayed =
+            known.as_ref().and_then(|known| communicator.replay_blocking(self.kind(), known));
+        if let Some(ended) = replayed {
             return ended;
         }
         // SAFETY: passed on.
@@ -66,8 +66,9 @@ impl Collective<'_> {
     pub unsafe fn start<'on>(&self, on: impl Into<CommRef<'on>>) -> Result<Request<()>> {
         let on = on.into();
         let (communicator, known) = (on.communicator(), self.known(on));
-        let again = known.as_ref().and_then(|known| communicator.start_again(self.kind(), known));
-        if let Some(request) = again {
+        let replayed =
+            known.as_ref().and_then(|known| communicator.replay_nonblocking(self.kind(), known));
+        if let Some(request) = replayed {
             return Ok(request);
         }
         // SAFETY: passed on.
@@ -133,8 +134,9 @@ impl Collective<'_> {
         Ok(())
     }
 
-    /// Makes the persistent form. For a reduction, the hint [`DETERMINISTIC`](crate::DETERMINISTIC)
-    /// has an effect; all ranks must give the same value.
+    /// Makes the persistent form. For a reduction, the hint
+    /// [`DETERMINISTIC`](crate::hint::DETERMINISTIC) has an effect; all ranks must give the same
+    /// value.
     ///
     /// # Safety
     /// As [`Collective::run`], in each run from its start until it is complete. Between the runs,

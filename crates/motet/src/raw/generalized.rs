@@ -112,6 +112,6 @@ impl CompletionHook for Shared {
 pub fn grequest_start(rank: &Communicator, callbacks: Callbacks) -> Request {
     let id = rank.core().engine().start_generalized();
     let account = Account { callbacks: Some(callbacks), ..Account::default() };
-    let flight = OpHandle::new(rank.origin("grequest_start"), id, false);
-    Request::generalized(flight, Arc::new(Shared(Mutex::new(account))))
+    let handle = OpHandle::new(rank.origin("grequest_start"), id, false);
+    Request::generalized(handle, Arc::new(Shared(Mutex::new(account))))
 }

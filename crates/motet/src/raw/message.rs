@@ -233,8 +233,8 @@ impl Incoming<'_> {
         // SAFETY: passed on.
         let ready = unsafe { self.transfer("recv_init", comm) }?;
         // SAFETY: passed on.
-        let flight = unsafe { comm.store_message("recv_init", ready, Posting::AtStart) };
-        flight.map(Request::stored)
+        let handle = unsafe { comm.store_message("recv_init", ready, Posting::AtStart) };
+        handle.map(Request::stored)
     }
 
     /// # Safety
@@ -258,8 +258,8 @@ impl Message {
     /// As [`Message::mrecv`].
     pub unsafe fn mrecv_data(self, data: TypedBuffer<'_>) -> Result<Status> {
         // SAFETY: passed on: this waits until the operation is over.
-        let flight = unsafe { self.begin_data("mrecv", data) }?;
-        conclude(flight)
+        let handle = unsafe { self.begin_data("mrecv", data) }?;
+        conclude(handle)
     }
 
     /// Nonblocking [`mrecv_data`](Message::mrecv_data). (`MPI_Imrecv`)
@@ -271,8 +271,8 @@ impl Message {
     /// The arguments violate the standard; the message is lost then.
     pub unsafe fn imrecv_data(self, data: TypedBuffer<'_>) -> Result<Request> {
         // SAFETY: passed on.
-        let flight = unsafe { self.begin_data("imrecv", data) }?;
-        Ok(Request::message_or_collective(flight, Box::new(()), State::Once))
+        let handle = unsafe { self.begin_data("imrecv", data) }?;
+        Ok(Request::message_or_collective(handle, Box::new(()), State::Once))
     }
 
     /// # Safety
@@ -295,8 +295,8 @@ impl Communicator {
         let (transfer, staging) = ready;
         // SAFETY: passed on.
         let id = unsafe { self.begin_transfer(call, &transfer, staging) }?;
-        let flight = OpHandle::new(self.origin(call), id, false);
-        Ok(Request::of_message(flight, !matches!(transfer, Transfer::Send(..))))
+        let handle = OpHandle::new(self.origin(call), id, false);
+        Ok(Request::of_message(handle, !matches!(transfer, Transfer::Send(..))))
     }
 
     /// # Safety
@@ -326,9 +326,9 @@ impl<'on> CommRef<'on> {
 }
 
 /// Waits until a receive is complete, and returns its status.
-pub(super) fn conclude(mut flight: OpHandle) -> Result<Status> {
-    let received = flight.wait()?;
-    Ok(Status::of_receive(&flight.origin, received))
+pub(super) fn conclude(mut handle: OpHandle) -> Result<Status> {
+    let received = handle.wait()?;
+    Ok(Status::of_receive(&handle.origin, received))
 }
 
 const SEND_BUFFER: &str = "send buffer";

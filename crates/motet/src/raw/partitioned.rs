@@ -104,16 +104,16 @@ impl Communicator {
         parts: usize,
     ) -> Result<Request> {
         // SAFETY: passed on.
-        let flight = unsafe { self.store_message(call, ready, posting) }?;
+        let handle = unsafe { self.store_message(call, ready, posting) }?;
         let parts = Partitions(Arc::new(Shared {
-            origin: flight.origin.again(),
-            id: flight.id,
+            origin: handle.origin.duplicate(),
+            id: handle.id,
             posting,
             run: AtomicU32::new(0),
             missing: AtomicUsize::new(0),
             ready: (0..parts).map(|_| AtomicU32::new(0)).collect(),
         }));
-        Ok(Request::in_parts(flight, parts))
+        Ok(Request::in_parts(handle, parts))
     }
 }
 

@@ -49,7 +49,7 @@ impl CallKey {
         if sent == received && !sent.is_null() {
             return None;
         }
-        let selection = communicator.selection_again()?;
+        let selection = communicator.replay_selection()?;
         let [items_sent, items_received] = self.counts;
         let signature = CallSignature {
             context: communicator.context(ContextKind::Collective),
@@ -68,7 +68,7 @@ impl CallKey {
     /// As [`Collective::run`], of the collective that this key describes.
     #[inline]
     pub unsafe fn run(&self, communicator: &Communicator) -> Option<Result<()>> {
-        communicator.blocking_again(self.kind, &self.known(communicator)?)
+        communicator.replay_blocking(self.kind, &self.known(communicator)?)
     }
 
     /// Replays a nonblocking call that [`Collective::start_keyed`] has stored. `None` if it is not
@@ -78,9 +78,9 @@ impl CallKey {
     /// As [`Collective::start`], of the collective that this key describes.
     #[inline]
     pub unsafe fn start(&self, communicator: &Communicator) -> Option<raw::Request> {
-        Some(match communicator.begin_again(self.kind, &self.known(communicator)?)? {
+        Some(match communicator.replay_one_way(self.kind, &self.known(communicator)?)? {
             StartedCall::Over => const { raw::Request::over(Past::Collective) },
-            StartedCall::UnderWay(flight) => raw::Request::of_collective(flight),
+            StartedCall::UnderWay(handle) => raw::Request::of_collective(handle),
         })
     }
 }

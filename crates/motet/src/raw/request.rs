@@ -43,7 +43,7 @@ type Delivery = Box<dyn FnOnce(&OpHandle) + Send>;
 
 /// The operation of a request. Kept small: a program may have a million of them in flight.
 pub(super) struct Inner {
-    flight: OpHandle,
+    handle: OpHandle,
     hold: Hold,
     kind: Kind,
     persistent: bool,
@@ -81,9 +81,9 @@ impl Drop for Inner {
     #[inline]
     fn drop(&mut self) {
         match mem::replace(&mut self.hold, Hold::Nothing) {
-            Hold::Bare if self.flight.is_gone() => {}
-            Hold::Bare => self.flight.release(Box::new(())),
-            Hold::Buffers(keeper) => self.flight.release(keeper),
+            Hold::Bare if self.handle.is_gone() => {}
+            Hold::Bare => self.handle.release(Box::new(())),
+            Hold::Buffers(keeper) => self.handle.release(keeper),
             Hold::Delivery(_) | Hold::Nothing => {}
         }
     }
@@ -91,35 +91,35 @@ impl Drop for Inner {
 
 impl Inner {
     /// Returns the kind of a message or a collective.
-    fn kind(flight: &OpHandle) -> Kind {
-        let mut engine = flight.origin.core.engine();
-        if engine.is_collective(flight.id) {
+    fn kind(handle: &OpHandle) -> Kind {
+        let mut engine = handle.origin.core.engine();
+        if engine.is_collective(handle.id) {
             return Kind::Collective;
         }
         // Of one whose outcome is here already, only that of a receive is of interest.
-        match engine.receives_nothing(flight.id) {
+        match engine.receives_nothing(handle.id) {
             true => Kind::Send,
             false => Kind::Receive,
         }
     }
 
     pub(super) fn core(&self) -> &Arc<RankContext> {
-        &self.flight.origin.core
+        &self.handle.origin.core
     }
 
     pub(super) fn id(&self) -> Id {
-        self.flight.id
+        self.handle.id
     }
 
     /// Takes the outcome if the operation is complete.
     pub(super) fn collect(&mut self, engine: &mut Engine) -> bool {
-        self.flight.collect_from(engine)
+        self.handle.collect_from(engine)
     }
 
     /// Waits for about the time that a short message takes. Returns whether the operation is
     /// complete.
     pub(super) fn ends_soon(&mut self) -> bool {
-        self.flight.ends_soon()
+        self.handle.ends_soon()
     }
 
     /// Returns the result of a complete operation.
@@ -127,25 +127,25 @@ impl Inner {
     pub(super) fn tell(&mut self) -> Result<Status> {
         match (&self.hold, &self.kind) {
             (Hold::Delivery(_), _) => self.tell_all(),
-            _ if self.flight.ended_well() => Ok(Status::EMPTY),
-            (_, Kind::Receive) if let Some(received) = self.flight.received() => {
-                Ok(Status::of_receive(&self.flight.origin, received))
+            _ if self.handle.ended_well() => Ok(Status::EMPTY),
+            (_, Kind::Receive) if let Some(received) = self.handle.received() => {
+                Ok(Status::of_receive(&self.handle.origin, received))
             }
             _ => self.tell_all(),
         }
     }
 
     fn tell_all(&mut self) -> Result<Status> {
-        let received = self.flight.result();
+        let received = self.handle.result();
         if matches!(self.hold, Hold::Delivery(_))
             && let Hold::Delivery(deliver) = mem::replace(&mut self.hold, Hold::Nothing)
         {
-            deliver(&self.flight);
+            deliver(&self.handle);
         }
         let received: Received = received?;
         match &self.kind {
             Kind::Receive | Kind::InParts { receives: true, .. } => {
-                Ok(Status::of_receive(&self.flight.origin, received))
+                Ok(Status::of_receive(&self.handle.origin, received))
             }
             Kind::Send if received == CANCELLED => Ok(Status { cancelled: true, ..Status::EMPTY }),
             Kind::Send | Kind::InParts { .. } | Kind::Collective => Ok(Status::EMPTY),
@@ -155,12 +155,12 @@ impl Inner {
 
     /// Passes the error of a callback to the error handler, and returns the result.
     fn brought(&self, error: Error) -> Error {
-        let CallOrigin { home, call } = &self.flight.origin;
+        let CallOrigin { home, call } = &self.handle.origin;
         home.error_of_callback(call, error)
     }
 
     fn error(&self, problem: &str) -> Error {
-        self.flight.origin.error(ErrorKind::of_request(problem))
+        self.handle.origin.error(ErrorKind::of_request(problem))
     }
 }
 
@@ -194,39 +194,39 @@ impl Request {
     ///
     /// The keeper holds the buffers of the operation, if it has any.
     pub(crate) fn message_or_collective(
-        flight: OpHandle,
+        handle: OpHandle,
         keeper: BufferGuard,
         state: State,
     ) -> Request {
-        let kind = Inner::kind(&flight);
-        Request::with(flight, Hold::Buffers(keeper), kind, state)
+        let kind = Inner::kind(&handle);
+        Request::with(handle, Hold::Buffers(keeper), kind, state)
     }
 
     /// Makes a request of a message in flight without buffers.
     #[inline(always)] // as `with`
-    pub(super) fn of_message(flight: OpHandle, receives: bool) -> Request {
+    pub(super) fn of_message(handle: OpHandle, receives: bool) -> Request {
         let kind = if receives { Kind::Receive } else { Kind::Send };
-        Request::with(flight, Hold::Bare, kind, State::Once)
+        Request::with(handle, Hold::Bare, kind, State::Once)
     }
 
     /// Makes a request of a collective in flight that runs once and has no buffers.
     #[inline(always)] // as `with`
-    pub(super) fn of_collective(flight: OpHandle) -> Request {
-        Request::with(flight, Hold::Bare, Kind::Collective, State::Once)
+    pub(super) fn of_collective(handle: OpHandle) -> Request {
+        Request::with(handle, Hold::Bare, Kind::Collective, State::Once)
     }
 
-    pub(super) fn generalized(flight: OpHandle, shared: Arc<Shared>) -> Request {
-        Request::with(flight, Hold::Bare, Kind::Generalized(shared), State::Once)
+    pub(super) fn generalized(handle: OpHandle, shared: Arc<Shared>) -> Request {
+        Request::with(handle, Hold::Bare, Kind::Generalized(shared), State::Once)
     }
 
     /// Makes a request of an inactive persistent message.
-    pub(super) fn stored(flight: OpHandle) -> Request {
-        Request::message_or_collective(flight, Box::new(()), State::Inactive)
+    pub(super) fn stored(handle: OpHandle) -> Request {
+        Request::message_or_collective(handle, Box::new(()), State::Inactive)
     }
 
     /// Makes a request of an inactive partitioned message.
-    pub(super) fn in_parts(flight: OpHandle, parts: Partitions) -> Request {
-        let mut request = Request::stored(flight);
+    pub(super) fn in_parts(handle: OpHandle, parts: Partitions) -> Request {
+        let mut request = Request::stored(handle);
         if let Subject::Operation(inner) = &mut request.0 {
             let receives = matches!(inner.kind, Kind::Receive);
             inner.kind = Kind::InParts { parts, receives };
@@ -237,17 +237,17 @@ impl Request {
     /// Makes a request of a collective in flight that runs once. `deliver` holds its buffers; the
     /// first call that reports the completion calls it.
     pub(crate) fn delivering(
-        flight: OpHandle,
+        handle: OpHandle,
         deliver: impl FnOnce(&OpHandle) + Send + 'static,
     ) -> Request {
         let hold = Hold::Delivery(Box::new(deliver));
-        Request::with(flight, hold, Kind::Collective, State::Once)
+        Request::with(handle, hold, Kind::Collective, State::Once)
     }
 
     #[inline(always)] // a request that is moved is read before it has been written
-    fn with(flight: OpHandle, hold: Hold, kind: Kind, state: State) -> Request {
+    fn with(handle: OpHandle, hold: Hold, kind: Kind, state: State) -> Request {
         let (persistent, active) = (state != State::Once, state != State::Inactive);
-        let inner = Inner { flight, hold, kind, persistent, active };
+        let inner = Inner { handle, hold, kind, persistent, active };
         Request(Subject::Operation(inner))
     }
 
@@ -264,7 +264,7 @@ impl Request {
 
     /// Returns the name of the call that made it; `None` if it has no operation.
     pub fn call(&self) -> Option<&'static str> {
-        self.inner().map(|inner| inner.flight.origin.call)
+        self.inner().map(|inner| inner.handle.origin.call)
     }
 
     /// Returns whether it is persistent: its operation can be started repeatedly.
@@ -300,7 +300,7 @@ impl Request {
     /// [`Persistent::explain`](crate::Persistent::explain). For other operations and the null
     /// request, the text says that there is nothing to explain.
     pub fn explain(&self) -> String {
-        let explain = |inner: &Inner| inner.flight.explain();
+        let explain = |inner: &Inner| inner.handle.explain();
         self.inner().map_or_else(|| "no operation".to_owned(), explain)
     }
 
@@ -311,7 +311,7 @@ impl Request {
     pub fn start(&mut self) -> Result<()> {
         self.check_start()?;
         let inner = self.inner_mut().expect("checked");
-        inner.flight.start()?;
+        inner.handle.start()?;
         inner.active = true;
         if let Kind::InParts { parts, .. } = &inner.kind {
             parts.begin();
@@ -337,7 +337,7 @@ impl Request {
     /// The error of the operation, which counts as completed then.
     pub fn wait(&mut self) -> Result<Status> {
         if let Some(inner) = self.active() {
-            inner.flight.await_end()?;
+            inner.handle.await_end()?;
         }
         self.conclude()
     }
@@ -349,9 +349,9 @@ impl Request {
     /// As [`Request::wait`].
     pub fn test(&mut self) -> Result<Option<Status>> {
         if let Some(inner) = self.active()
-            && !inner.flight.look()
+            && !inner.handle.look()
         {
-            return inner.flight.not_yet();
+            return inner.handle.not_yet();
         }
         self.conclude().map(Some)
     }
@@ -363,7 +363,7 @@ impl Request {
     /// As [`Request::wait`].
     pub fn get_status(&mut self) -> Result<Option<Status>> {
         let Some(inner) = self.active() else { return Ok(Some(Status::EMPTY)) };
-        if inner.flight.look() { inner.tell().map(Some) } else { inner.flight.not_yet() }
+        if inner.handle.look() { inner.tell().map(Some) } else { inner.handle.not_yet() }
     }
 
     /// Frees the request. A message in flight goes on, and the library holds its buffers until it
@@ -382,8 +382,8 @@ impl Request {
                 if inner.core().watch().check && !inner.persistent {
                     return Err(inner.error(NEVER_FREED));
                 }
-                if !inner.flight.collect() {
-                    inner.flight.refuse_operator()?;
+                if !inner.handle.collect() {
+                    inner.handle.refuse_operator()?;
                     return Err(inner.error(NOT_TO_FREE));
                 }
             }
@@ -417,7 +417,7 @@ impl Request {
             Kind::Collective => Err(inner.error(NOT_TO_CANCEL)),
             _ if !inner.active => Err(inner.error(INACTIVE)),
             Kind::Generalized(shared) => shared.cancel().map_err(|error| inner.brought(error)),
-            Kind::Send | Kind::Receive | Kind::InParts { .. } => inner.flight.cancel(),
+            Kind::Send | Kind::Receive | Kind::InParts { .. } => inner.handle.cancel(),
         }
     }
 
@@ -427,7 +427,7 @@ impl Request {
         let inner = self.inner()?;
         match &inner.kind {
             Kind::Generalized(shared) => {
-                Some(Completer::new(inner.core().clone(), inner.flight.id, Some(shared.clone())))
+                Some(Completer::new(inner.core().clone(), inner.handle.id, Some(shared.clone())))
             }
             _ => None,
         }
@@ -459,11 +459,11 @@ impl Request {
     }
 
     fn release(&mut self) -> Result<()> {
-        let Some(Inner { kind: Kind::Generalized(shared), flight, .. }) = self.inner() else {
+        let Some(Inner { kind: Kind::Generalized(shared), handle, .. }) = self.inner() else {
             self.0 = Subject::Nothing;
             return Ok(());
         };
-        let (shared, CallOrigin { home, call }) = (shared.clone(), flight.origin.again());
+        let (shared, CallOrigin { home, call }) = (shared.clone(), handle.origin.duplicate());
         self.0 = Subject::Nothing;
         shared.free().map_err(|error| home.error_of_callback(call, error))
     }
@@ -486,7 +486,7 @@ impl fmt::Debug for Request {
             Subject::Over(past) => write!(out, "Request({past:?} that is over)"),
             Subject::Operation(inner) => {
                 let state = if inner.active { "active" } else { "inactive" };
-                write!(out, "Request({}, {state})", inner.flight.origin.call)
+                write!(out, "Request({}, {state})", inner.handle.origin.call)
             }
         }
     }

@@ -49,8 +49,8 @@ impl SendRecv<'_> {
     pub unsafe fn run<'on>(&self, on: impl Into<CommRef<'on>>) -> Result<Status> {
         let comm = on.into().messages();
         // SAFETY: passed on: this waits until the operation is over.
-        let flight = unsafe { self.begin("sendrecv", comm) }?;
-        conclude(flight)
+        let handle = unsafe { self.begin("sendrecv", comm) }?;
+        conclude(handle)
     }
 
     /// Starts the nonblocking form: one request for the send and the receive, whose status is that
@@ -63,8 +63,8 @@ impl SendRecv<'_> {
     /// The arguments violate the standard.
     pub unsafe fn start<'on>(&self, on: impl Into<CommRef<'on>>) -> Result<Request> {
         // SAFETY: passed on.
-        let flight = unsafe { self.begin("isendrecv", on.into().messages()) }?;
-        Ok(Request::message_or_collective(flight, Box::new(()), State::Once))
+        let handle = unsafe { self.begin("isendrecv", on.into().messages()) }?;
+        Ok(Request::message_or_collective(handle, Box::new(()), State::Once))
     }
 
     /// # Safety
@@ -102,8 +102,8 @@ impl SendRecvReplace<'_> {
     pub unsafe fn run<'on>(&self, on: impl Into<CommRef<'on>>) -> Result<Status> {
         let comm = on.into().messages();
         // SAFETY: passed on: this waits until the operation is over.
-        let flight = unsafe { self.begin("sendrecv_replace", comm) }?;
-        conclude(flight)
+        let handle = unsafe { self.begin("sendrecv_replace", comm) }?;
+        conclude(handle)
     }
 
     /// Starts the nonblocking form. (`MPI_Isendrecv_replace`)
@@ -115,8 +115,8 @@ impl SendRecvReplace<'_> {
     /// The arguments violate the standard.
     pub unsafe fn start<'on>(&self, on: impl Into<CommRef<'on>>) -> Result<Request> {
         // SAFETY: passed on.
-        let flight = unsafe { self.begin("isendrecv_replace", on.into().messages()) }?;
-        Ok(Request::message_or_collective(flight, Box::new(()), State::Once))
+        let handle = unsafe { self.begin("isendrecv_replace", on.into().messages()) }?;
+        Ok(Request::message_or_collective(handle, Box::new(()), State::Once))
     }
 
     /// # Safety

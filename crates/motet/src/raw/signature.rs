@@ -73,7 +73,7 @@ impl Collective<'_> {
         };
         let (sent, received) = self.sides()?;
         let kind = self.kind();
-        let selection = communicator.selection_again()?;
+        let selection = communicator.replay_selection()?;
         let types = u64::from(sent.datatype) << 16 | u64::from(received.datatype) << 32;
         let own = u64::from(operator) | types;
         let signature = CallSignature {

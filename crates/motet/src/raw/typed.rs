@@ -11,24 +11,24 @@ use crate::data::buffer::{HeldBuffers, StableBuffer};
 
 impl<B: StableBuffer + 'static> From<request::Request<B>> for Request {
     fn from(mut request: request::Request<B>) -> Request {
-        let flight = request.flight.take_over();
+        let handle = request.handle.take_over();
         let parts = request.parts.take().expect("buffers are there until taken");
         // SAFETY: a raw request drops a keeper when its operation is over or gives it to the
         // engine, which does the same; nothing is borrowed.
         let keeper = unsafe { HeldBuffers::<B>::keeper(parts) };
-        Request::message_or_collective(flight, keeper, State::Once)
+        Request::message_or_collective(handle, keeper, State::Once)
     }
 }
 
 impl<B: StableBuffer + 'static> Persistent<B> {
     /// Removes the type from a persistent operation in the given state.
     fn erase(mut self, state: State) -> Request {
-        let flight = self.flight.take_over();
+        let handle = self.handle.take_over();
         let parts = self.parts.take().expect("buffers are there until taken");
         // SAFETY: a raw request gives a keeper to the engine, which drops it when the operation is
         // complete or cancelled; nothing is borrowed.
         let keeper = unsafe { HeldBuffers::<B>::keeper(parts) };
-        Request::message_or_collective(flight, keeper, state)
+        Request::message_or_collective(handle, keeper, state)
     }
 }
 
@@ -63,8 +63,8 @@ impl<C: 'static> CommunicatorRequest<C> {
     /// # Ok::<(), motet::Error>(())
     /// ```
     pub fn into_raw(mut self, deliver: impl FnOnce(C) + Send + 'static) -> Request {
-        let flight = self.id.in_flight().0.take_over();
-        Request::delivering(flight, move |over| {
+        let handle = self.id.in_flight().0.take_over();
+        Request::delivering(handle, move |over| {
             self.id.in_flight().0.end_as(over);
             // The call that asks for the result returns the error.
             if let Ok(communicator) = self.wait() {

@@ -387,11 +387,11 @@ mod tests {
         // SAFETY: see above.
         assert_eq!(unsafe { refused::<u32>(start, 2) }, None);
         // SAFETY: see above.
-        let said = unsafe { refused::<u32>(start.wrapping_add(1), 1) }.unwrap();
-        assert!(said.starts_with("no u32 can lie at 0x"), "{said}");
+        let message = unsafe { refused::<u32>(start.wrapping_add(1), 1) }.unwrap();
+        assert!(message.starts_with("no u32 can lie at 0x"), "{message}");
         // SAFETY: see above.
-        let said = unsafe { refused::<[u32; 0]>(start.wrapping_add(2), 1) };
-        assert!(said.is_some(), "also without bytes");
+        let message = unsafe { refused::<[u32; 0]>(start.wrapping_add(2), 1) };
+        assert!(message.is_some(), "also without bytes");
         // SAFETY: see above.
         assert!(unsafe { refused::<[u32; 0]>(ptr::null(), 1) }.is_some());
         // SAFETY: see above.
@@ -399,7 +399,7 @@ mod tests {
         // SAFETY: see above.
         assert_eq!(unsafe { refused::<bool>([0, 1].as_ptr().cast(), 2) }, None);
         // SAFETY: see above.
-        let said = unsafe { refused::<bool>([0_u8, 7].as_ptr(), 2) }.unwrap();
-        assert_eq!(said, "bytes that are no bool lie in a buffer");
+        let message = unsafe { refused::<bool>([0_u8, 7].as_ptr(), 2) }.unwrap();
+        assert_eq!(message, "bytes that are no bool lie in a buffer");
     }
 }

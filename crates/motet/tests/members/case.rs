@@ -1,6 +1,6 @@
 //! Cases: an operation, the group it is among, and what it leaves open.
 
-use motet::{ENFORCE, Info};
+use motet::{Info, hint::ENFORCE};
 
 use crate::worlds::Random;
 

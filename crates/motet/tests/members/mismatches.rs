@@ -95,7 +95,7 @@ fn members_must_agree_on_the_rest() {
         "allreduce_init(1 × i32, Sum, a",
     ];
     alike(words, |all, zero| {
-        let hint = Info::new().with(motet::DETERMINISTIC, "true");
+        let hint = Info::new().with(motet::hint::DETERMINISTIC, "true");
         all.allreduce_init(vec![1], Sum, if zero { &hint } else { info })?.run()
     });
     // The first of the group sends two, of which the second expects one.

@@ -348,7 +348,7 @@ fn deterministic(world: &World) -> Result<()> {
     let ranks = [4, 0, 3, 1];
     let some = group(world, &ranks);
     let members = world.members(&some)?;
-    let hint = Info::new().with(motet::DETERMINISTIC, "true");
+    let hint = Info::new().with(motet::hint::DETERMINISTIC, "true");
     let apart = world.create(&some)?;
     for count in [1, 40, 5000] {
         let value =

@@ -117,9 +117,9 @@ pub(super) fn build(bundle: Bundle, call: &Call, builder: &mut Builder<'_>) {
     route.hand_over(&outgoing);
     route.send_parcels(&outgoing, &handed);
     within.send(route.builder);
-    for (parcel, landing) in incoming.iter().zip(landed) {
-        if let Some(landing) = landing {
-            route.deal(parcel, &landing);
+    for (parcel, received_blocks) in incoming.iter().zip(landed) {
+        if let Some(received_blocks) = received_blocks {
+            route.deal(parcel, &received_blocks);
         }
     }
 }
@@ -223,14 +223,14 @@ impl Route<'_, '_> {
     fn receive_handed(&mut self, outgoing: &[Parcel]) -> ReceivedBlocks {
         let own = outgoing.iter().filter(|parcel| parcel.sender == self.me);
         let sources = set_of(own.flat_map(Parcel::others));
-        let mut landing = ReceivedBlocks::new();
+        let mut received_blocks = ReceivedBlocks::new();
         for source in sources {
             let blocks = Self::handed(outgoing, source, self.me);
             let area = self.builder.scratch(blocks.values().sum());
             self.builder.recv(source, area);
-            landing.extend(laid_out(blocks, area));
+            received_blocks.extend(laid_out(blocks, area));
         }
-        landing
+        received_blocks
     }
 
     /// Sends own blocks to the ranks that send parcels with them, the next rank first.
@@ -282,18 +282,19 @@ impl Route<'_, '_> {
 
     /// Puts blocks in their places and, at the receiver of the parcel, deals out those of others,
     /// the next rank first.
-    fn deal(&mut self, parcel: &Parcel, landing: &ReceivedBlocks) {
+    fn deal(&mut self, parcel: &Parcel, received_blocks: &ReceivedBlocks) {
         let me = self.me;
         if parcel.receiver == me {
             for (&other, blocks) in parcel.wanted.range(me..).chain(parcel.wanted.range(..me)) {
                 if other != me {
-                    let slices: Vec<_> = blocks.iter().map(|block| landing[block]).collect();
+                    let slices: Vec<_> =
+                        blocks.iter().map(|block| received_blocks[block]).collect();
                     let packed = self.packed(&slices);
                     self.builder.send(other, packed);
                 }
             }
         }
-        for (block, from) in landing {
+        for (block, from) in received_blocks {
             for place in self.places.get(block).into_iter().flatten() {
                 self.builder.copy(*from, *place);
             }

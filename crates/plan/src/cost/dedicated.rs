@@ -96,7 +96,7 @@ const LONG_OPERAND: f64 = 64.0 * 1024.0;
 
 impl CostParams {
     /// The time of a call with this chain and this work.
-    pub(super) fn time_spacious(&self, cost: &Cost, work: &AggregateWork) -> f64 {
+    pub(super) fn time_dedicated(&self, cost: &Cost, work: &AggregateWork) -> f64 {
         let messages = cost.messages() as f64;
         if work.ranks <= 2 || messages == 0.0 {
             return self.chain(cost, self.latency_ns) - self.saved_between_two(cost, work);
@@ -153,9 +153,10 @@ impl CostParams {
         let contended = 1.0 + (self.company.contended - 1.0) * self.share_beyond_block(cost);
         let in_rounds =
             if work.reach == DistancePattern::Neighbours { self.company.ring } else { 1.0 };
-        let lying = if self.exchanges_in_blocks(cost, work) { self.company.exchanged } else { 1.0 };
+        let in_blocks =
+            if self.exchanges_in_blocks(cost, work) { self.company.exchanged } else { 1.0 };
         let in_turn = work.in_turn as f64 / work.ranks as f64 * self.company.in_turn;
-        first * crowd * contended * lying * in_rounds + again * self.company.repeated[1]
+        first * crowd * contended * in_blocks * in_rounds + again * self.company.repeated[1]
             - in_turn * self.copy_ns_per_byte
     }
 

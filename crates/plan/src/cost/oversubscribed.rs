@@ -37,7 +37,7 @@ const STAYS_NEAR: f64 = (2 << 20) as f64;
 
 impl CostParams {
     /// The time of a call with this chain and this work.
-    pub(super) fn time_crowded(&self, cost: &Cost, work: &AggregateWork) -> f64 {
+    pub(super) fn time_oversubscribed(&self, cost: &Cost, work: &AggregateWork) -> f64 {
         if work.waits == 0 {
             let messages = work.messages as f64 * self.send_ns;
             let others = self.passing(work) + self.computing(work) - messages;

@@ -105,12 +105,12 @@ impl<'a> Search<'a> {
                 free.map(|rank| (worth_of(rank, node, &homes), Reverse(rank))).collect();
             let mut taken = 0;
             while taken < room {
-                let (said, Reverse(rank)) = queue.pop().expect("a rank for each place");
+                let (expected, Reverse(rank)) = queue.pop().expect("a rank for each place");
                 if homes[rank].is_some() {
                     continue;
                 }
                 let is = worth_of(rank, node, &homes);
-                if is != said {
+                if is != expected {
                     queue.push((is, Reverse(rank)));
                     continue;
                 }

@@ -36,7 +36,7 @@ impl PmiSocket {
     ///
     /// # Errors
     /// No server answers there.
-    pub(in crate::bootstrap) fn connect(place: &str, patience: Duration) -> Result<PmiSocket> {
+    pub(in crate::bootstrap) fn connect(place: &str, timeout: Duration) -> Result<PmiSocket> {
         let refused = |problem: String| {
             Error::Environment(format!(
                 "its PMI server at {place} does not answer: {problem}; \
@@ -46,7 +46,7 @@ impl PmiSocket {
         let addresses = place.to_socket_addrs().map_err(|error| refused(error.to_string()))?;
         let mut problem = "no such host".to_owned();
         for address in addresses {
-            match TcpStream::connect_timeout(&address, patience.min(CONNECT_TIMEOUT)) {
+            match TcpStream::connect_timeout(&address, timeout.min(CONNECT_TIMEOUT)) {
                 Ok(stream) => {
                     // Each request waits for its answer, so Nagle's algorithm would only delay it.
                     let _ = stream.set_nodelay(true);

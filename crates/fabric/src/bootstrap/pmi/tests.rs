@@ -59,29 +59,29 @@ fn serve_first(server: UnixStream) -> Vec<String> {
     asked
 }
 
-/// What every board must do, on a server that keeps what this one rank puts.
-fn use_board(board: &mut dyn KeyValueSpace) {
+/// What every key-value space must do, on a server that keeps what this one rank puts.
+fn use_kvs(kvs: &mut dyn KeyValueSpace) {
     let value: Vec<u8> = (0..=255).collect();
-    let rank = board.rank();
-    board.put("address", &value).unwrap();
-    board.put("nothing", &[]).unwrap();
-    board.fence().unwrap();
-    assert_eq!(board.get(rank, "address").unwrap(), value);
-    assert_eq!(board.get(rank, "nothing").unwrap(), []);
-    assert!(board.get(rank, "absent").is_err());
-    assert!(board.get(rank + 1, "address").is_err());
-    assert!(board.put("two words", &[1]).is_err());
-    board.finalize().unwrap();
-    board.abort(7, "a;b=c\nd");
+    let rank = kvs.rank();
+    kvs.put("address", &value).unwrap();
+    kvs.put("nothing", &[]).unwrap();
+    kvs.fence().unwrap();
+    assert_eq!(kvs.get(rank, "address").unwrap(), value);
+    assert_eq!(kvs.get(rank, "nothing").unwrap(), []);
+    assert!(kvs.get(rank, "absent").is_err());
+    assert!(kvs.get(rank + 1, "address").is_err());
+    assert!(kvs.put("two words", &[1]).is_err());
+    kvs.finalize().unwrap();
+    kvs.abort(7, "a;b=c\nd");
 }
 
 #[test]
 fn a_rank_and_a_server_of_pmi_1_understand_each_other() {
-    let (wire, server) = pair();
+    let (socket, server) = pair();
     let served = thread::spawn(|| serve_first(server));
-    let mut first = PmiV1::new(wire, (0, 1), LONG).unwrap();
+    let mut first = PmiV1::new(socket, (0, 1), LONG).unwrap();
     assert_eq!((first.rank(), first.ranks()), (0, 1));
-    use_board(&mut first);
+    use_kvs(&mut first);
     drop(first);
     let asked = served.join().unwrap();
     assert_eq!(asked.first().unwrap(), "cmd=init pmi_version=1 pmi_subversion=1");
@@ -91,11 +91,11 @@ fn a_rank_and_a_server_of_pmi_1_understand_each_other() {
 
 #[test]
 fn at_a_port_the_server_tells_the_rank() {
-    let (wire, server) = pair();
+    let (socket, server) = pair();
     let served = thread::spawn(|| serve_first(server));
-    let mut first = PmiV1::at_port(wire, "5", LONG).unwrap();
+    let mut first = PmiV1::at_port(socket, "5", LONG).unwrap();
     assert_eq!((first.rank(), first.ranks()), (1, 2));
-    use_board(&mut first);
+    use_kvs(&mut first);
     drop(first);
     assert_eq!(served.join().unwrap()[0], "cmd=initack pmiid=5");
 }
@@ -142,11 +142,11 @@ fn serve_second(mut server: UnixStream) -> Vec<String> {
 
 #[test]
 fn a_rank_and_a_server_of_pmi_2_understand_each_other() {
-    let (wire, server) = pair();
+    let (socket, server) = pair();
     let served = thread::spawn(|| serve_second(server));
-    let mut second = PmiV2::new(wire, 0, Some("3.0"), LONG).unwrap();
+    let mut second = PmiV2::new(socket, 0, Some("3.0"), LONG).unwrap();
     assert_eq!((second.rank(), second.ranks()), (0, 1));
-    use_board(&mut second);
+    use_kvs(&mut second);
     drop(second);
     let asked = served.join().unwrap();
     assert_eq!(asked[0], "cmd=fullinit;pmijobid=3.0;pmirank=0;threaded=FALSE;");
@@ -155,31 +155,31 @@ fn a_rank_and_a_server_of_pmi_2_understand_each_other() {
 
 #[test]
 fn a_server_without_pmi_2_is_named() {
-    let (wire, mut server) = pair();
+    let (socket, mut server) = pair();
     server.write_all(b"cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=-1\n").unwrap();
-    let error = PmiV2::new(wire, 0, None, LONG).unwrap_err().to_string();
+    let error = PmiV2::new(socket, 0, None, LONG).unwrap_err().to_string();
     assert!(error.contains("does not speak PMI-2, only version 1"), "{error}");
 }
 
 #[test]
 fn a_server_that_hangs_up_or_refuses_is_an_error() {
-    let (wire, server) = pair();
+    let (socket, server) = pair();
     drop(server);
-    let error = PmiV1::new(wire, (0, 2), LONG).unwrap_err().to_string();
+    let error = PmiV1::new(socket, (0, 2), LONG).unwrap_err().to_string();
     assert!(error.contains("lost") || error.contains("hung up"), "{error}");
-    let (wire, mut server) = pair();
+    let (socket, mut server) = pair();
     server.write_all(b"cmd=response_to_init rc=-1 msg=too_old\n").unwrap();
-    let error = PmiV1::new(wire, (0, 2), LONG).unwrap_err().to_string();
+    let error = PmiV1::new(socket, (0, 2), LONG).unwrap_err().to_string();
     assert!(error.contains("refuses `init`: too_old"), "{error}");
 }
 
 #[test]
 fn a_rank_that_does_not_come_ends_the_fence() {
-    let (wire, mut server) = pair();
+    let (socket, mut server) = pair();
     let answers =
         "cmd=response_to_init rc=0\ncmd=maxes vallen_max=1024\ncmd=my_kvsname kvsname=a\n";
     server.write_all(answers.as_bytes()).unwrap();
-    let mut first = PmiV1::new(wire, (0, 2), Timeouts { answer: LONG.answer, ..SHORT }).unwrap();
+    let mut first = PmiV1::new(socket, (0, 2), Timeouts { answer: LONG.answer, ..SHORT }).unwrap();
     let begun = Instant::now();
     let error = first.fence().unwrap_err().to_string();
     assert!(error.contains("a rank does not come"), "{error}");
@@ -200,11 +200,11 @@ fn a_server_that_says_nothing_is_an_error_in_time() {
         assert!(error.contains("does not answer in time"), "{error}");
         assert!(error.contains("MOTET_LAUNCH_SECONDS"), "{error}");
     };
-    for said in 0..=answers.len() {
-        let (wire, mut server) = pair();
-        server.write_all(answers[..said].concat().as_bytes()).unwrap();
-        match PmiV1::new(wire, (0, 2), SHORT) {
-            Ok(mut first) if said == answers.len() => {
+    for given in 0..=answers.len() {
+        let (socket, mut server) = pair();
+        server.write_all(answers[..given].concat().as_bytes()).unwrap();
+        match PmiV1::new(socket, (0, 2), SHORT) {
+            Ok(mut first) if given == answers.len() => {
                 in_time(first.put("name", b"value").unwrap_err());
                 in_time(first.get(1, "name").unwrap_err());
                 in_time(first.finalize().unwrap_err());
@@ -212,18 +212,18 @@ fn a_server_that_says_nothing_is_an_error_in_time() {
             outcome => in_time(outcome.unwrap_err()),
         }
     }
-    let (wire, _server) = pair();
-    in_time(PmiV1::at_port(wire, "0", SHORT).unwrap_err());
+    let (socket, _server) = pair();
+    in_time(PmiV1::at_port(socket, "0", SHORT).unwrap_err());
     let answers = [
         "cmd=response_to_init pmi_version=2 pmi_subversion=0 rc=0\n".to_owned(),
         of_second("fullinit-response;rc=0;rank=0;size=2;"),
         of_second("job-getid-response;rc=0;jobid=a;"),
     ];
-    for said in 0..=answers.len() {
-        let (wire, mut server) = pair();
-        server.write_all(answers[..said].concat().as_bytes()).unwrap();
-        match PmiV2::new(wire, 0, None, SHORT) {
-            Ok(mut second) if said == answers.len() => {
+    for given in 0..=answers.len() {
+        let (socket, mut server) = pair();
+        server.write_all(answers[..given].concat().as_bytes()).unwrap();
+        match PmiV2::new(socket, 0, None, SHORT) {
+            Ok(mut second) if given == answers.len() => {
                 in_time(second.put("name", b"value").unwrap_err());
                 in_time(second.fence().unwrap_err());
                 in_time(second.get(1, "name").unwrap_err());
@@ -242,16 +242,16 @@ fn of_second(text: &str) -> String {
 #[test]
 fn a_message_without_end_is_refused() {
     for flood in [vec![b'a'; 99 * MESSAGE_MAX_BYTES], b"=".repeat(99 * MESSAGE_MAX_BYTES)] {
-        let (wire, mut server) = pair();
+        let (socket, mut server) = pair();
         let flooding = thread::spawn(move || server.write_all(&flood));
-        let error = PmiV1::new(wire, (0, 2), LONG).unwrap_err().to_string();
+        let error = PmiV1::new(socket, (0, 2), LONG).unwrap_err().to_string();
         assert!(error.contains("a message of more than"), "{error}");
         // The client has hung up, so the rest could not be sent.
         assert!(flooding.join().unwrap().is_err());
     }
-    let (wire, mut server) = pair();
+    let (socket, mut server) = pair();
     server.write_all(b"cmd=response_to_init pmi_version=2 rc=0\n999999cmd=").unwrap();
-    let error = PmiV2::new(wire, 0, None, LONG).unwrap_err().to_string();
+    let error = PmiV2::new(socket, 0, None, LONG).unwrap_err().to_string();
     assert!(error.contains("a message of more than"), "{error}");
 }
 
@@ -305,12 +305,12 @@ impl Dice {
     }
 }
 
-fn try_all(board: crate::Result<Box<dyn KeyValueSpace>>) {
-    let Ok(mut board) = board else { return };
-    let _ = board.put("name", &[1; 100]);
-    let _ = board.fence();
-    let _ = board.get(0, "name");
-    let _ = board.finalize();
+fn try_all(kvs: crate::Result<Box<dyn KeyValueSpace>>) {
+    let Ok(mut kvs) = kvs else { return };
+    let _ = kvs.put("name", &[1; 100]);
+    let _ = kvs.fence();
+    let _ = kvs.get(0, "name");
+    let _ = kvs.finalize();
 }
 
 /// Whatever a server sends, there is no panic and no hang. What it has not answered when it hangs
@@ -325,18 +325,18 @@ fn any_bytes_at_all_are_an_answer_or_an_error() {
         let bytes = dice.babble();
         let _ = Fields::parse(&bytes, if dice.roll(2) == 0 { ' ' } else { ';' });
         let told = || {
-            let (wire, mut server) = pair();
+            let (socket, mut server) = pair();
             // Less than a socket buffers, so the client need not read meanwhile.
             server.write_all(&bytes).unwrap();
             server.shutdown(std::net::Shutdown::Write).unwrap();
-            (wire, server)
+            (socket, server)
         };
-        let (wire, _server) = told();
-        try_all(PmiV1::new(wire, (0, 1), LONG).map(|board| Box::new(board) as _));
-        let (wire, _server) = told();
-        try_all(PmiV1::at_port(wire, "0", LONG).map(|board| Box::new(board) as _));
-        let (wire, _server) = told();
-        try_all(PmiV2::new(wire, 0, None, LONG).map(|board| Box::new(board) as _));
+        let (socket, _server) = told();
+        try_all(PmiV1::new(socket, (0, 1), LONG).map(|kvs| Box::new(kvs) as _));
+        let (socket, _server) = told();
+        try_all(PmiV1::at_port(socket, "0", LONG).map(|kvs| Box::new(kvs) as _));
+        let (socket, _server) = told();
+        try_all(PmiV2::new(socket, 0, None, LONG).map(|kvs| Box::new(kvs) as _));
         assert!(begun.elapsed() < Duration::from_secs(60), "a client waits for nothing");
     }
 }

@@ -18,7 +18,7 @@ const UNASKED: usize = 16;
 /// A rank that a PMI-1 server knows.
 #[derive(Debug)]
 pub(in crate::bootstrap) struct PmiV1 {
-    wire: PmiSocket,
+    socket: PmiSocket,
     rank: usize,
     ranks: usize,
     /// The name of the key-value space of this job.
@@ -34,12 +34,12 @@ impl PmiV1 {
     /// # Errors
     /// The server does not answer like a PMI-1 server.
     pub(in crate::bootstrap) fn new(
-        wire: PmiSocket,
+        socket: PmiSocket,
         (rank, ranks): (usize, usize),
         timeouts: Timeouts,
     ) -> Result<PmiV1> {
         let (space, room) = (String::new(), 0);
-        let mut first = PmiV1 { wire, rank, ranks, space, room, timeouts };
+        let mut first = PmiV1 { socket, rank, ranks, space, room, timeouts };
         first.ask("init pmi_version=1 pmi_subversion=1", "response_to_init")?;
         let limits = first.ask("get_maxes", "maxes")?;
         // The length includes the NUL of a C string.
@@ -54,28 +54,30 @@ impl PmiV1 {
     /// # Errors
     /// As [`PmiV1::new`].
     pub(in crate::bootstrap) fn at_port(
-        mut wire: PmiSocket,
+        mut socket: PmiSocket,
         id: &str,
         timeouts: Timeouts,
     ) -> Result<PmiV1> {
-        let told = ask(&mut wire, &format!("initack pmiid={id}"), "initack", timeouts.answer)?;
+        let told = ask(&mut socket, &format!("initack pmiid={id}"), "initack", timeouts.answer)?;
         match (told.number("rank"), told.number("size")) {
-            (Some(rank), Some(ranks)) if rank < ranks => PmiV1::new(wire, (rank, ranks), timeouts),
+            (Some(rank), Some(ranks)) if rank < ranks => {
+                PmiV1::new(socket, (rank, ranks), timeouts)
+            }
             _ => Err(told.unexpected(PROTOCOL)),
         }
     }
 
     fn ask(&mut self, request: &str, answer: &str) -> Result<Fields> {
-        ask(&mut self.wire, request, answer, self.timeouts.answer)
+        ask(&mut self.socket, request, answer, self.timeouts.answer)
     }
 }
 
 /// Sends a request and returns the answer, which must be a success.
-fn ask(wire: &mut PmiSocket, request: &str, answer: &str, patience: Duration) -> Result<Fields> {
-    let deadline = Instant::now() + patience;
-    wire.send(format!("cmd={request}\n").as_bytes(), deadline)?;
+fn ask(socket: &mut PmiSocket, request: &str, answer: &str, timeout: Duration) -> Result<Fields> {
+    let deadline = Instant::now() + timeout;
+    socket.send(format!("cmd={request}\n").as_bytes(), deadline)?;
     for _ in 0..UNASKED {
-        let line = wire.line(deadline)?;
+        let line = socket.line(deadline)?;
         let fields = Fields::parse(&line, ' ').unwrap_or_default();
         match fields.command() {
             "set" => {}
@@ -115,7 +117,7 @@ impl KeyValueSpace for PmiV1 {
     }
 
     fn fence(&mut self) -> Result<()> {
-        ask(&mut self.wire, "barrier_in", "barrier_out", self.timeouts.fence).map(drop)
+        ask(&mut self.socket, "barrier_in", "barrier_out", self.timeouts.fence).map(drop)
     }
 
     fn get(&mut self, rank: usize, name: &str) -> Result<Vec<u8>> {
@@ -130,7 +132,7 @@ impl KeyValueSpace for PmiV1 {
     fn abort(&mut self, code: u8, _text: &str) {
         let request = format!("cmd=abort exitcode={code}\n");
         // An error is ignored; the process ends in any case.
-        let _ = self.wire.send(request.as_bytes(), Instant::now() + Duration::from_secs(1));
+        let _ = self.socket.send(request.as_bytes(), Instant::now() + Duration::from_secs(1));
     }
 
     fn finalize(&mut self) -> Result<()> {

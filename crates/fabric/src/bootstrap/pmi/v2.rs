@@ -21,7 +21,7 @@ const VALUE_PART_MAX_BYTES: usize = 1023;
 /// A rank that a PMI-2 server knows.
 #[derive(Debug)]
 pub(in crate::bootstrap) struct PmiV2 {
-    wire: PmiSocket,
+    socket: PmiSocket,
     rank: usize,
     ranks: usize,
     /// The name of the job, for queries of keys.
@@ -35,31 +35,31 @@ impl PmiV2 {
     /// # Errors
     /// The server does not answer like a PMI-2 server.
     pub(in crate::bootstrap) fn new(
-        mut wire: PmiSocket,
+        mut socket: PmiSocket,
         rank: usize,
         job: Option<&str>,
         timeouts: Timeouts,
     ) -> Result<PmiV2> {
-        choose_version(&mut wire, timeouts.answer)?;
+        choose_version(&mut socket, timeouts.answer)?;
         // Some servers end the job when a field has no value.
         let job = job.filter(|job| !job.is_empty()).map(|job| format!("pmijobid={job};"));
         let request = format!("fullinit;{}pmirank={rank};threaded=FALSE;", job.unwrap_or_default());
-        let told = ask(&mut wire, &request, timeouts.answer)?;
+        let told = ask(&mut socket, &request, timeouts.answer)?;
         let (rank, ranks) = match (told.number("rank").unwrap_or(rank), told.number("size")) {
             (rank, Some(ranks)) if rank < ranks => (rank, ranks),
             _ => return Err(told.unexpected(PROTOCOL)),
         };
-        let named = ask(&mut wire, "job-getid;", timeouts.answer)?;
+        let named = ask(&mut socket, "job-getid;", timeouts.answer)?;
         let job = named.get("jobid").ok_or_else(|| named.unexpected(PROTOCOL))?.to_owned();
-        Ok(PmiV2 { wire, rank, ranks, job, timeouts })
+        Ok(PmiV2 { socket, rank, ranks, job, timeouts })
     }
 }
 
 /// The first line, in the form of PMI-1, by which both sides agree on PMI-2.
-fn choose_version(wire: &mut PmiSocket, patience: Duration) -> Result<()> {
-    let deadline = Instant::now() + patience;
-    wire.send(b"cmd=init pmi_version=2 pmi_subversion=0\n", deadline)?;
-    let answer = Fields::parse(&wire.line(deadline)?, ' ').unwrap_or_default();
+fn choose_version(socket: &mut PmiSocket, timeout: Duration) -> Result<()> {
+    let deadline = Instant::now() + timeout;
+    socket.send(b"cmd=init pmi_version=2 pmi_subversion=0\n", deadline)?;
+    let answer = Fields::parse(&socket.line(deadline)?, ' ').unwrap_or_default();
     if answer.command() != "response_to_init" {
         return Err(answer.unexpected(PROTOCOL));
     }
@@ -72,15 +72,15 @@ fn choose_version(wire: &mut PmiSocket, patience: Duration) -> Result<()> {
 }
 
 /// Sends a request and returns the answer, which must be a success.
-fn ask(wire: &mut PmiSocket, request: &str, patience: Duration) -> Result<Fields> {
-    let deadline = Instant::now() + patience;
-    wire.send(message(request).as_bytes(), deadline)?;
-    let length = wire.bytes(LENGTH, deadline)?;
+fn ask(socket: &mut PmiSocket, request: &str, timeout: Duration) -> Result<Fields> {
+    let deadline = Instant::now() + timeout;
+    socket.send(message(request).as_bytes(), deadline)?;
+    let length = socket.bytes(LENGTH, deadline)?;
     let length = str::from_utf8(&length).ok().and_then(|text| text.trim().parse().ok());
     let Some(length) = length else {
         return Err(Error::Environment("its PMI-2 server sends no length".into()));
     };
-    let answer = Fields::parse(&wire.bytes(length, deadline)?, ';').unwrap_or_default();
+    let answer = Fields::parse(&socket.bytes(length, deadline)?, ';').unwrap_or_default();
     let asked = request.split(';').next().unwrap_or_default();
     if answer.command().strip_suffix("-response") != Some(asked) {
         return Err(answer.unexpected(PROTOCOL));
@@ -111,20 +111,20 @@ impl KeyValueSpace for PmiV2 {
         values::check(name, value)?;
         for (at, part) in values::parts(value, VALUE_PART_MAX_BYTES).iter().enumerate() {
             let request = format!("kvs-put;key={};value={part};", values::key(self.rank, name, at));
-            ask(&mut self.wire, &request, self.timeouts.answer)?;
+            ask(&mut self.socket, &request, self.timeouts.answer)?;
         }
         Ok(())
     }
 
     fn fence(&mut self) -> Result<()> {
-        ask(&mut self.wire, "kvs-fence;", self.timeouts.fence).map(drop)
+        ask(&mut self.socket, "kvs-fence;", self.timeouts.fence).map(drop)
     }
 
     fn get(&mut self, rank: usize, name: &str) -> Result<Vec<u8>> {
         let value = values::join(|at| {
             let (job, key) = (&self.job, values::key(rank, name, at));
             let request = format!("kvs-get;jobid={job};srcid={rank};key={key};");
-            let found = ask(&mut self.wire, &request, self.timeouts.answer)?;
+            let found = ask(&mut self.socket, &request, self.timeouts.answer)?;
             Ok(found.get("value").unwrap_or_default().to_owned())
         })?;
         value.ok_or_else(|| Error::Environment(format!("rank {rank} has put no {name} to PMI")))
@@ -137,11 +137,11 @@ impl KeyValueSpace for PmiV2 {
         let deadline = Instant::now() + ABORT_TIMEOUT;
         // Errors are ignored; the process ends in any case. But Slurm, which kills all processes of
         // the job now, loses count if one of them ends by itself at that moment.
-        let _ = self.wire.send(request.as_bytes(), deadline);
-        let _ = self.wire.bytes(LENGTH, deadline);
+        let _ = self.socket.send(request.as_bytes(), deadline);
+        let _ = self.socket.bytes(LENGTH, deadline);
     }
 
     fn finalize(&mut self) -> Result<()> {
-        ask(&mut self.wire, "finalize;", self.timeouts.answer).map(drop)
+        ask(&mut self.socket, "finalize;", self.timeouts.answer).map(drop)
     }
 }

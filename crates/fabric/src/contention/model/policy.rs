@@ -30,27 +30,27 @@ pub(super) struct Patience {
     /// How long to spin between two yields.
     pub(super) burst: Nanos,
     pub(super) spin: Nanos,
-    pub(super) impolite: Nanos,
+    pub(super) spin_before_yield: Nanos,
     pub(super) yields: u32,
     pub(super) awake: Nanos,
     pub(super) turns: u32,
-    pub(super) sleeps: bool,
-    pub(super) minds_others: bool,
+    pub(super) parks: bool,
+    pub(super) parks_when_contended: bool,
 }
 
 impl Policy {
-    pub(super) fn patience(self, ranks: usize, cores: usize) -> Patience {
+    pub(super) fn wait_policy(self, ranks: usize, cores: usize) -> Patience {
         let has_cores = ranks <= cores;
         let spinning = Patience {
             first_look: 4 * US,
             burst: US,
             spin: 10 * MS,
-            impolite: POLITE,
+            spin_before_yield: POLITE,
             yields: 4,
             awake: 0,
             turns: 0,
-            sleeps: true,
-            minds_others: false,
+            parks: true,
+            parks_when_contended: false,
         };
         let sharing = Patience {
             first_look: 50,
@@ -59,19 +59,23 @@ impl Policy {
             yields: 32,
             awake: 10 * MS,
             turns: 16,
-            minds_others: true,
+            parks_when_contended: true,
             ..spinning
         };
         match self {
             Policy::Auto if has_cores => spinning,
             Policy::Auto => sharing,
             Policy::Spin => {
-                let impolite = if has_cores { ROUND } else { POLITE };
-                Patience { spin: ROUND, impolite, yields: 0, sleeps: false, ..spinning }
+                let spin_before_yield = if has_cores { ROUND } else { POLITE };
+                Patience { spin: ROUND, spin_before_yield, yields: 0, parks: false, ..spinning }
             }
-            Policy::Yield => {
-                Patience { yields: 100, awake: 0, sleeps: false, minds_others: false, ..sharing }
-            }
+            Policy::Yield => Patience {
+                yields: 100,
+                awake: 0,
+                parks: false,
+                parks_when_contended: false,
+                ..sharing
+            },
             Policy::Sleep => Patience { yields: 0, turns: 0, ..sharing },
         }
     }

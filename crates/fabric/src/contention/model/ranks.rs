@@ -142,7 +142,7 @@ struct Rank {
     phase: Phase,
     /// When this phase began.
     since: Nanos,
-    patience: Patience,
+    wait_policy: Patience,
     granularity: Granularity,
     /// The core that the rank has recorded, and yields until its next check.
     noted: usize,
@@ -164,7 +164,7 @@ impl World {
     pub(super) fn new(scene: Scene, costs: Costs, seed: u64) -> World {
         let slice = scene.slice.unwrap_or(costs.slice);
         let mut scheduler = Scheduler::new(scene.cores, 2, costs);
-        let patience = scene.policy.patience(scene.ranks, scene.cores);
+        let wait_policy = scene.policy.wait_policy(scene.ranks, scene.cores);
         let foreign_group = usize::from(scene.session == Session::Own);
         let begin = Action::Compute(0);
         for place in 0..scene.disturbers.len() {
@@ -190,7 +190,7 @@ impl World {
                 is_news: false,
                 phase: Phase::Begin,
                 since: 0,
-                patience,
+                wait_policy,
                 granularity: Granularity::default(),
                 noted,
                 rest: 0,
@@ -316,7 +316,7 @@ impl World {
                     return self.take(id);
                 }
                 self.scheduler.tasks[id].found = false;
-                return self.look_for(id, self.ranks[id].patience.first_look);
+                return self.look_for(id, self.ranks[id].wait_policy.first_look);
             }
         };
         self.scheduler.act(id, Action::Compute(takes));
@@ -327,7 +327,10 @@ impl World {
         let (now, census) = (self.now(), self.census());
         let rank = &mut self.ranks[id];
         let has_waited = rank.phase != Phase::Begin;
-        if has_waited && rank.patience.minds_others && self.knowledge.is_contended(now, census) {
+        if has_waited
+            && rank.wait_policy.parks_when_contended
+            && self.knowledge.is_contended(now, census)
+        {
             rank.granularity.wait_ends(now);
         }
         let from = rank.waits_for.take().expect("it waits");
@@ -384,8 +387,8 @@ impl World {
     fn choose(&mut self, id: usize) -> Choice {
         let (now, census) = (self.now(), self.census());
         let core = self.scheduler.tasks[id].core;
-        let Rank { patience, granularity, .. } = &mut self.ranks[id];
-        if !patience.minds_others || !self.knowledge.is_contended(now, census) {
+        let Rank { wait_policy, granularity, .. } = &mut self.ranks[id];
+        if !wait_policy.parks_when_contended || !self.knowledge.is_contended(now, census) {
             return Choice::Yield;
         }
         granularity.wait_begins(now);
@@ -401,16 +404,16 @@ impl World {
 
     /// Begins to stay awake, under the present conditions.
     fn settle(&mut self, id: usize, choice: Choice) {
-        let mut patience = self.scene.policy.patience(self.scene.ranks, self.scene.cores);
+        let mut wait_policy = self.scene.policy.wait_policy(self.scene.ranks, self.scene.cores);
         match choice {
             Choice::Yield | Choice::Go(_) => {}
-            Choice::YieldBriefly => patience = patience.beside(),
-            Choice::Sleep => (patience.spin, patience.yields) = (0, 0),
+            Choice::YieldBriefly => wait_policy = wait_policy.beside(),
+            Choice::Sleep => (wait_policy.spin, wait_policy.yields) = (0, 0),
         }
         let now = self.now();
         let rank = &mut self.ranks[id];
-        (rank.patience, rank.since, rank.is_news) = (patience, now, false);
-        rank.phase = match (patience.spin, patience.yields) {
+        (rank.wait_policy, rank.since, rank.is_news) = (wait_policy, now, false);
+        rank.phase = match (wait_policy.spin, wait_policy.yields) {
             (0, 0) => Phase::Rest,
             (0, _) => Phase::Yields(0),
             _ => Phase::Spin,
@@ -421,10 +424,10 @@ impl World {
     fn wait_on(&mut self, id: usize) {
         let now = self.now();
         loop {
-            let Rank { phase, patience, since, stage, .. } = self.ranks[id];
+            let Rank { phase, wait_policy, since, stage, .. } = self.ranks[id];
             match phase {
                 Phase::Begin => self.ranks[id].phase = Phase::Turns(0),
-                Phase::Turns(turns) if turns < patience.turns => match self.choose(id) {
+                Phase::Turns(turns) if turns < wait_policy.turns => match self.choose(id) {
                     Choice::Go(core) => return self.go(id, core),
                     Choice::Sleep => self.ranks[id].phase = Phase::Settle,
                     Choice::Yield | Choice::YieldBriefly => {
@@ -437,22 +440,22 @@ impl World {
                     Choice::Go(core) => return self.go(id, core),
                     choice => self.settle(id, choice),
                 },
-                Phase::Spin if now - since >= patience.spin => {
+                Phase::Spin if now - since >= wait_policy.spin => {
                     self.ranks[id].since = now;
                     self.ranks[id].phase =
-                        if patience.yields > 0 { Phase::Yields(0) } else { Phase::Rest };
+                        if wait_policy.yields > 0 { Phase::Yields(0) } else { Phase::Rest };
                 }
-                Phase::Spin if now - since < patience.impolite => {
-                    return self.look_for(id, patience.impolite - (now - since));
+                Phase::Spin if now - since < wait_policy.spin_before_yield => {
+                    return self.look_for(id, wait_policy.spin_before_yield - (now - since));
                 }
                 Phase::Spin if matches!(stage, Stage::Yielded(..)) => {
-                    return self.look_for(id, patience.burst);
+                    return self.look_for(id, wait_policy.burst);
                 }
-                Phase::Spin => return self.yield_core(id, since + patience.spin),
+                Phase::Spin => return self.yield_core(id, since + wait_policy.spin),
                 Phase::Yields(yields) => {
                     let waited = now - since;
                     let choice = if yields > 0 { self.look_up(id, waited) } else { Choice::Yield };
-                    let is_to_stay = yields < patience.yields || waited < patience.awake;
+                    let is_to_stay = yields < wait_policy.yields || waited < wait_policy.awake;
                     match choice {
                         Choice::Go(core) => return self.go(id, core),
                         Choice::Yield | Choice::YieldBriefly if is_to_stay => {
@@ -462,7 +465,7 @@ impl World {
                         _ => self.ranks[id].phase = Phase::Rest,
                     }
                 }
-                Phase::Rest if patience.sleeps => {
+                Phase::Rest if wait_policy.parks => {
                     (self.ranks[id].stage, self.ranks[id].is_news) = (Stage::Dozing, false);
                     return self.scheduler.act(id, Action::Compute(self.costs.futex / 2));
                 }
@@ -473,7 +476,7 @@ impl World {
 
     /// The action after a yield of a rank that has waited for `waited`.
     fn look_up(&mut self, id: usize, waited: Nanos) -> Choice {
-        if !self.ranks[id].patience.minds_others {
+        if !self.ranks[id].wait_policy.parks_when_contended {
             return Choice::Yield;
         }
         if waited >= LONG_WAIT {
@@ -506,8 +509,11 @@ impl World {
         if until < Nanos::MAX && until > now && is_alone && self.scheduler.group_keeps_core(id) {
             self.knowledge.note_rank(self.scheduler.tasks[id].core, now);
             self.ranks[id].stage = Stage::Looking;
-            let until =
-                if self.ranks[id].patience.minds_others { until.min(now + LOOK_UP) } else { until };
+            let until = if self.ranks[id].wait_policy.parks_when_contended {
+                until.min(now + LOOK_UP)
+            } else {
+                until
+            };
             return self.scheduler.look_for_all(id, until);
         }
         self.ranks[id].stage = Stage::Yielded(self.scheduler.tasks[id].core, now);

@@ -16,11 +16,11 @@ use super::{
     is_multicast,
 };
 use crate::endpoint::bounce_pool::BounceBuffer;
-use crate::endpoint::packet::{Header, Packet};
 use crate::endpoint::pipeline::next_fragment_bytes;
 use crate::endpoint::shared_heap::is_in_heap;
 use crate::endpoint::{Endpoint, Options};
 use crate::layout::Layout;
+use crate::packet::{Header, Packet};
 use crate::{
     Completion, Label, Peer, Region, RegionMut, Selector, SharedSegment, Token, TrafficHint,
     TypeCode, cma,
@@ -90,7 +90,7 @@ impl Kind {
     }
 }
 
-/// How a message went, and in how many packets or blocks.
+/// How a message went, and in how many packets or bounce buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct MessagePath {
     name: &'static str,
@@ -194,10 +194,10 @@ fn travel(case: Case, bytes: usize) -> MessagePath {
     let private: Vec<u8> = if lies_in_heap { Vec::new() } else { vec![7; bytes] };
     let heap = lies_in_heap.then(|| sender.heap().allocate(bytes.max(1), 64).expect("room"));
     let data = match &heap {
-        Some(block) => {
-            // SAFETY: a new block of that length.
-            unsafe { block.start().as_ptr().write_bytes(7, bytes) };
-            Region::new(block.start().as_ptr(), bytes)
+        Some(buffer) => {
+            // SAFETY: a new bounce buffer of that length.
+            unsafe { buffer.start().as_ptr().write_bytes(7, bytes) };
+            Region::new(buffer.start().as_ptr(), bytes)
         }
         None => Region::of(&private),
     };
@@ -247,12 +247,12 @@ fn travel(case: Case, bytes: usize) -> MessagePath {
     match first {
         Packet::Eager { .. } => MessagePath::new("cell", packets),
         Packet::First { .. } => MessagePath::new("cells", packets),
-        Packet::Block { .. } => {
+        Packet::Bounced { .. } => {
             let name = match (kind, BounceBuffer::from_words(words).is_full(), is_in_place) {
-                (Kind::Multicast(_), ..) => "block for all",
-                (_, _, true) => "block, read in place",
-                (_, true, false) => "block",
-                (_, false, false) => "block, read while written",
+                (Kind::Multicast(_), ..) => "bounce for all",
+                (_, _, true) => "bounce, read in place",
+                (_, true, false) => "bounce",
+                (_, false, false) => "bounce, read while written",
             };
             MessagePath::new(name, packets)
         }
@@ -330,18 +330,18 @@ fn decide(case: Case, bytes: usize) -> MessagePath {
         Kind::Multicast(hint) => {
             let hint = thresholds.multicast_hint(hint);
             let is_for_all = is_multicast(&thresholds, Outbound { bytes, hint, lies_in_heap }, 2);
-            return MessagePath::new(if is_for_all { "block for all" } else { "one by one" }, 1);
+            return MessagePath::new(if is_for_all { "bounce for all" } else { "one by one" }, 1);
         }
     };
-    let may_lie = kind.may_be_read_in_place();
+    let may_stay_in_place = kind.may_be_read_in_place();
     match protocol {
         Protocol::Ring => MessagePath::new("cell", 1),
         Protocol::RingFragments => MessagePath::new("cells", bytes.div_ceil(ring.cell_max) as u64),
-        Protocol::Bounce if may_lie => MessagePath::new("block, read in place", 1),
-        Protocol::Bounce => MessagePath::new("block", 1),
-        Protocol::BounceReadWhileWritten => MessagePath::new("block, read while written", 1),
+        Protocol::Bounce if may_stay_in_place => MessagePath::new("bounce, read in place", 1),
+        Protocol::Bounce => MessagePath::new("bounce", 1),
+        Protocol::BounceReadWhileWritten => MessagePath::new("bounce, read while written", 1),
         Protocol::Rndv if bytes == 0 => MessagePath::new("nothing to copy", 1),
-        Protocol::Rndv => match choose_rndv(&thresholds, bytes, lies_in_heap, may_lie) {
+        Protocol::Rndv => match choose_rndv(&thresholds, bytes, lies_in_heap, may_stay_in_place) {
             RndvProtocol::HeapInPlace => MessagePath::new("heap, read in place", 1),
             RndvProtocol::Pipelined => MessagePath::new("pipelined", fragments(bytes)),
             RndvProtocol::Cooperative if lies_in_heap => MessagePath::new("heap copy by both", 1),

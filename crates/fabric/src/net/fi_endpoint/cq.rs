@@ -51,7 +51,7 @@ impl WaitFd {
     /// providers that were tested.
     pub(in crate::net) fn ring(&self) {
         let waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // SAFETY: null or open, since the lock is held and its port takes the name back first.
+        // SAFETY: null or open, since the lock is held and its endpoint takes the name back first.
         let Some(queue) = (unsafe { waiting.0.as_ref() }) else { return };
         if let Some(signal) = queue.ops.signal {
             // SAFETY: as above. That nobody could be woken is no harm: waits have an end.
@@ -62,11 +62,11 @@ impl WaitFd {
 
 impl FiEndpoint {
     /// Wakes the thread that waits at this endpoint.
-    pub(in crate::net) fn bell(&self) -> WaitFd {
+    pub(in crate::net) fn wait_fd(&self) -> WaitFd {
         if self.can_wait {
-            self.bell.set(self.queue);
+            self.wait_fd.set(self.queue);
         }
-        self.bell.clone()
+        self.wait_fd.clone()
     }
 
     /// Lets the provider make progress, and adds the completed transfers to `events`.

@@ -32,24 +32,24 @@ struct CoalescedFrame {
 impl PeerLink {
     /// Whether cells are held back.
     pub(in crate::net) fn holds(&self) -> bool {
-        self.volley.held() > 0
+        self.burst.held() > 0
     }
 
     /// Counts a poll of the rank.
     pub(in crate::net) fn look(&mut self) {
-        self.volley.look();
+        self.burst.look();
     }
 
     /// Takes note of a cell that may have been put into the ring. Returns its position in a burst,
     /// if there is one.
     pub(in crate::net) fn take_given(&mut self) -> Option<SendClass> {
-        self.is_filled(self.sent + self.volley.held()).then(|| self.volley.give())
+        self.is_filled(self.sent + self.burst.held()).then(|| self.burst.give())
     }
 
     /// Whether to hold back the cell that was put into the ring, if the rank was outside the
     /// library for `away` before.
     pub(in crate::net) fn hold(&mut self, away: Duration) -> bool {
-        let given = self.sent + self.volley.held();
+        let given = self.sent + self.burst.held();
         let (_, bytes) = self.content(given);
         let Ring { cells, cell_bytes, .. } = self.out.ring;
         let limit = Limit {
@@ -59,18 +59,18 @@ impl PeerLink {
         // A message of several cells is long.
         bytes <= COALESCED_CELL_MAX_BYTES
             && !self.is_filled(given + 1)
-            && self.volley.hold(bytes, away, limit)
+            && self.burst.hold(bytes, away, limit)
     }
 
     /// Sends the cells that wait, if several of them fit one frame.
-    pub(super) fn push_frame(&mut self, port: &mut FiEndpoint, read: u64) -> Option<Begun> {
-        let convoy = self.load_frame(read)?;
+    pub(super) fn push_frame(&mut self, ep: &mut FiEndpoint, read: u64) -> Option<Begun> {
+        let frame = self.load_frame(read)?;
         let (first, cell) = (self.sent, self.out.cell(self.sent));
         self.out.stamp(first).store(word(first + 1, read), Ordering::Relaxed);
-        let begun = self.send_cell(port, None, Region::new(cell.as_ptr(), convoy.bytes));
+        let begun = self.send_cell(ep, None, Region::new(cell.as_ptr(), frame.bytes));
         if begun == Begun::Yes {
-            self.has_farewell |= convoy.has_farewell;
-            self.note_pushed(convoy.cells, read);
+            self.has_farewell |= frame.has_farewell;
+            self.note_pushed(frame.cells, read);
         } else {
             self.out.stamp(first).store(first + 1, Ordering::Relaxed);
         }
@@ -85,23 +85,23 @@ impl PeerLink {
         let is_filled = |position: &u64| self.is_filled(*position);
         let ready = (self.sent..self.sent + most).take_while(is_filled);
         ready.clone().nth(1)?;
-        let mut convoy = CoalescedFrame { cells: 0, bytes: 0, has_farewell: false };
+        let mut frame = CoalescedFrame { cells: 0, bytes: 0, has_farewell: false };
         for position in ready {
             let (header, bytes) = self.content(position);
-            if header.is_berthed()
+            if header.is_remote_bounced()
                 || bytes > COALESCED_CELL_MAX_BYTES
-                || convoy.bytes + bytes > room
+                || frame.bytes + bytes > room
             {
                 break;
             }
-            if convoy.cells > 0 {
-                self.load(position, bytes, convoy.bytes, word(position + 1, read));
+            if frame.cells > 0 {
+                self.load(position, bytes, frame.bytes, word(position + 1, read));
             }
-            convoy.cells += 1;
-            convoy.bytes += bytes;
-            convoy.has_farewell |= header.is_farewell();
+            frame.cells += 1;
+            frame.bytes += bytes;
+            frame.has_farewell |= header.is_farewell();
         }
-        (convoy.cells > 1).then_some(convoy)
+        (frame.cells > 1).then_some(frame)
     }
 
     /// Copies a cell to the place `at` in the next cell that is sent, with `word` before it.

@@ -16,25 +16,25 @@ pub(super) struct PendingSends {
     /// The number that the flush thread got last.
     number: u64,
     /// Links in whose rings cells wait.
-    conduits: usize,
+    links: usize,
     /// When this rank last polled or sent.
     seen: Instant,
 }
 
 impl PendingSends {
     pub(super) fn new() -> PendingSends {
-        PendingSends { held_back: Arc::default(), number: 0, conduits: 0, seen: Instant::now() }
+        PendingSends { held_back: Arc::default(), number: 0, links: 0, seen: Instant::now() }
     }
 
     /// Notes whether cells of a ring wait now, and whether they waited before.
     pub(super) fn note(&mut self, (waits, waited): (bool, bool)) {
         if waits {
-            self.conduits += usize::from(!waited);
+            self.links += usize::from(!waited);
             self.number += 1;
             self.held_back.hold(self.number);
         } else if waited {
-            self.conduits -= 1;
-            if self.conduits == 0 {
+            self.links -= 1;
+            if self.links == 0 {
                 self.held_back.let_go();
             }
         }
@@ -49,7 +49,7 @@ impl PendingSends {
 impl Network {
     /// The signal by which this rank informs its flush thread.
     pub fn flush_signal(&self) -> &Arc<FlushSignal> {
-        &self.holding.held_back
+        &self.pending_sends.held_back
     }
 
     /// A cell may have been put into the ring to a rank, or read from the ring from there.
@@ -60,20 +60,20 @@ impl Network {
     }
 
     fn holds_back(&mut self, peer: Peer) -> bool {
-        let Some(conduit) = &mut self.conduits[peer.index()] else { return false };
-        let given = conduit.take_given();
-        if self.is_closed || !matches!(given, Some(SendClass::First | SendClass::InVolley)) {
+        let Some(link) = &mut self.links[peer.index()] else { return false };
+        let given = link.take_given();
+        if self.is_closed || !matches!(given, Some(SendClass::First | SendClass::InBurst)) {
             return false;
         }
-        let holding = &mut self.holding;
+        let pending_sends = &mut self.pending_sends;
         let now = Instant::now();
-        let away = now - mem::replace(&mut holding.seen, now);
-        if given == Some(SendClass::First) || !holding.held_back.is_served() {
+        let away = now - mem::replace(&mut pending_sends.seen, now);
+        if given == Some(SendClass::First) || !pending_sends.held_back.is_served() {
             return false;
         }
-        let holds = conduit.hold(away);
+        let holds = link.hold(away);
         if holds {
-            holding.note(conduit.note_waits());
+            pending_sends.note(link.note_waits());
         }
         holds
     }
@@ -81,21 +81,21 @@ impl Network {
     /// Counts a poll of this rank in all bursts.
     pub(super) fn end_bursts(&mut self) {
         for peer in &self.active {
-            if let Some(conduit) = &mut self.conduits[peer.index()] {
-                conduit.look();
+            if let Some(link) = &mut self.links[peer.index()] {
+                link.look();
             }
         }
-        self.holding.seen = Instant::now();
+        self.pending_sends.seen = Instant::now();
     }
 
     /// Sends the cells that are held back.
     pub(super) fn flush_pending(&mut self) {
-        if self.holding.conduits == 0 {
+        if self.pending_sends.links == 0 {
             return;
         }
         for at in 0..self.active.len() {
             let peer = self.active[at];
-            if self.conduits[peer.index()].as_ref().is_some_and(|conduit| conduit.holds()) {
+            if self.links[peer.index()].as_ref().is_some_and(|link| link.holds()) {
                 self.push(peer);
             }
         }

@@ -42,7 +42,7 @@ pub struct NetworkScope<'a> {
 /// The endpoints of a rank, and what it publishes about them.
 pub(super) struct FiEndpoints {
     pub(super) main: FiEndpoint,
-    pub(super) pulse: FiEndpoint,
+    pub(super) control: FiEndpoint,
     addresses: [Vec<u8>; 2],
     /// The segment with the rings to and from ranks on other hosts, and the window into which
     /// others write.
@@ -64,7 +64,7 @@ impl FiEndpoints {
         } else {
             provider::choose(&library, named.as_deref())?
         };
-        let mut pulse = FiEndpoint::open(&library, &choice, true, 0)?;
+        let mut control = FiEndpoint::open(&library, &choice, true, 0)?;
         if reach.writes.map_or_else(remote_writes, Ok)? {
             choice = choice.with_writes(&library)?;
         }
@@ -72,12 +72,12 @@ impl FiEndpoints {
         let layout = segment.layout();
         let written = reach.hosts.len() * layout.lane_at(0, false).cells;
         let mut main = FiEndpoint::open(&library, &choice, false, written)?;
-        let addresses = [main.address()?, pulse.address()?];
+        let addresses = [main.address()?, control.address()?];
         let lanes = layout.lanes();
         let lanes = RegionMut::new(segment.at(lanes.start).as_ptr(), lanes.len());
         let opened = main.writes().then(|| {
-            // SAFETY: the mapping stays as long as the wire, whose port is closed before. A cell
-            // is read when its stamp is there, which is not written by others.
+            // SAFETY: the mapping stays as long as the network, whose endpoint is closed before. A
+            // cell is read when its stamp is there, which is not written by others.
             unsafe { main.open_window(lanes) }
         });
         // If that much memory may not be registered, cells travel as messages.
@@ -87,7 +87,7 @@ impl FiEndpoints {
         };
         Ok(FiEndpoints {
             main,
-            pulse,
+            control,
             addresses,
             segment,
             window,
@@ -103,11 +103,11 @@ impl FiEndpoints {
 
     /// The bytes that the rank publishes.
     pub(super) fn card(&self) -> Vec<u8> {
-        let [main, pulse] = &self.addresses;
+        let [main, control] = &self.addresses;
         let window = self.told.map(RmaRegion::to_bytes);
         let window = window.as_ref().map_or(&[][..], |bytes| bytes);
         let mut card = [self.text.as_bytes(), b"\n"].concat();
-        for part in [main, pulse, window] {
+        for part in [main, control, window] {
             card.extend((part.len() as u16).to_le_bytes());
             card.extend(part);
         }
@@ -146,9 +146,9 @@ impl PeerAddress {
         }
         let read = |rest| {
             let (main, rest) = part(rest)?;
-            let (pulse, rest) = part(rest)?;
+            let (control, rest) = part(rest)?;
             let (window, _) = part(rest)?;
-            let addresses = [main.to_vec(), pulse.to_vec()];
+            let addresses = [main.to_vec(), control.to_vec()];
             Some(PeerAddress { addresses, window: RmaRegion::from_bytes(window) })
         };
         let card = card.get(end + 1..).and_then(read);

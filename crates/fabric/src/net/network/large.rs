@@ -14,16 +14,16 @@ use crate::{Failure, How, Peer, Region, RegionMut};
 impl Network {
     /// Handles the end of a segment of a large message.
     pub(super) fn note_segment(&mut self, event: &Event) {
-        let Some((name, peer, has_come)) = self.straights.note(event) else { return };
-        if let Some(conduit) = &mut self.conduits[peer.index()] {
-            conduit.note_remote_bounced(name);
+        let Some((name, peer, has_come)) = self.transfers.note(event) else { return };
+        if let Some(link) = &mut self.links[peer.index()] {
+            link.note_remote_bounced(name);
             if has_come {
-                conduit.note_landed();
-                self.pulse.shared.note_arrived(peer, conduit.arrived());
+                link.note_landed();
+                self.detector.shared.note_arrived(peer, link.arrived());
             }
         }
         if event.error != 0 && event.error != libc::ECANCELED {
-            self.straights.fail(&mut self.port, name);
+            self.transfers.fail(&mut self.ep, name);
             return self.lose(peer, event.error);
         }
         self.go_on(name);
@@ -31,11 +31,11 @@ impl Network {
 
     /// Posts the segments of a large message that can be posted.
     pub(super) fn go_on(&mut self, name: u64) {
-        match self.straights.go_on(&mut self.port, name) {
+        match self.transfers.go_on(&mut self.ep, name) {
             Ok(Some((to, segments))) => {
-                if let Some(conduit) = &mut self.conduits[to.index()] {
-                    conduit.note_sent(segments);
-                    self.pulse.shared.note_offered(to, conduit.offered(self.first));
+                if let Some(link) = &mut self.links[to.index()] {
+                    link.note_sent(segments);
+                    self.detector.shared.note_offered(to, link.offered(self.first));
                 }
             }
             Ok(None) => {}
@@ -48,12 +48,12 @@ impl Network {
     ///
     /// # Safety
     /// Until there is news of its end, or the network is closed, nobody else uses the memory.
-    pub(crate) unsafe fn land(&mut self, what: (Peer, u64, Id), into: RegionMut) -> Option<u64> {
+    pub(crate) unsafe fn recv(&mut self, what: (Peer, u64, Id), into: RegionMut) -> Option<u64> {
         if self.is_closed {
             return None;
         }
         // SAFETY: passed on.
-        let name = unsafe { self.straights.land(&mut self.port, what, into) }.ok()?;
+        let name = unsafe { self.transfers.recv(&mut self.ep, what, into) }.ok()?;
         self.go_on(name);
         Some(name)
     }
@@ -62,16 +62,16 @@ impl Network {
     /// of the transfer; `None` if the world fails by that.
     ///
     /// # Safety
-    /// As [`Network::land`]; nobody writes the memory.
+    /// As [`Network::recv`]; nobody writes the memory.
     pub(crate) unsafe fn send(
         &mut self,
         to: Peer,
-        (course, upto): (TransferIds, u32),
+        (ids, upto): (TransferIds, u32),
         data: Region,
     ) -> Option<u64> {
-        let target = self.conduits[to.index()].as_ref().filter(|_| !self.is_closed)?.target();
+        let target = self.links[to.index()].as_ref().filter(|_| !self.is_closed)?.target();
         // SAFETY: passed on.
-        let sent = unsafe { self.straights.send(&mut self.port, (to, target), course, data) };
+        let sent = unsafe { self.transfers.send(&mut self.ep, (to, target), ids, data) };
         match sent {
             Ok(name) => {
                 self.allow(name, upto);
@@ -86,41 +86,41 @@ impl Network {
 
     /// The receiver of a large message is ready for segments up to `upto`.
     pub(crate) fn allow(&mut self, name: u64, upto: u32) {
-        self.straights.allow(name, upto);
+        self.transfers.allow(name, upto);
         self.go_on(name);
     }
 
     /// The sender of a large message stops after `sent` segments.
     pub(crate) fn stop(&mut self, name: u64, sent: u32) {
-        self.straights.stop(&mut self.port, name, sent);
+        self.transfers.stop(&mut self.ep, name, sent);
     }
 
     /// The receiver of a large message has received all that it needs.
     pub(crate) fn cut_short(&mut self, name: u64) {
-        self.straights.cut_short(&mut self.port, name);
+        self.transfers.cut_short(&mut self.ep, name);
     }
 
     /// Withdraws a large message. Its memory may be in use until [`Network::has_withdrawn`] returns
     /// `false`. For a message that is sent, returns what this rank must report to the receiver.
     pub(crate) fn withdraw(&mut self, name: u64) -> Option<(TransferIds, u32)> {
-        self.straights.withdraw(&mut self.port, name)
+        self.transfers.withdraw(&mut self.ep, name)
     }
 
     /// Whether memory of withdrawn messages is still in use.
     pub(crate) fn has_withdrawn(&self) -> bool {
-        self.straights.has_withdrawn()
+        self.transfers.has_withdrawn()
     }
 
     /// Whether a part of a large message from a rank is on its way.
     pub(crate) fn comes_from(&self, peer: Peer) -> bool {
-        self.straights.comes_from(peer)
+        self.transfers.comes_from(peer)
     }
 
     /// Ends the transfers with ranks that have left and do not answer. Such ranks are not lost, but
     /// the wait for their transfers has taken too long.
     pub(crate) fn give_up_withdrawn(&mut self) {
         let has_left = |rank: &Peer| self.segment.state(*rank) == State::Left;
-        let gone = self.straights.withdrawn_from().find(has_left);
+        let gone = self.transfers.withdrawn_from().find(has_left);
         if let Some(rank) = gone
             && self.home.failure().is_none()
         {
@@ -130,17 +130,17 @@ impl Network {
 
     /// How long this rank waits for a rank that does not answer.
     pub(crate) fn timeout(&self) -> Duration {
-        self.pulse.timeout()
+        self.detector.timeout()
     }
 
     /// Whether there is any event of a large message.
     #[inline]
     pub(crate) fn has_news(&self) -> bool {
-        !self.straights.news.is_empty() || self.berths.has_news()
+        !self.transfers.news.is_empty() || self.bounce_credits.has_news()
     }
 
     /// Takes the events of large messages.
     pub(crate) fn take_news(&mut self) -> Vec<News> {
-        std::mem::take(&mut self.straights.news)
+        std::mem::take(&mut self.transfers.news)
     }
 }

@@ -75,11 +75,11 @@ impl Communicator {
     /// all ranks are on one node, all keep theirs. [`GraphCommunicator::mapping`] returns the
     /// result. The hints of rank 0 define the traffic to minimize, in any combination:
     ///
-    /// * [`LATENCY`](crate::LATENCY): messages; [`BANDWIDTH`](crate::BANDWIDTH): bytes; both or
-    ///   neither: both, where a message counts as 4 KiB. An edge without a load counts as one
-    ///   message and one byte.
-    /// * [`MAXCUT`](crate::MAXCUT): the node with the most traffic; [`TOTALCUT`](crate::TOTALCUT),
-    ///   both or neither: the sum.
+    /// * [`LATENCY`](crate::hint::LATENCY): messages; [`BANDWIDTH`](crate::hint::BANDWIDTH): bytes;
+    ///   both or neither: both, where a message counts as 4 KiB. An edge without a load counts as
+    ///   one message and one byte.
+    /// * [`MAXCUT`](crate::hint::MAXCUT): the node with the most traffic;
+    ///   [`TOTALCUT`](crate::hint::TOTALCUT), both or neither: the sum.
     ///
     /// **Cost.** Ranks find their sources by a [sparse exchange](Communicator::sparse_exchange):
     /// one message for each edge, and memory for a rank's own edges. Only if there are several

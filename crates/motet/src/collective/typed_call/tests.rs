@@ -154,7 +154,7 @@ fn calls_that_differ_have_different_signatures() {
                 .map(|kind| moving::<u8>(world, *kind)),
         );
         let mut info = Info::new();
-        info.set(crate::DETERMINISTIC, "true")?;
+        info.set(crate::hint::DETERMINISTIC, "true")?;
         world.set_info(&info);
         all.push(moving::<u8>(world, bcast));
         let words =

@@ -223,12 +223,12 @@ fn check_received(collective: &Collective<'_>, strictness: Strictness) -> Result
 
 /// Returns the first received byte that also lies in another range of this side. Computes the
 /// ranges only where bounds overlap.
-fn shared(lying: &[(Lying<'_>, BufferRole)], other: BufferRole) -> Option<Byte> {
+fn shared(placed: &[(Lying<'_>, BufferRole)], other: BufferRole) -> Option<Byte> {
     let mut runs = Vec::new();
-    lying.iter().for_each(|(each, side)| each.bounds(*side, &mut runs));
+    placed.iter().for_each(|(each, side)| each.bounds(*side, &mut runs));
     find(&mut runs, other)?;
     runs.clear();
-    lying.iter().for_each(|(each, side)| each.pieces(*side, &mut runs));
+    placed.iter().for_each(|(each, side)| each.pieces(*side, &mut runs));
     find(&mut runs, other)
 }
 

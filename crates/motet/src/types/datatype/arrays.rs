@@ -4,7 +4,7 @@
 //! Both are built one dimension at a time, from the one that varies fastest: runs of the lower
 //! dimension, whose extent is then set to that of the whole dimension.
 
-use super::construct::{again, at_least};
+use super::construct::{at_least, same_form};
 use super::contents::{Combiner, Contents};
 use super::{Datatype, DatatypeError};
 
@@ -220,5 +220,5 @@ fn finish(
     integers: Vec<i64>,
 ) -> Result<Datatype, DatatypeError> {
     let contents = Contents { integers, datatypes: vec![item.clone()], ..Contents::default() };
-    again(part, part.facts(), (combiner, contents))
+    same_form(part, part.facts(), (combiner, contents))
 }

@@ -122,12 +122,12 @@ impl Datatype {
         let contents = Contents { addresses: vec![lower_bound, extent], ..of(item) };
         let mut facts = *item.facts();
         facts.extents = facts.extents.resized(Reach { low: lower_bound, high });
-        again(item, &facts, (Combiner::Resized, contents))
+        same_form(item, &facts, (Combiner::Resized, contents))
     }
 
     /// A copy (`MPI_Type_dup`).
     pub fn dup(&self) -> Made {
-        again(self, self.facts(), (Combiner::Dup, of(self)))
+        same_form(self, self.facts(), (Combiner::Dup, of(self)))
     }
 
     /// A value and its index as in a C structure, for reductions by `MPI_MAXLOC` and
@@ -159,7 +159,7 @@ impl Datatype {
         let pair = Datatype::structured(&[1, 1], &[0, at], &[value.clone(), index.clone()])?;
         let datatypes = vec![value.clone(), index.clone()];
         let contents = Contents { datatypes, ..Contents::default() };
-        again(&pair, pair.facts(), (Combiner::ValueIndex, contents))
+        same_form(&pair, pair.facts(), (Combiner::ValueIndex, contents))
     }
 }
 
@@ -173,7 +173,7 @@ fn block(len: i64, at: i64) -> Result<Block, DatatypeError> {
 }
 
 /// The same form, made in another way, and perhaps with other bounds.
-pub(super) fn again(item: &Datatype, facts: &Facts, origin: (Combiner, Contents)) -> Made {
+pub(super) fn same_form(item: &Datatype, facts: &Facts, origin: (Combiner, Contents)) -> Made {
     let mut sum = Sum::default();
     sum.append(facts, 1)?;
     sum.place(facts, 0, 1)?;

@@ -4,7 +4,7 @@
 //! which `MPI_Type_get_contents` returns, and is otherwise the predefined datatype that can hold
 //! it.
 
-use super::construct::again;
+use super::construct::same_form;
 use super::contents::{Combiner, Contents};
 use super::{Datatype, DatatypeError, Named};
 
@@ -154,5 +154,5 @@ fn asked_for(
     integers: Vec<i64>,
 ) -> Result<Datatype, DatatypeError> {
     let named = Datatype::named(named);
-    again(&named, named.facts(), (combiner, Contents { integers, ..Contents::default() }))
+    same_form(&named, named.facts(), (combiner, Contents { integers, ..Contents::default() }))
 }

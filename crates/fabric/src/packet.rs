@@ -28,8 +28,8 @@ impl Header {
 
     /// Whether the header belongs to a message that arrives in a remote bounce buffer.
     #[inline]
-    pub(crate) fn is_berthed(&self) -> bool {
-        self.kind == BERTHED
+    pub(crate) fn is_remote_bounced(&self) -> bool {
+        self.kind == REMOTE_BOUNCED
     }
 
     /// Whether a rank that has left, or leaves, waits for no packet behind this one.
@@ -39,40 +39,40 @@ impl Header {
 
     /// Whether the header belongs to a message in several cells.
     #[inline]
-    pub(super) fn is_first(&self) -> bool {
+    pub(crate) fn is_first(&self) -> bool {
         self.kind == FIRST
     }
 
     /// The header of a message that fits its cell.
     #[inline]
-    pub(super) fn eager(label: Label, element: TypeCode, bytes: usize) -> Header {
+    pub(crate) fn eager(label: Label, element: TypeCode, bytes: usize) -> Header {
         let (Label { context, tag, ordinal }, TypeCode(element)) = (label, element);
         Header { context, tag, bytes: bytes as u64, ordinal, kind: EAGER, element, unused: 0 }
     }
 
     /// The type of the elements of a message, and its length in bytes.
     #[inline]
-    pub(super) fn contents(&self) -> (TypeCode, usize) {
+    pub(crate) fn contents(&self) -> (TypeCode, usize) {
         (TypeCode(self.element), self.bytes as usize)
     }
 
     /// Whether the header belongs to a message with this label that fits its cell.
     #[inline]
-    pub(super) fn is_eager(&self, label: Label) -> bool {
+    pub(crate) fn is_eager(&self, label: Label) -> bool {
         self.kind == EAGER
             && (self.context, self.tag, self.ordinal) == (label.context, label.tag, label.ordinal)
     }
 }
 
 /// Words behind the header of a packet, where they are no payload.
-pub(super) type Words = [u64; 3];
+pub(crate) type Words = [u64; 3];
 
 /// Bytes of [`Words`].
-pub(super) const WORDS_BYTES: usize = size_of::<Words>();
+pub(crate) const WORDS_BYTES: usize = size_of::<Words>();
 
 /// A decoded packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Packet {
+pub(crate) enum Packet {
     /// A whole message; its payload is in the cell.
     Eager { label: Label, element: TypeCode, bytes: usize },
     /// The start of a message; its payload is in the cell and in those that follow.
@@ -83,31 +83,31 @@ pub(super) enum Packet {
     /// the receiver must ask for pieces) and its id at the sender.
     Large { label: Label, element: TypeCode, bytes: usize },
     /// The receiver cannot copy; it asks for the pieces of this send, for that receive.
-    Pieces { send: u64, landing: u64 },
+    Pieces { send: u64, recv: u64 },
     /// A piece of a large message, in the cell.
-    Piece { landing: u64, offset: usize, bytes: usize },
+    Piece { recv: u64, offset: usize, bytes: usize },
     /// A piece of a large message, in a bounce buffer; the words are the offsets of the buffer.
-    Pipelined { landing: u64, offset: usize, bytes: usize },
+    Pipelined { recv: u64, offset: usize, bytes: usize },
     /// The receiver copies this large message to that address in its own memory, and the sender may
     /// help.
     Share { send: u64, address: u64 },
     /// The receiver has received what it needs of a large message.
     Finished { send: u64 },
     /// The sender has withdrawn the large message whose pieces this receive awaits.
-    Revoked { landing: u64 },
+    Revoked { recv: u64 },
     /// The receiver is ready for segments of a zero-copy message. The words are the number of its
     /// first segment, and how many segments may come.
-    Ready { send: u64, landing: u64 },
+    Ready { send: u64, recv: u64 },
     /// The sender has withdrawn that zero-copy message. The words are the number of segments that
     /// still come.
-    Stopped { landing: u64 },
+    Stopped { recv: u64 },
     /// A message arrives in a remote bounce buffer. The words are the number of the buffer, and how
     /// many remote bounce buffers this rank has granted to the receiver.
-    Berthed { label: Label, element: TypeCode, bytes: usize },
+    RemoteBounced { label: Label, element: TypeCode, bytes: usize },
     /// The words say how many remote bounce buffers this rank has granted.
-    Berths,
+    BounceCredits,
     /// A message is in a bounce buffer. The words are the offsets of its counts and of its bytes.
-    Block { label: Label, element: TypeCode, bytes: usize },
+    Bounced { label: Label, element: TypeCode, bytes: usize },
     /// A part of the signature of a structure, which has `total` bytes.
     Introduction { element: TypeCode, total: usize, bytes: usize },
     /// The sender starts no new operation.
@@ -122,12 +122,12 @@ pub(super) enum Packet {
 }
 
 /// The form of a ring in one word: the number of its cells, then the bytes of each.
-pub(super) fn shape(ring: Ring) -> u64 {
+pub(crate) fn shape(ring: Ring) -> u64 {
     (ring.cells as u64) << 32 | ring.cell_bytes as u64
 }
 
 /// The ring with this shape at this offset.
-pub(super) fn ring(offset: usize, shape: u64) -> Ring {
+pub(crate) fn ring(offset: usize, shape: u64) -> Ring {
     Ring::of_cells(offset, (shape >> 32) as usize, shape as u32 as usize)
 }
 
@@ -146,14 +146,14 @@ const LEFT: u8 = 12;
 const SEEN: u8 = 13;
 const READY: u8 = 14;
 const STOPPED: u8 = 15;
-const BERTHED: u8 = 16;
-const BERTHS: u8 = 17;
-const BLOCK: u8 = 18;
+const REMOTE_BOUNCED: u8 = 16;
+const BOUNCE_CREDITS: u8 = 17;
+const BOUNCED: u8 = 18;
 const STREAMED: u8 = 19;
 const INTRODUCTION: u8 = 20;
 
 impl Packet {
-    pub(super) fn header(self) -> Header {
+    pub(crate) fn header(self) -> Header {
         let none = Label { context: 0, tag: 0, ordinal: 0 };
         let (kind, label, element, bytes) = match self {
             Packet::Eager { label, element, bytes } => return Header::eager(label, element, bytes),
@@ -161,21 +161,19 @@ impl Packet {
             Packet::Rest { bytes } => (REST, none, TypeCode::BYTES, bytes),
             Packet::Large { label, element, bytes } => (LARGE, label, element, bytes),
             Packet::Open { label, element } => (OPEN, label, element, 0),
-            Packet::Pieces { send, landing } => {
-                (PIECES, Label { context: landing, tag: send, ..none }, TypeCode::BYTES, 0)
+            Packet::Pieces { send, recv } => {
+                (PIECES, Label { context: recv, tag: send, ..none }, TypeCode::BYTES, 0)
             }
-            Packet::Ready { send, landing } => {
-                (READY, Label { context: landing, tag: send, ..none }, TypeCode::BYTES, 0)
+            Packet::Ready { send, recv } => {
+                (READY, Label { context: recv, tag: send, ..none }, TypeCode::BYTES, 0)
             }
-            Packet::Stopped { landing } => {
-                (STOPPED, Label { tag: landing, ..none }, TypeCode::BYTES, 0)
-            }
-            Packet::Piece { landing, offset, bytes } => {
-                let label = Label { context: offset as u64, tag: landing, ..none };
+            Packet::Stopped { recv } => (STOPPED, Label { tag: recv, ..none }, TypeCode::BYTES, 0),
+            Packet::Piece { recv, offset, bytes } => {
+                let label = Label { context: offset as u64, tag: recv, ..none };
                 (PIECE, label, TypeCode::BYTES, bytes)
             }
-            Packet::Pipelined { landing, offset, bytes } => {
-                let label = Label { context: offset as u64, tag: landing, ..none };
+            Packet::Pipelined { recv, offset, bytes } => {
+                let label = Label { context: offset as u64, tag: recv, ..none };
                 (STREAMED, label, TypeCode::BYTES, bytes)
             }
             Packet::Share { send, address } => {
@@ -184,12 +182,12 @@ impl Packet {
             Packet::Finished { send } => {
                 (FINISHED, Label { tag: send, ..none }, TypeCode::BYTES, 0)
             }
-            Packet::Revoked { landing } => {
-                (REVOKED, Label { tag: landing, ..none }, TypeCode::BYTES, 0)
+            Packet::Revoked { recv } => (REVOKED, Label { tag: recv, ..none }, TypeCode::BYTES, 0),
+            Packet::RemoteBounced { label, element, bytes } => {
+                (REMOTE_BOUNCED, label, element, bytes)
             }
-            Packet::Berthed { label, element, bytes } => (BERTHED, label, element, bytes),
-            Packet::Berths => (BERTHS, none, TypeCode::BYTES, 0),
-            Packet::Block { label, element, bytes } => (BLOCK, label, element, bytes),
+            Packet::BounceCredits => (BOUNCE_CREDITS, none, TypeCode::BYTES, 0),
+            Packet::Bounced { label, element, bytes } => (BOUNCED, label, element, bytes),
             Packet::Introduction { element, total, bytes } => {
                 (INTRODUCTION, Label { context: total as u64, ..none }, element, bytes)
             }
@@ -210,7 +208,7 @@ impl Packet {
 
     /// # Panics
     /// If [`Packet::header`] has not made this header: then memory is damaged.
-    pub(super) fn read(header: Header) -> Packet {
+    pub(crate) fn read(header: Header) -> Packet {
         let Header { context, tag, ordinal, .. } = header;
         let label = Label { context, tag, ordinal };
         let (element, bytes) = header.contents();
@@ -219,18 +217,18 @@ impl Packet {
             FIRST => Packet::First { label, element, bytes },
             REST => Packet::Rest { bytes },
             LARGE => Packet::Large { label, element, bytes },
-            PIECES => Packet::Pieces { send: tag, landing: context },
-            PIECE => Packet::Piece { landing: tag, offset: context as usize, bytes },
-            STREAMED => Packet::Pipelined { landing: tag, offset: context as usize, bytes },
+            PIECES => Packet::Pieces { send: tag, recv: context },
+            PIECE => Packet::Piece { recv: tag, offset: context as usize, bytes },
+            STREAMED => Packet::Pipelined { recv: tag, offset: context as usize, bytes },
             SHARE => Packet::Share { send: tag, address: context },
             FINISHED => Packet::Finished { send: tag },
-            REVOKED => Packet::Revoked { landing: tag },
+            REVOKED => Packet::Revoked { recv: tag },
             OPEN => Packet::Open { label, element },
-            READY => Packet::Ready { send: tag, landing: context },
-            STOPPED => Packet::Stopped { landing: tag },
-            BERTHED => Packet::Berthed { label, element, bytes },
-            BERTHS => Packet::Berths,
-            BLOCK => Packet::Block { label, element, bytes },
+            READY => Packet::Ready { send: tag, recv: context },
+            STOPPED => Packet::Stopped { recv: tag },
+            REMOTE_BOUNCED => Packet::RemoteBounced { label, element, bytes },
+            BOUNCE_CREDITS => Packet::BounceCredits,
+            BOUNCED => Packet::Bounced { label, element, bytes },
             INTRODUCTION => Packet::Introduction { element, total: context as usize, bytes },
             LEAVING => Packet::Leaving,
             LEFT => Packet::Left,
@@ -252,7 +250,7 @@ mod tests {
         assert_eq!(behind(Packet::Eager { label, element, bytes: 17 }), 17);
         assert_eq!(behind(Packet::First { label, element, bytes: 300 }), 100);
         assert_eq!(behind(Packet::Rest { bytes: 5 }), 5);
-        assert_eq!(behind(Packet::Piece { landing: 1, offset: 300, bytes: 9 }), 9);
+        assert_eq!(behind(Packet::Piece { recv: 1, offset: 300, bytes: 9 }), 9);
         assert_eq!(behind(Packet::Introduction { element, total: 90, bytes: 9 }), 9);
         for packet in [Packet::Large { label, element, bytes: 17 }, Packet::Left, Packet::Seen] {
             assert_eq!(behind(packet), WORDS_BYTES);
@@ -279,18 +277,18 @@ mod tests {
             Packet::First { label, element, bytes: usize::MAX },
             Packet::Rest { bytes: 18 },
             Packet::Large { label, element, bytes: usize::MAX },
-            Packet::Pieces { send: 3, landing: 4 },
-            Packet::Piece { landing: 5, offset: 6, bytes: 7 },
-            Packet::Pipelined { landing: 5, offset: 6, bytes: 7 },
+            Packet::Pieces { send: 3, recv: 4 },
+            Packet::Piece { recv: 5, offset: 6, bytes: 7 },
+            Packet::Pipelined { recv: 5, offset: 6, bytes: 7 },
             Packet::Share { send: 10, address: u64::MAX },
             Packet::Finished { send: 8 },
-            Packet::Revoked { landing: 9 },
+            Packet::Revoked { recv: 9 },
             Packet::Open { label, element },
-            Packet::Ready { send: 11, landing: 12 },
-            Packet::Stopped { landing: 13 },
-            Packet::Berthed { label, element, bytes: usize::MAX },
-            Packet::Berths,
-            Packet::Block { label, element, bytes: usize::MAX },
+            Packet::Ready { send: 11, recv: 12 },
+            Packet::Stopped { recv: 13 },
+            Packet::RemoteBounced { label, element, bytes: usize::MAX },
+            Packet::BounceCredits,
+            Packet::Bounced { label, element, bytes: usize::MAX },
             Packet::Introduction { element, total: 900, bytes: 17 },
             Packet::Leaving,
             Packet::Left,

@@ -1,5 +1,5 @@
-//! Messages of middle length, which come into berths over a network; in shared memory they are
-//! copied or go in pieces, with the same result.
+//! Messages of middle length, which come into remote bounce buffers over a network; in shared
+//! memory they are copied or go in pieces, with the same result.
 
 use std::time::{Duration, Instant};
 
@@ -8,13 +8,14 @@ use motet_fabric::{Peer, Sender, TransferError};
 use super::{Random, from, label, pattern};
 use crate::support::{Kind, Rank, ranks, run};
 
-/// Bytes of a berth, and a message that is longer than a cell of any lane.
+/// Bytes of a remote bounce buffer, and a message that is longer than a cell of any lane.
 const BERTH: usize = 128 << 10;
 const MIDDLE: usize = 40 << 10;
-/// More than there are berths.
+/// More than there are remote bounce buffers.
 const MANY: u64 = 23;
 
-/// Both ranks send to each other, more than there are berths for, with other messages between.
+/// Both ranks send to each other, more than there are remote bounce buffers for, with other
+/// messages between.
 pub(crate) fn to_and_fro(kind: Kind) {
     run(kind, 2, |rank| {
         let (me, other) = (rank.me(), 1 - rank.me());
@@ -42,7 +43,8 @@ pub(crate) fn to_and_fro(kind: Kind) {
     });
 }
 
-/// Receives come long after their messages, and in any order: no berth is lost or used twice.
+/// Receives come long after their messages, and in any order: no remote bounce buffer is lost or
+/// used twice.
 pub(crate) fn received_in_any_order(kind: Kind) {
     run(kind, 2, |rank| {
         for round in 0..6 {
@@ -70,8 +72,8 @@ pub(crate) fn received_in_any_order(kind: Kind) {
     });
 }
 
-/// A message that does not fit its receive leaves its berth, and so does one whose receive is taken
-/// back: those behind it come as ever.
+/// A message that does not fit its receive leaves its remote bounce buffer, and so does one whose
+/// receive is taken back: those behind it come as ever.
 pub(crate) fn not_wanted(kind: Kind) {
     run(kind, 2, |rank| {
         for round in 0..40 {
@@ -113,13 +115,14 @@ pub(crate) fn not_wanted(kind: Kind) {
     });
 }
 
-/// What has been sent into berths comes even if its sender leaves at once and its receives are
-/// posted late.
+/// What has been sent into remote bounce buffers comes even if its sender leaves at once and its
+/// receives are posted late.
 pub(crate) fn outlive_their_sender(kind: Kind) {
     run(kind, 3, |rank| {
         let last = 2;
         if rank.me() < last {
-            // The first one is announced, and berths are granted for those that follow.
+            // The first one is announced, and remote bounce buffers are granted for those that
+            // follow.
             let first = rank.send(last, label(0), pattern(0, MIDDLE));
             rank.wait(first);
             let go = rank.recv(from(last, 0), 0);
@@ -144,7 +147,8 @@ pub(crate) fn outlive_their_sender(kind: Kind) {
     });
 }
 
-/// When berths have been granted a message is sent without its receiver doing anything.
+/// When remote bounce buffers have been granted a message is sent without its receiver doing
+/// anything.
 pub(crate) fn need_no_answer(kind: Kind) {
     if !kind.is_apart() {
         return; // where it is copied, its receiver does that
@@ -154,7 +158,7 @@ pub(crate) fn need_no_answer(kind: Kind) {
     let receive = world[2].recv(from(0, 0), MIDDLE);
     let first = world[0].send(2, label(0), pattern(0, MIDDLE));
     until(&mut world, |world| world[0].has_ended(first) && world[2].has_ended(receive));
-    // What tells of the berths comes behind that.
+    // What tells of the remote bounce buffers comes behind that.
     let receive = world[0].recv(from(2, 0), 0);
     world[2].send(0, label(0), Vec::new());
     until(&mut world, |world| world[0].has_ended(receive));

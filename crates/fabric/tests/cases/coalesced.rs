@@ -52,13 +52,14 @@ pub(crate) fn in_order_and_whole(kind: Kind) {
                 }
                 rank.send(0, label(round), Vec::new());
             }
-            let conveyed = rank.endpoint().network().unwrap().conveyed();
-            assert!(conveyed > 100, "only {conveyed} messages have come together");
+            let coalesced = rank.endpoint().network().unwrap().coalesced();
+            assert!(coalesced > 100, "only {coalesced} messages have come together");
         }
     });
 }
 
-/// What is held back goes when somebody moves the wire, who need not be the one that has sent it.
+/// What is held back goes when somebody moves the network, who need not be the one that has sent
+/// it.
 pub(crate) fn somebody_else_sends_them(kind: Kind) {
     let (held, done) = (AtomicU64::new(0), AtomicBool::new(false));
     run(kind, 4, |rank| {
@@ -70,7 +71,7 @@ pub(crate) fn somebody_else_sends_them(kind: Kind) {
                 rank.endpoint().progress_network();
             }
             held.store(count, Ordering::Release);
-            // Nothing moves the wire now.
+            // Nothing moves the network now.
             thread::sleep(Duration::from_secs(1));
             done.store(true, Ordering::Release);
         } else if rank.me() == FAR {
@@ -125,7 +126,7 @@ fn take(rank: &mut Rank, count: u64) {
 }
 
 /// Nothing is held back where nobody would send it if the rank does not come again.
-pub(crate) fn nothing_is_held_back_without_a_courier(kind: Kind) {
+pub(crate) fn nothing_is_held_back_without_a_flush_thread(kind: Kind) {
     run(kind, 4, |rank| {
         if rank.me() == 0 {
             rank.send(FAR, label(1), Vec::new());
