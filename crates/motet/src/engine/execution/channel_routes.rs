@@ -14,12 +14,12 @@
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
-use motet_fabric::{Endpoint, Fill, InChannel, Peer, Region, RegionMut, TransferError, channel};
+use motet_fabric::{Endpoint, Fill, InChannel, Peer, Region, RegionMut, channel};
 use motet_plan::{Action, StepId};
 
 use super::inorder::{Executor, Routes};
 use super::program::PlanProgram;
-use super::{Advance, Execution, MessageRoute, MessageRoutes};
+use super::{Execution, MessageRoute, MessageRoutes};
 
 /// The program of a persistent execution, if all its addresses are known.
 pub(super) struct LinkedProgram {
@@ -77,13 +77,13 @@ impl ChannelRoutes<'_> {
     /// The result of a receive, which says whether the sender waits for the room that it has given
     /// back.
     #[inline(always)]
-    fn received(&self, wakes: Option<bool>, from: Peer) -> Advance {
+    fn received(&self, wakes: Option<bool>, from: Peer) -> bool {
         match wakes {
-            None => return Advance::Waiting(from),
+            None => return false,
             Some(true) => self.endpoint.wake(from),
             Some(false) => {}
         }
-        Advance::Complete
+        true
     }
 }
 
@@ -99,25 +99,25 @@ impl Routes for ChannelRoutes<'_> {
     }
 
     #[inline]
-    fn error(&self) -> Option<TransferError> {
-        None
+    fn has_failed(&self) -> bool {
+        false
     }
 
     #[inline(always)]
-    unsafe fn send(&mut self, to: Peer, step: u32, from: Region) -> Advance {
+    unsafe fn send(&mut self, to: Peer, step: u32, from: Region) -> bool {
         let MessageRoute::Out(channel) = &mut self.routes[step as usize] else {
             unreachable!("compiled for a channel to send through")
         };
         // SAFETY: passed on.
-        if !unsafe { channel.try_send(from) } {
-            return Advance::Behind;
+        let is_sent = unsafe { channel.try_send(from) };
+        if is_sent {
+            self.endpoint.wake(to);
         }
-        self.endpoint.wake(to);
-        Advance::Complete
+        is_sent
     }
 
     #[inline(always)]
-    unsafe fn receive(&mut self, from: Peer, step: u32, into: RegionMut, _: Fill) -> Advance {
+    unsafe fn receive(&mut self, from: Peer, step: u32, into: RegionMut, _: Fill) -> bool {
         // SAFETY: passed on; the channel was opened for its length.
         let wakes = unsafe { self.incoming(step).try_recv(into) };
         self.received(wakes, from)
@@ -130,7 +130,7 @@ impl Routes for ChannelRoutes<'_> {
         step: u32,
         _: (RegionMut, usize),
         read: impl FnOnce(Region),
-    ) -> Advance {
+    ) -> bool {
         // What is received is as long as what the channel was opened for.
         let wakes = self.incoming(step).try_read(read);
         self.received(wakes, from)
@@ -190,18 +190,18 @@ impl Execution {
         let routes = ChannelRoutes { routes, endpoint };
         // The spans are addresses, and no operator that may throw has a linked program.
         let (bases, kernel) = ([std::ptr::null_mut(); 3], self.kernel.as_deref());
-        let mut executor = Executor::<_, false> { routes, bases, kernel, thrown: None };
+        let mut executor = Executor::<_, false> { routes, kernel, thrown: None };
         let instructions = &program.program.instructions;
         // SAFETY: the addresses are those of the slices of our own plan, in buffers that are
         // bound while the run is active and stay where they are as long as it is linked; the
         // plan keeps other steps off them.
-        let advance = unsafe { executor.run_all(&mut place, |place| instructions.get(place)) };
-        let is_waiting = advance != Advance::Complete;
+        let is_done =
+            unsafe { executor.run_all(&bases, &mut place, |place| instructions.get(place)) };
         self.exec.move_to(place);
         blocked.clear();
-        if is_waiting {
+        if !is_done {
             blocked.push(self.planned.plan.order()[place]);
         }
-        !is_waiting
+        is_done
     }
 }

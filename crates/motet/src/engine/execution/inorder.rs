@@ -7,7 +7,7 @@
 
 use std::borrow::Borrow;
 
-use motet_fabric::{Fill, Peer, Region, RegionMut, TransferError};
+use motet_fabric::{Fill, Peer, Region, RegionMut};
 use motet_plan::StepId;
 
 use super::Execution;
@@ -44,21 +44,22 @@ pub(super) trait Routes {
     /// alignment.
     fn fuses(alignment: usize, bytes: usize) -> bool;
 
-    /// The error of a message that has failed.
-    fn error(&self) -> Option<TransferError>;
+    /// Whether the last message that was not transferred has failed, and need not wait.
+    fn has_failed(&self) -> bool;
 
-    /// Sends a message, if there is room.
+    /// Sends a message, if there is room. Returns whether it was sent.
     ///
     /// # Safety
     /// The data is readable now. The message is one that was compiled for these routes.
-    unsafe fn send(&mut self, to: Peer, message: u32, from: Region) -> Advance;
+    unsafe fn send(&mut self, to: Peer, message: u32, from: Region) -> bool;
 
-    /// Receives a message, if it is there.
+    /// Receives a message, if it is there. Returns whether it was received; else the routes know
+    /// why not.
     ///
     /// # Safety
     /// `into` is writable now, and nobody else uses it. The message is one that was compiled for
     /// these routes.
-    unsafe fn receive(&mut self, from: Peer, message: u32, into: RegionMut, fill: Fill) -> Advance;
+    unsafe fn receive(&mut self, from: Peer, message: u32, into: RegionMut, fill: Fill) -> bool;
 
     /// Reads a message where it is, if it is there and has this alignment, else at `place`.
     ///
@@ -70,57 +71,62 @@ pub(super) trait Routes {
         message: u32,
         place: (RegionMut, usize),
         read: impl FnOnce(Region),
-    ) -> Advance;
+    ) -> bool;
 }
 
 /// Runs the instructions of one execution. `MAY_THROW` says whether its operator may.
 pub(super) struct Executor<'a, R, const MAY_THROW: bool> {
     pub(super) routes: R,
-    pub(super) bases: Bases,
     pub(super) kernel: Option<&'a dyn Kernel>,
     /// The exception that the operator has thrown.
     pub(super) thrown: Option<ExceptionId>,
 }
 
 impl<R: Routes, const MAY_THROW: bool> Executor<'_, R, MAY_THROW> {
-    /// Runs instructions from `place` until one must wait, and advances `place`.
+    /// Runs instructions from `place` until one must wait or fails, and advances `place`. Returns
+    /// whether all are done. The buffers are at
+    /// these addresses, which are no field: an index into them that is not known when this is
+    /// compiled would keep all fields out of registers.
     ///
     /// # Safety
     /// As [`Executor::run`], for each instruction.
     #[inline(always)]
     pub(super) unsafe fn run_all<S: Span, I: Borrow<Instr<S>>>(
         &mut self,
+        bases: &Bases,
         place: &mut usize,
         instruction_at: impl Fn(usize) -> Option<I>,
-    ) -> Advance {
+    ) -> bool {
         while let Some(instruction) = instruction_at(*place) {
             // SAFETY: passed on.
-            let (advance, steps) = unsafe { self.run(instruction.borrow()) };
+            let (is_done, steps) = unsafe { self.run(instruction.borrow(), bases) };
             *place += steps;
-            if advance != Advance::Complete {
-                return advance;
+            if !is_done {
+                return false;
             }
         }
-        Advance::Complete
+        true
     }
 
-    /// Runs an instruction if that is possible now. Returns the number of steps done, too.
+    /// Runs an instruction if that is possible now. Returns whether it is done without an error, and
+    /// the number of steps done.
     ///
     /// # Safety
     /// What it reads is readable, and what it writes is writable and used by nobody else. It was
     /// compiled for these routes, and the kernel is that of its run.
     #[inline(always)]
-    unsafe fn run<S: Span>(&mut self, instruction: &Instr<S>) -> (Advance, usize) {
-        let bases = &self.bases;
+    unsafe fn run<S: Span>(&mut self, instruction: &Instr<S>, bases: &Bases) -> (bool, usize) {
         match *instruction {
             Instr::Send { to, message, from } => {
                 // SAFETY: passed on.
-                counted(unsafe { self.routes.send(to, message, from.region(bases)) }, 1)
+                let is_sent = unsafe { self.routes.send(to, message, from.region(bases)) };
+                self.transferred(is_sent, 1)
             }
             Instr::Receive { from, message, into, fill } => {
                 let into = into.region_mut(bases);
                 // SAFETY: passed on.
-                counted(unsafe { self.routes.receive(from, message, into, fill) }, 1)
+                let is_received = unsafe { self.routes.receive(from, message, into, fill) };
+                self.transferred(is_received, 1)
             }
             Instr::ReceiveAndReduce {
                 from,
@@ -149,18 +155,18 @@ impl<R: Routes, const MAY_THROW: bool> Executor<'_, R, MAY_THROW> {
                 };
                 let place = (place.region_mut(bases), usize::from(alignment));
                 // SAFETY: passed on.
-                let read = unsafe { self.routes.read(from, message, place, read) };
+                let is_read = unsafe { self.routes.read(from, message, place, read) };
                 if MAY_THROW && thrown.is_some() {
                     self.thrown = thrown;
-                    return (Advance::Failed, 2);
+                    return (false, 2);
                 }
-                counted(read, 2)
+                self.transferred(is_read, 2)
             }
             Instr::Copy { from, into } => {
                 let (from, into) = (from.region(bases), into.start(bases));
                 // SAFETY: passed on; a plan copies between slices that do not overlap.
                 unsafe { into.copy_from_nonoverlapping(from.start(), from.bytes()) };
-                (Advance::Complete, 1)
+                (true, 1)
             }
             Instr::Reduce { left, right, into, count } => {
                 let operands = [left, right].map(|operand| operand.start(bases).cast_const());
@@ -170,18 +176,19 @@ impl<R: Routes, const MAY_THROW: bool> Executor<'_, R, MAY_THROW> {
                     unsafe { reduce::<MAY_THROW>(self.kernel, operands, into.start(bases), count) };
                 if MAY_THROW && thrown.is_some() {
                     self.thrown = thrown;
-                    return (Advance::Failed, 1);
+                    return (false, 1);
                 }
-                (Advance::Complete, 1)
+                (true, 1)
             }
         }
     }
 
-    /// The error after [`Advance::Failed`].
-    #[cold]
-    pub(super) fn error(&self) -> TransferError {
-        let thrown = self.thrown.map(|ExceptionId(id)| TransferError::Thrown(id));
-        thrown.or_else(|| self.routes.error()).expect("a message or an operator has failed")
+    /// The result of an instruction of so many steps that transfers a message. After an error they
+    /// are done, too.
+    #[inline(always)]
+    fn transferred(&self, is_transferred: bool, steps: usize) -> (bool, usize) {
+        let is_over = is_transferred || self.routes.has_failed();
+        (is_transferred, if is_over { steps } else { 0 })
     }
 }
 
@@ -204,12 +211,6 @@ unsafe fn reduce<const MAY_THROW: bool>(
     // SAFETY: passed on.
     unsafe { kernel.reduce(left, right, into, count) };
     None
-}
-
-/// The number of steps that an instruction of so many has done. After an error they are done, too.
-#[inline(always)]
-fn counted(advance: Advance, steps: usize) -> (Advance, usize) {
-    if advance.is_under_way() { (advance, 0) } else { (advance, steps) }
 }
 
 impl Execution {

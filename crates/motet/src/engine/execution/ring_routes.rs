@@ -15,9 +15,13 @@ use motet_plan::StepId;
 use super::inorder::{Executor, Routes};
 use super::program::{BufferSpan, PlanProgram};
 use super::{Advance, Execution, OpKey};
+use crate::ExceptionId;
 
 /// The program of a call in the replay cache: only base addresses are supplied per call.
 pub(crate) type ReplayProgram = PlanProgram<BufferSpan>;
+
+/// Why an execution has stopped: [`Advance::Behind`], [`Advance::Waiting`], or an error.
+type Stopped = Result<Advance, TransferError>;
 
 /// Each message is the next one in the eager ring from its sender.
 struct RingRoutes<'a> {
@@ -25,7 +29,8 @@ struct RingRoutes<'a> {
     number: OpKey,
     element: TypeCode,
     hint: TrafficHint,
-    error: Option<TransferError>,
+    /// Why a message was not transferred.
+    stopped: &'a mut Stopped,
 }
 
 impl RingRoutes<'_> {
@@ -34,18 +39,16 @@ impl RingRoutes<'_> {
         Label { context: self.number.context, tag: self.number.tag, ordinal }
     }
 
-    /// The result of an inline receive.
+    /// Whether an inline receive has received its message.
     #[inline(always)]
-    fn received(&mut self, received: InlineRecv, from: Peer) -> Advance {
-        match received {
-            InlineRecv::Done(Ok(_)) => Advance::Complete,
-            InlineRecv::Done(Err(error)) => {
-                self.error = Some(error);
-                Advance::Failed
-            }
-            InlineRecv::Empty => Advance::Waiting(from),
-            InlineRecv::Blocked => Advance::Behind,
-        }
+    fn received(&mut self, received: InlineRecv, from: Peer) -> bool {
+        *self.stopped = match received {
+            InlineRecv::Done(Ok(_)) => return true,
+            InlineRecv::Done(Err(error)) => Err(error),
+            InlineRecv::Empty => Ok(Advance::Waiting(from)),
+            InlineRecv::Blocked => Ok(Advance::Behind),
+        };
+        false
     }
 }
 
@@ -61,20 +64,19 @@ impl Routes for RingRoutes<'_> {
     }
 
     #[inline]
-    fn error(&self) -> Option<TransferError> {
-        self.error
+    fn has_failed(&self) -> bool {
+        self.stopped.is_err()
     }
 
     #[inline(always)]
-    unsafe fn send(&mut self, to: Peer, ordinal: u32, from: Region) -> Advance {
+    unsafe fn send(&mut self, to: Peer, ordinal: u32, from: Region) -> bool {
         let label = self.label(ordinal);
         // SAFETY: passed on.
-        let sent = unsafe { self.endpoint.send_inline(to, label, self.element, from, self.hint) };
-        if sent { Advance::Complete } else { Advance::Behind }
+        unsafe { self.endpoint.send_inline(to, label, self.element, from, self.hint) }
     }
 
     #[inline(always)]
-    unsafe fn receive(&mut self, from: Peer, ordinal: u32, into: RegionMut, fill: Fill) -> Advance {
+    unsafe fn receive(&mut self, from: Peer, ordinal: u32, into: RegionMut, fill: Fill) -> bool {
         let label = self.label(ordinal);
         // SAFETY: passed on.
         let received = unsafe { self.endpoint.recv_inline(from, label, self.element, into, fill) };
@@ -88,7 +90,7 @@ impl Routes for RingRoutes<'_> {
         ordinal: u32,
         (place, alignment): (RegionMut, usize),
         read: impl FnOnce(Region),
-    ) -> Advance {
+    ) -> bool {
         let message = (from, self.label(ordinal));
         // SAFETY: passed on.
         let received =
@@ -119,18 +121,29 @@ impl Execution {
     ) -> Advance {
         let (number, element, hint) = (self.number, self.element, program.hint);
         let (bases, kernel) = (self.memory.bases(), self.kernel.as_deref());
-        let routes = RingRoutes { endpoint, number, element, hint, error: None };
+        let mut stopped = Ok(Advance::Behind);
         // Predefined operators do not throw, and the replay cache keeps no others.
-        let mut executor = Executor::<_, false> { routes, bases, kernel, thrown: None };
+        let mut executor = Executor::<_, false> {
+            routes: RingRoutes { endpoint, number, element, hint, stopped: &mut stopped },
+            kernel,
+            thrown: None,
+        };
         let instructions = &program.instructions;
         // SAFETY: the places are those of our own plan, in buffers that are bound; the plan keeps
         // other steps off them.
-        let advance = unsafe { executor.run_all(place, |place| instructions.get(place)) };
-        if advance == Advance::Failed {
-            let error = executor.error();
-            self.fail(error);
+        if unsafe { executor.run_all(&bases, place, |place| instructions.get(place)) } {
+            return Advance::Complete;
         }
-        advance
+        self.stop(stopped)
+    }
+
+    /// The result of an execution that has stopped.
+    #[inline]
+    fn stop(&mut self, stopped: Stopped) -> Advance {
+        stopped.unwrap_or_else(|error| {
+            self.fail(error);
+            Advance::Failed
+        })
     }
 
     /// Starts an execution whose program has run to this place, so that it can continue in general.
@@ -143,9 +156,13 @@ impl Execution {
     pub(crate) fn run_inorder(&mut self, endpoint: &mut Endpoint) -> Advance {
         debug_assert!(self.may_run_inorder());
         let (number, element, hint) = (self.number, self.element, self.planned.hint());
-        let routes = RingRoutes { endpoint, number, element, hint, error: None };
         let (bases, kernel) = (self.memory.bases(), self.kernel.as_deref());
-        let mut executor = Executor::<_, true> { routes, bases, kernel, thrown: None };
+        let mut stopped = Ok(Advance::Behind);
+        let mut executor = Executor::<_, true> {
+            routes: RingRoutes { endpoint, number, element, hint, stopped: &mut stopped },
+            kernel,
+            thrown: None,
+        };
         let mut place = self.exec.place();
         let order = self.planned.plan.order();
         let instruction = |place: usize| {
@@ -154,12 +171,15 @@ impl Execution {
         };
         // SAFETY: slices of our own plan; the buffers are bound while the run is active, and the
         // plan keeps other steps off them. The kernel was made for this type together with them.
-        let advance = unsafe { executor.run_all::<RegionMut, _>(&mut place, instruction) };
-        let error = (advance == Advance::Failed).then(|| executor.error());
+        let is_done = unsafe { executor.run_all(&bases, &mut place, instruction) };
+        let thrown = executor.thrown;
         self.exec.resume_at(place);
-        if let Some(error) = error {
-            self.fail(error);
+        if is_done {
+            return Advance::Complete;
         }
-        advance
+        self.stop(match thrown {
+            Some(ExceptionId(id)) => Err(TransferError::Thrown(id)),
+            None => stopped,
+        })
     }
 }
