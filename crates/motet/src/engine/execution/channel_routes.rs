@@ -189,7 +189,7 @@ impl Execution {
         let mut place = self.exec.place();
         let routes = ChannelRoutes { routes, endpoint };
         // The spans are addresses, and no operator that may throw has a linked program.
-        let (bases, kernel) = ([std::ptr::null_mut(); 3], self.kernel.as_deref());
+        let (bases, kernel) = ([std::ptr::null_mut(); 3], &self.kernel);
         let mut executor = Executor::<_, false> { routes, kernel, thrown: None };
         let instructions = &program.program.instructions;
         // SAFETY: the addresses are those of the slices of our own plan, in buffers that are

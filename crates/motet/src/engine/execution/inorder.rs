@@ -77,7 +77,7 @@ pub(super) trait Routes {
 /// Runs the instructions of one execution. `MAY_THROW` says whether its operator may.
 pub(super) struct Executor<'a, R, const MAY_THROW: bool> {
     pub(super) routes: R,
-    pub(super) kernel: Option<&'a dyn Kernel>,
+    pub(super) kernel: &'a Option<Box<dyn Kernel>>,
     /// The exception that the operator has thrown.
     pub(super) thrown: Option<ExceptionId>,
 }
@@ -198,12 +198,12 @@ impl<R: Routes, const MAY_THROW: bool> Executor<'_, R, MAY_THROW> {
 /// As [`Kernel::reduce`].
 #[inline(always)]
 unsafe fn reduce<const MAY_THROW: bool>(
-    kernel: Option<&dyn Kernel>,
+    kernel: &Option<Box<dyn Kernel>>,
     [left, right]: [*const u8; 2],
     into: *mut u8,
     count: usize,
 ) -> Option<ExceptionId> {
-    let kernel = kernel.expect("a plan that reduces has a kernel");
+    let kernel = kernel.as_deref().expect("a plan that reduces has a kernel");
     if MAY_THROW {
         // SAFETY: passed on.
         return unsafe { kernel.try_reduce(left, right, into, count) }.err();

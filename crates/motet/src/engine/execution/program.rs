@@ -13,13 +13,13 @@
 //! [`Executor`](super::inorder::Executor) runs all of them. A program is as long as its plan.
 
 use motet_fabric::{Fill, Peer, Region, RegionMut, TrafficHint};
-use motet_plan::{Action, Slice, StepId};
+use motet_plan::{Action, Buffer, Slice, StepId};
 
 use super::fused::{OperandSide, Operands};
 use super::inorder::Routes;
 use super::{Execution, Memory};
 
-/// The base addresses of the buffers of an execution, in the order of [`motet_plan::Buffer`].
+/// The base addresses of the buffers of an execution, in the order of [`Buffer`].
 pub(crate) type Bases = [*mut u8; 3];
 
 /// The memory of an operand.
@@ -57,8 +57,7 @@ impl Span for RegionMut {
 /// A range of bytes in one of the buffers of an execution.
 #[derive(Clone, Copy)]
 pub(crate) struct BufferSpan {
-    /// The index of its buffer among the [bases](Bases).
-    base: usize,
+    buffer: Buffer,
     offset: usize,
     bytes: usize,
 }
@@ -67,12 +66,12 @@ impl Span for BufferSpan {
     #[inline]
     fn of(memory: &Memory, slice: Slice) -> BufferSpan {
         let [offset, bytes] = [slice.start, slice.len].map(|elements| memory.bytes(elements));
-        BufferSpan { base: slice.buffer as usize, offset, bytes }
+        BufferSpan { buffer: slice.buffer, offset, bytes }
     }
 
     #[inline]
     fn region_mut(self, bases: &Bases) -> RegionMut {
-        RegionMut::new(bases[self.base].wrapping_add(self.offset), self.bytes)
+        RegionMut::new(bases[self.buffer as usize].wrapping_add(self.offset), self.bytes)
     }
 }
 

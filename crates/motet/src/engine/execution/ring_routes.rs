@@ -26,9 +26,10 @@ type Stopped = Result<Advance, TransferError>;
 /// Each message is the next one in the eager ring from its sender.
 struct RingRoutes<'a> {
     endpoint: &'a mut Endpoint,
-    number: OpKey,
-    element: TypeCode,
-    hint: TrafficHint,
+    // What a message needs is read when it is due: of a short program, most of it never is.
+    number: &'a OpKey,
+    element: &'a TypeCode,
+    hint: &'a TrafficHint,
     /// Why a message was not transferred.
     stopped: &'a mut Stopped,
 }
@@ -42,15 +43,22 @@ impl RingRoutes<'_> {
     /// Whether an inline receive has received its message.
     #[inline(always)]
     fn received(&mut self, received: InlineRecv, from: Peer) -> bool {
+        if matches!(received, InlineRecv::Done(Ok(_))) {
+            return true;
+        }
+        cold();
         *self.stopped = match received {
-            InlineRecv::Done(Ok(_)) => return true,
-            InlineRecv::Done(Err(error)) => Err(error),
+            InlineRecv::Done(outcome) => outcome.map(|_| Advance::Complete),
             InlineRecv::Empty => Ok(Advance::Waiting(from)),
             InlineRecv::Blocked => Ok(Advance::Behind),
         };
         false
     }
 }
+
+/// Marks a branch as rarely taken.
+#[cold]
+fn cold() {}
 
 impl Routes for RingRoutes<'_> {
     #[inline]
@@ -72,14 +80,14 @@ impl Routes for RingRoutes<'_> {
     unsafe fn send(&mut self, to: Peer, ordinal: u32, from: Region) -> bool {
         let label = self.label(ordinal);
         // SAFETY: passed on.
-        unsafe { self.endpoint.send_inline(to, label, self.element, from, self.hint) }
+        unsafe { self.endpoint.send_inline(to, label, *self.element, from, *self.hint) }
     }
 
     #[inline(always)]
     unsafe fn receive(&mut self, from: Peer, ordinal: u32, into: RegionMut, fill: Fill) -> bool {
         let label = self.label(ordinal);
         // SAFETY: passed on.
-        let received = unsafe { self.endpoint.recv_inline(from, label, self.element, into, fill) };
+        let received = unsafe { self.endpoint.recv_inline(from, label, *self.element, into, fill) };
         self.received(received, from)
     }
 
@@ -94,7 +102,7 @@ impl Routes for RingRoutes<'_> {
         let message = (from, self.label(ordinal));
         // SAFETY: passed on.
         let received =
-            unsafe { self.endpoint.read_inline(message, self.element, place, alignment, read) };
+            unsafe { self.endpoint.read_inline(message, *self.element, place, alignment, read) };
         self.received(received, from)
     }
 }
@@ -119,8 +127,8 @@ impl Execution {
         place: &mut usize,
         endpoint: &mut Endpoint,
     ) -> Advance {
-        let (number, element, hint) = (self.number, self.element, program.hint);
-        let (bases, kernel) = (self.memory.bases(), self.kernel.as_deref());
+        let (number, element, hint) = (&self.number, &self.element, &program.hint);
+        let (bases, kernel) = (self.memory.bases(), &self.kernel);
         let mut stopped = Ok(Advance::Behind);
         // Predefined operators do not throw, and the replay cache keeps no others.
         let mut executor = Executor::<_, false> {
@@ -134,6 +142,7 @@ impl Execution {
         if unsafe { executor.run_all(&bases, place, |place| instructions.get(place)) } {
             return Advance::Complete;
         }
+        cold();
         self.stop(stopped)
     }
 
@@ -155,8 +164,8 @@ impl Execution {
     /// Does the steps in order until one cannot be done yet.
     pub(crate) fn run_inorder(&mut self, endpoint: &mut Endpoint) -> Advance {
         debug_assert!(self.may_run_inorder());
-        let (number, element, hint) = (self.number, self.element, self.planned.hint());
-        let (bases, kernel) = (self.memory.bases(), self.kernel.as_deref());
+        let (number, element, hint) = (&self.number, &self.element, &self.planned.hint());
+        let (bases, kernel) = (self.memory.bases(), &self.kernel);
         let mut stopped = Ok(Advance::Behind);
         let mut executor = Executor::<_, true> {
             routes: RingRoutes { endpoint, number, element, hint, stopped: &mut stopped },
