@@ -11,7 +11,7 @@ use motet_fabric::{Fill, Peer, Region, RegionMut};
 use motet_plan::StepId;
 
 use super::Execution;
-use super::program::{Bases, Instr, Span};
+use super::program::{Bases, Instr, OperandSpan};
 use crate::ExceptionId;
 use crate::data::kernel::Kernel;
 
@@ -84,14 +84,13 @@ pub(super) struct Executor<'a, R, const MAY_THROW: bool> {
 
 impl<R: Routes, const MAY_THROW: bool> Executor<'_, R, MAY_THROW> {
     /// Runs instructions from `place` until one must wait or fails, and advances `place`. Returns
-    /// whether all are done. The buffers are at
-    /// these addresses, which are no field: an index into them that is not known when this is
-    /// compiled would keep all fields out of registers.
+    /// whether all are done. The addresses of the buffers are no field: an index into them that the
+    /// compiler does not know would keep all fields out of registers.
     ///
     /// # Safety
     /// As [`Executor::run`], for each instruction.
     #[inline(always)]
-    pub(super) unsafe fn run_all<S: Span, I: Borrow<Instr<S>>>(
+    pub(super) unsafe fn run_all<S: OperandSpan, I: Borrow<Instr<S>>>(
         &mut self,
         bases: &Bases,
         place: &mut usize,
@@ -108,14 +107,18 @@ impl<R: Routes, const MAY_THROW: bool> Executor<'_, R, MAY_THROW> {
         true
     }
 
-    /// Runs an instruction if that is possible now. Returns whether it is done without an error, and
-    /// the number of steps done.
+    /// Runs an instruction if that is possible now. Returns whether it is done without an error,
+    /// and the number of steps done.
     ///
     /// # Safety
     /// What it reads is readable, and what it writes is writable and used by nobody else. It was
     /// compiled for these routes, and the kernel is that of its run.
     #[inline(always)]
-    unsafe fn run<S: Span>(&mut self, instruction: &Instr<S>, bases: &Bases) -> (bool, usize) {
+    unsafe fn run<S: OperandSpan>(
+        &mut self,
+        instruction: &Instr<S>,
+        bases: &Bases,
+    ) -> (bool, usize) {
         match *instruction {
             Instr::Send { to, message, from } => {
                 // SAFETY: passed on.

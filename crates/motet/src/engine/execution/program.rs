@@ -7,7 +7,7 @@
 //! | execution | program | operands | messages |
 //! |---|---|---|---|
 //! | a persistent start | compiled once | addresses | [channels](super::channel_routes) |
-//! | a replayed call | compiled once | offsets, as the addresses change | [eager rings](super::ring_routes) |
+//! | a replayed call | compiled once | offsets from bases | [eager rings](super::ring_routes) |
 //! | any other call | each instruction when it is reached | addresses | eager rings |
 //!
 //! [`Executor`](super::inorder::Executor) runs all of them. A program is as long as its plan.
@@ -23,7 +23,7 @@ use super::{Execution, Memory};
 pub(crate) type Bases = [*mut u8; 3];
 
 /// The memory of an operand.
-pub(crate) trait Span: Copy {
+pub(crate) trait OperandSpan: Copy {
     fn of(memory: &Memory, slice: Slice) -> Self;
 
     /// The memory, if the buffers are at these addresses.
@@ -42,7 +42,7 @@ pub(crate) trait Span: Copy {
 }
 
 /// Memory at a fixed address.
-impl Span for RegionMut {
+impl OperandSpan for RegionMut {
     #[inline]
     fn of(memory: &Memory, slice: Slice) -> RegionMut {
         memory.region_mut(slice)
@@ -62,7 +62,7 @@ pub(crate) struct BufferSpan {
     bytes: usize,
 }
 
-impl Span for BufferSpan {
+impl OperandSpan for BufferSpan {
     #[inline]
     fn of(memory: &Memory, slice: Slice) -> BufferSpan {
         let [offset, bytes] = [slice.start, slice.len].map(|elements| memory.bytes(elements));
@@ -125,7 +125,7 @@ pub(crate) struct PlanProgram<S> {
     pub(crate) is_one_way: bool,
 }
 
-impl<S: Span> PlanProgram<S> {
+impl<S: OperandSpan> PlanProgram<S> {
     /// A program without instructions, with room for so many.
     pub(super) fn with_capacity(steps: usize) -> PlanProgram<S> {
         let instructions = Vec::with_capacity(steps);
@@ -153,7 +153,7 @@ impl Execution {
     /// The step after a fused receive is compiled as well: so an instruction is at the place of its
     /// step in the plan's order, and an execution can go on at the same place without a program.
     #[inline]
-    pub(super) fn instruction<S: Span, R: Routes>(&self, step: StepId) -> Instr<S> {
+    pub(super) fn instruction<S: OperandSpan, R: Routes>(&self, step: StepId) -> Instr<S> {
         let span = |slice: Slice| S::of(&self.memory, slice);
         match *self.planned.plan.step(step) {
             Action::Send { to, ordinal, from } => Instr::Send {
