@@ -43,7 +43,7 @@ impl Doorbell {
         barrier.leave();
     }
 
-    fn sleep_fenced(&self, barrier: &Barrier, news: impl FnOnce() -> bool) {
+    fn park_fenced(&self, barrier: &Barrier, news: impl FnOnce() -> bool) {
         let seen = self.word.fetch_or(SLEEPING, Ordering::SeqCst) | SLEEPING;
         fence(Ordering::SeqCst);
         if seen & FENCED != 0 {
@@ -67,7 +67,7 @@ impl Doorbell {
         }
     }
 
-    fn sleep(&self, news: impl FnOnce() -> bool) {
+    fn park(&self, news: impl FnOnce() -> bool) {
         let seen = self.word.fetch_or(SLEEPING, Ordering::SeqCst) | SLEEPING;
         fence(Ordering::SeqCst);
         if !news() {
@@ -165,7 +165,7 @@ fn a_ring_without_a_fence_reaches_a_sleeper_who_calls_a_barrier() {
         let (doorbell, word, barrier) = &*shared;
         let news = || word.load(Ordering::Acquire) == 1;
         while !news() {
-            doorbell.sleep_fenced(barrier, news);
+            doorbell.park_fenced(barrier, news);
         }
         ringer.join().unwrap();
     });
@@ -188,7 +188,7 @@ fn of_two_rings_one_without_a_fence_none_is_lost() {
         let (doorbell, words, barrier) = &*shared;
         let is_all = || words.iter().all(|news| news.load(Ordering::Acquire) == 1);
         while !is_all() {
-            doorbell.sleep_fenced(barrier, is_all);
+            doorbell.park_fenced(barrier, is_all);
         }
         ringers.into_iter().for_each(|ringer| ringer.join().unwrap());
     });
@@ -276,7 +276,7 @@ fn more_than_there_is_room_for(ahead: u64) {
             for next in 0..messages {
                 while !lane.push(next, ahead, &mut free_below) {
                     let mut has_gone = false;
-                    mine.sleep(|| {
+                    mine.park(|| {
                         has_gone = lane.push(next, ahead, &mut free_below);
                         has_gone
                     });
