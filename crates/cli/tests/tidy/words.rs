@@ -4,7 +4,7 @@ use crate::finding::Finding;
 use crate::source::{Source, Word};
 
 /// No part of a name is one of these: neither in `snake_case` nor in `CamelCase`.
-const RETIRED: [&str; 45] = [
+const RETIRED: [&str; 43] = [
     "acts",
     "belt",
     "belts",
@@ -23,7 +23,6 @@ const RETIRED: [&str; 45] = [
     "crowded",
     "exposure",
     "habits",
-    "hurry",
     "impolite",
     "inlet",
     "landing",
@@ -40,7 +39,6 @@ const RETIRED: [&str; 45] = [
     "pier",
     "piers",
     "roomy",
-    "scripts",
     "spacious",
     "sprint",
     "sprinter",

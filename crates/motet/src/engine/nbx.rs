@@ -86,7 +86,7 @@ pub(crate) struct Dynamic {
     /// The number of messages of this rank that have not been received.
     unsent: usize,
     /// The number of messages that have matched and are still being received.
-    landing: usize,
+    receiving: usize,
 }
 
 impl Dynamic {
@@ -97,7 +97,7 @@ impl Dynamic {
         arrivals: Arc<dyn Arrivals>,
     ) -> Dynamic {
         let label = Label { context, tag, ordinal: 0 };
-        Dynamic { label, element, arrivals, phase: Phase::Sending, unsent: 0, landing: 0 }
+        Dynamic { label, element, arrivals, phase: Phase::Sending, unsent: 0, receiving: 0 }
     }
 
     /// A selector for any message of the exchange, from any rank.
@@ -112,7 +112,7 @@ impl OpExtras {
     pub(super) fn outlasts_barrier(&mut self) -> bool {
         self.dynamic.as_mut().is_some_and(|dynamic| {
             dynamic.phase = Phase::Over;
-            dynamic.landing > 0
+            dynamic.receiving > 0
         })
     }
 }
@@ -181,7 +181,7 @@ impl Engine {
         while let Some(taken) = self.endpoint.mprobe(dynamic.selector()) {
             let received = taken.received();
             let into = dynamic.arrivals.make_room(received.source, received.bytes);
-            dynamic.landing += 1;
+            dynamic.receiving += 1;
             let element = dynamic.element;
             // SAFETY: the room that was just made, which the operation keeps.
             unsafe { self.endpoint.mrecv(taken, element, into, token, done) };
@@ -204,9 +204,9 @@ impl Engine {
         }
         match token.step {
             SENT => dynamic.unsent -= 1,
-            _ => dynamic.landing -= 1,
+            _ => dynamic.receiving -= 1,
         }
-        if dynamic.phase == Phase::Over && dynamic.landing == 0 {
+        if dynamic.phase == Phase::Over && dynamic.receiving == 0 {
             return self.finish_run(id);
         }
         self.begin_barrier(id, done);

@@ -31,7 +31,7 @@ pub(crate) struct CallLog {
 #[derive(Default)]
 struct Entry {
     /// The calls of other ranks.
-    said: Vec<RemoteCall>,
+    remote: Vec<RemoteCall>,
     own: Option<OwnCall>,
 }
 
@@ -129,9 +129,9 @@ impl CallLog {
         }
         let number = record.number;
         let entry = self.entry(number)?;
-        entry.said.push(RemoteCall { peer, record });
+        entry.remote.push(RemoteCall { peer, record });
         let entry = &self.entries[(number - self.first) as usize];
-        let (first, last) = (&entry.said[0], &entry.said[entry.said.len() - 1]);
+        let (first, last) = (&entry.remote[0], &entry.remote[entry.remote.len() - 1]);
         let found = match &entry.own {
             Some(own) => self.compare_with_own(number, own, last),
             None => self.compare_kinds(first, last),
@@ -153,8 +153,8 @@ impl CallLog {
         if self.broken.is_none() {
             let own = OwnCall { kind, account, tag };
             self.entry(number).expect("own calls come in their order");
-            let said = &self.entries[(number - self.first) as usize].said;
-            let found = said.iter().find_map(|said| self.compare_with_own(number, &own, said));
+            let remote = &self.entries[(number - self.first) as usize].remote;
+            let found = remote.iter().find_map(|call| self.compare_with_own(number, &own, call));
             self.entry(number).expect("it was there just now").own = Some(own);
             verdict = self.judge(number, found);
         }
@@ -199,15 +199,14 @@ impl CallLog {
         &self,
         number: u64,
         own: &OwnCall,
-        said: &RemoteCall,
+        theirs: &RemoteCall,
     ) -> Option<(String, Tell)> {
         let (me, _) = self.group.as_ref()?;
-        let record = self.record_for(said.peer, number, own.kind, &own.account);
+        let record = self.record_for(theirs.peer, number, own.kind, &own.account);
         let mine = RemoteCall { peer: *me, record };
-        self.compare_kinds(&mine, said).or_else(|| {
-            let (mine, theirs) = (&mine.record, &said.record);
-            let told =
-                |remark| Some((self.tell(*me, mine, said.peer, theirs) + remark, Tell::Others));
+        self.compare_kinds(&mine, theirs).or_else(|| {
+            let (mine, peer, theirs) = (&mine.record, theirs.peer, &theirs.record);
+            let told = |remark| Some((self.tell(*me, mine, peer, theirs) + remark, Tell::Others));
             // A rank in two groups has passed one of them at most.
             if (mine.includes || theirs.includes) && mine.group != theirs.group {
                 return told("; who is in the group must pass it");
@@ -286,7 +285,7 @@ impl CallLog {
 
     fn settle(&mut self) {
         let others = self.group().size().wrapping_sub(1);
-        let agreed = |entry: &Entry| entry.own.is_some() && entry.said.len() == others;
+        let agreed = |entry: &Entry| entry.own.is_some() && entry.remote.len() == others;
         while self.entries.front().is_some_and(agreed) {
             self.entries.pop_front();
             self.first += 1;

@@ -143,18 +143,12 @@ impl<R: Routes, const MAY_THROW: bool> Executor<'_, R, MAY_THROW> {
             } => {
                 let (kernel, mut thrown) = (self.kernel, None);
                 let read = |received: Region| {
-                    let operands = [received.start(), other.start(bases).cast_const()];
-                    let [left, right] = side.in_order(operands);
+                    let operands =
+                        side.in_order([received.start(), other.start(bases).cast_const()]);
+                    let (into, count) = (into.start(bases), count as usize);
                     // SAFETY: passed on, as for `Reduce`; what is received is as long as its place,
                     // and aligned well enough for this kernel.
-                    thrown = unsafe {
-                        reduce::<MAY_THROW>(
-                            kernel,
-                            [left, right],
-                            into.start(bases),
-                            count as usize,
-                        )
-                    };
+                    thrown = unsafe { reduce::<MAY_THROW>(kernel, operands, into, count) };
                 };
                 let place = (place.region_mut(bases), usize::from(alignment));
                 // SAFETY: passed on.
