@@ -180,8 +180,8 @@ class Aggregation(unittest.TestCase):
         self.assertEqual(len(found.runs), 2)
 
 
-class Limits(unittest.TestCase):
-    """The quota and the nice value are those of the job, not of the disturbing programs."""
+class Disturbing(unittest.TestCase):
+    """Tests that need the disturbing program."""
 
     @classmethod
     def setUpClass(cls):
@@ -193,6 +193,10 @@ class Limits(unittest.TestCase):
     @classmethod
     def tearDownClass(cls):
         cls.folder.cleanup()
+
+
+class Limits(Disturbing):
+    """The quota and the nice value are those of the job, not of the disturbing programs."""
 
     def said(self, *options, program):
         ended = subprocess.run([self.disturb, *options, "none", "0", sys.executable, "-c", program],
@@ -254,19 +258,8 @@ class States(unittest.TestCase):
         self.assertIsNone(ratios(found, "blocking", "mean"))
 
 
-class Ends(unittest.TestCase):
+class Ends(Disturbing):
     """No disturbing program survives."""
-
-    @classmethod
-    def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
-        cls.disturb = str(Path(cls.folder.name) / "disturb")
-        subprocess.run(["cc", "-std=c11", "-O2", BENCH / "c/disturb.c", "-o", cls.disturb],
-                       check=True)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.folder.cleanup()
 
     def survivors(self):
         """Processes of the program that are not zombies."""

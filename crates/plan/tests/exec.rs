@@ -104,7 +104,7 @@ fn in_order() {
         for step in [4, 0, 1, 2, 3] {
             assert!(!exec.is_at_step());
             assert_eq!(exec.next_ready(&plan), Some(StepId(step)));
-            exec.unclaim();
+            exec.resume_at(exec.place());
             assert_eq!(ready(&plan, &mut exec), [step]);
             assert!(exec.is_at_step() && !exec.is_done());
             exec.complete(&plan, StepId(step));

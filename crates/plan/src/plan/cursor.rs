@@ -247,16 +247,6 @@ impl Cursor {
         }
     }
 
-    /// Says that the step just handed out has not been started: it is handed out again. Only where
-    /// one step is taken after the other.
-    #[inline]
-    pub fn unclaim(&mut self) {
-        if let Size::InOrder(state) = &mut self.0 {
-            debug_assert!(state.handed_out > state.complete, "nothing was handed out");
-            state.handed_out = state.complete;
-        }
-    }
-
     /// Steps that are complete, where one is taken after the other: all before the one at this
     /// place of the plan's [order](Plan::order).
     ///

@@ -101,7 +101,8 @@ pub(super) enum Instr<S> {
         other: S,
         side: OperandSide,
         into: S,
-        /// The number of elements of a short message.
+        /// The number of elements: only a message of an eager ring or of a cell is reduced, and
+        /// only if it is as long as its place.
         count: u32,
     },
     Copy {
@@ -174,6 +175,7 @@ impl Execution {
                         fill: self.fill(place),
                     };
                 };
+                debug_assert!(u8::try_from(reduction.alignment).is_ok(), "at most a cache line");
                 let Operands { other, side, into } = self.operands(reduction.step, place);
                 Instr::ReceiveAndReduce {
                     from,

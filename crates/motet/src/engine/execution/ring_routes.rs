@@ -30,7 +30,7 @@ struct RingRoutes<'a> {
     number: &'a OpKey,
     element: &'a TypeCode,
     hint: &'a TrafficHint,
-    /// Why a message was not transferred.
+    /// Why a message was not received. A send that finds no room leaves it as it is.
     stopped: &'a mut Stopped,
 }
 
@@ -48,7 +48,7 @@ impl RingRoutes<'_> {
         }
         cold();
         *self.stopped = match received {
-            InlineRecv::Done(outcome) => outcome.map(|_| Advance::Complete),
+            InlineRecv::Done(outcome) => outcome.map(|_| Advance::Complete), // an error
             InlineRecv::Empty => Ok(Advance::Waiting(from)),
             InlineRecv::Blocked => Ok(Advance::Behind),
         };
@@ -56,7 +56,8 @@ impl RingRoutes<'_> {
     }
 }
 
-/// Marks a branch as rarely taken.
+/// Marks a branch as rarely taken, so that values of the loop are moved to the stack there and not
+/// in each call.
 #[cold]
 fn cold() {}
 
@@ -127,15 +128,9 @@ impl Execution {
         place: &mut usize,
         endpoint: &mut Endpoint,
     ) -> Advance {
-        let (number, element, hint) = (&self.number, &self.element, &program.hint);
-        let (bases, kernel) = (self.memory.bases(), &self.kernel);
-        let mut stopped = Ok(Advance::Behind);
+        let (bases, mut stopped) = (self.memory.bases(), Ok(Advance::Behind));
         // Predefined operators do not throw, and the replay cache keeps no others.
-        let mut executor = Executor::<_, false> {
-            routes: RingRoutes { endpoint, number, element, hint, stopped: &mut stopped },
-            kernel,
-            thrown: None,
-        };
+        let mut executor = self.over_rings::<false>(endpoint, &program.hint, &mut stopped);
         let instructions = &program.instructions;
         // SAFETY: the places are those of our own plan, in buffers that are bound; the plan keeps
         // other steps off them.
@@ -144,6 +139,19 @@ impl Execution {
         }
         cold();
         self.stop(stopped)
+    }
+
+    /// The executor of its instructions, over the eager rings.
+    #[inline(always)]
+    fn over_rings<'a, const MAY_THROW: bool>(
+        &'a self,
+        endpoint: &'a mut Endpoint,
+        hint: &'a TrafficHint,
+        stopped: &'a mut Stopped,
+    ) -> Executor<'a, RingRoutes<'a>, MAY_THROW> {
+        let (number, element) = (&self.number, &self.element);
+        let routes = RingRoutes { endpoint, number, element, hint, stopped };
+        Executor { routes, kernel: &self.kernel, thrown: None }
     }
 
     /// The result of an execution that has stopped.
@@ -164,14 +172,9 @@ impl Execution {
     /// Does the steps in order until one cannot be done yet.
     pub(crate) fn run_inorder(&mut self, endpoint: &mut Endpoint) -> Advance {
         debug_assert!(self.may_run_inorder());
-        let (number, element, hint) = (&self.number, &self.element, &self.planned.hint());
-        let (bases, kernel) = (self.memory.bases(), &self.kernel);
-        let mut stopped = Ok(Advance::Behind);
-        let mut executor = Executor::<_, true> {
-            routes: RingRoutes { endpoint, number, element, hint, stopped: &mut stopped },
-            kernel,
-            thrown: None,
-        };
+        let (bases, mut stopped) = (self.memory.bases(), Ok(Advance::Behind));
+        let hint = self.planned.hint();
+        let mut executor = self.over_rings::<true>(endpoint, &hint, &mut stopped);
         let mut place = self.exec.place();
         let order = self.planned.plan.order();
         let instruction = |place: usize| {
