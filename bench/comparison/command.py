@@ -15,6 +15,7 @@ from .results import Results
 from .running import Runner
 
 NOT_COMPLETE = 3
+POINT_MAX_BYTES = 1 << 30
 DESCRIPTION = """\
 Compares Motet with MPICH, Open MPI and Intel MPI on this machine.
 
@@ -101,7 +102,7 @@ def read_shared(wanted):
     wanted.operations = loops.words(wanted.operations, ())
     wanted.forms = known["form"].read(wanted.forms or FORMS)
     wanted.ranks = known["ranks"].read(wanted.ranks or (2, 4, 8, 16))
-    wanted.sizes = [loops.size_bytes(word, points.OPERAND_BYTES, loops.MAX_BYTES)
+    wanted.sizes = [loops.size_bytes(word, 1, POINT_MAX_BYTES)
                     for word in loops.words(wanted.sizes, loops.ALL_SIZES)]
 
 

@@ -23,7 +23,6 @@ NETWORK_SIZES = (8, 1024, 64 << 10, 1 << 20)
 NETWORK_RANKS = (2, 4)
 PENDING = (10_000, 100_000, 1_000_000)
 INITS = 1000
-OPERAND_BYTES = 4
 
 PARTS = ("limits", "collectives", "messages", "allocated", "overlap", "progress", "pending", "init",
          "threads", "instructions", "network")

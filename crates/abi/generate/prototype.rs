@@ -1,7 +1,5 @@
 //! Prototypes of functions in C, for the headers and for the manual pages.
 
-#![allow(dead_code)] // the manual has no lists but those of parameters
-
 use super::table::{Function, Parameter};
 
 /// A prototype under the name of the function with a prefix, in lines that are at most so wide,

@@ -15,9 +15,9 @@ pub const NAME_MAX_BYTES: usize = 24;
 /// implement it.
 ///
 /// ```text
-///     board.put("address", &own)?;             // each rank, once for each name
-///     board.fence()?;                          // all ranks
-///     let theirs = board.get(7, "address")?;   // any of them, any number of times
+///     kvs.put("address", &own)?;             // each rank, once for each name
+///     kvs.fence()?;                          // all ranks
+///     let theirs = kvs.get(7, "address")?;   // any of them, any number of times
 /// ```
 ///
 /// **Rules.** A rank puts each name once: some launchers keep the first value, some the last. A

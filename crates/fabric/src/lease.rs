@@ -21,7 +21,7 @@ const TAKEN: u64 = 2;
 /// The number of the use is above the two bits of the state.
 const USE: u64 = 4;
 
-/// One exposure of one message: the lease of its sender, and the use of the lease.
+/// One offer of one message: the lease of its sender, and the use of the lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadLease {
     index: u32,
@@ -90,7 +90,7 @@ impl LeaseTable {
         Some(lease)
     }
 
-    /// Ends an exposure: after it returns no rank reads the message any more. It waits for a copy
+    /// Ends an offer: after it returns no rank reads the message any more. It waits for a copy
     /// under way, which ends without any action of this rank.
     ///
     /// Once a process has died, which may be the reader, it does not wait. A reader that still

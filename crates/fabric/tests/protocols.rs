@@ -575,7 +575,7 @@ const NOBODY: u64 = 0;
 const TAKEN_BACK: u64 = u64::MAX;
 
 /// A lock that is lent, around two words that are one value: read and written without order.
-struct Lent {
+struct Biased {
     owner: AtomicU64,
     held: AtomicU32,
     ordinary: Mutex<()>,
@@ -583,9 +583,9 @@ struct Lent {
     value: [AtomicU32; 2],
 }
 
-impl Lent {
-    fn new() -> Lent {
-        Lent {
+impl Biased {
+    fn new() -> Biased {
+        Biased {
             owner: AtomicU64::new(NOBODY),
             held: AtomicU32::new(0),
             ordinary: Mutex::new(()),
@@ -641,7 +641,7 @@ impl Lent {
 #[test]
 fn a_lock_that_is_taken_back_is_held_by_one_thread() {
     check(|| {
-        let lock = Arc::new(Lent::new());
+        let lock = Arc::new(Biased::new());
         assert!(lock.owner.compare_exchange(0, 1, Ordering::Relaxed, Ordering::Relaxed).is_ok());
         let other = {
             let lock = lock.clone();

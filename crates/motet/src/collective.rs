@@ -314,7 +314,7 @@ impl Communicator {
         let origin = || self.origin(kind.call(Form::Nonblocking));
         let (origin, id) = match engine.replay_one_way(known, || self.next_collective())? {
             Replay::Over => return Some(StartedCall::Over),
-            Replay::Short(sprinter, ..) => (origin(), engine.promote(sprinter)),
+            Replay::Short(inline, ..) => (origin(), engine.promote(inline)),
             Replay::Long(run) => (origin(), engine.start_run(run, None)),
         };
         drop(engine);

@@ -215,3 +215,21 @@ mod does_not_compile {}
 /// [`TypedBlock`] under its old name.
 #[deprecated(since = "0.1.0", note = "renamed to `TypedBlock`")]
 pub type Part = TypedBlock;
+
+#[cfg(test)]
+mod old_names {
+    /// All constants that the crate root had before they had modules.
+    #[test]
+    #[allow(deprecated)] // they are what is tested
+    fn old_names_of_constants_mean_the_same() {
+        macro_rules! same {
+            ($module:ident: $($name:ident),*) => {$(
+                assert_eq!(crate::$name, crate::$module::$name);
+            )*};
+        }
+        same!(hint: BLOCKING, DETERMINISTIC, ENFORCE, NONBLOCKING, PREVIOUS, REUSE);
+        same!(hint: BANDWIDTH, LATENCY, MAXCUT, TOTALCUT);
+        same!(env: ALGORITHM, CHANNELS, CHECK, HANG_SECONDS, MACHINE, MAX_PENDING, PROGRESS);
+        same!(env: RANKS_PER_NODE, RANKS_PER_SEGMENT, SAVE_WISDOM, SINGLE_COPY, WAIT, WISDOM);
+    }
+}

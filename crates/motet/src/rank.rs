@@ -321,9 +321,9 @@ impl RankContext {
         begun: Result<InlineRun, Id>,
     ) -> Result<(), TransferError> {
         match begun {
-            Ok(mut sprinter) => {
-                let advance = engine.poll_inline(&mut sprinter, self.shared.policy.looks);
-                self.finish_inline(engine, sprinter, advance)
+            Ok(mut inline) => {
+                let advance = engine.poll_inline(&mut inline, self.shared.policy.looks);
+                self.finish_inline(engine, inline, advance)
             }
             Err(id) => {
                 drop(engine);
@@ -338,23 +338,23 @@ impl RankContext {
     fn finish_inline<'a>(
         &'a self,
         mut engine: EngineGuard<'a>,
-        mut sprinter: InlineRun,
+        mut inline: InlineRun,
         mut advance: Advance,
     ) -> Result<(), TransferError> {
         if advance.is_under_way() && self.shared.policy.turns > 0 {
             drop(engine);
             let ended = self.shared.yield_and_poll(0, |engine, looks| {
-                let advance = engine.poll_inline(&mut sprinter, looks);
+                let advance = engine.poll_inline(&mut inline, looks);
                 (!advance.is_under_way()).then_some(advance)
             });
             advance = ended.unwrap_or(advance);
             engine = self.engine();
         }
         if advance == Advance::Complete {
-            engine.finish_inline(sprinter);
+            engine.finish_inline(inline);
             return Ok(());
         }
-        let id = engine.promote(sprinter);
+        let id = engine.promote(inline);
         drop(engine);
         self.wait(id, false).map(drop)
     }
@@ -382,11 +382,11 @@ impl RankContext {
         let mut engine = self.engine();
         match replay {
             Replay::Over => Ok(()),
-            Replay::Short(mut sprinter, mut advance, left) => {
+            Replay::Short(mut inline, mut advance, left) => {
                 if advance.is_under_way() {
-                    advance = engine.poll_inline(&mut sprinter, left);
+                    advance = engine.poll_inline(&mut inline, left);
                 }
-                self.finish_inline(engine, sprinter, advance)
+                self.finish_inline(engine, inline, advance)
             }
             Replay::Long(run) => {
                 let begun = engine.start_inline(run, None);

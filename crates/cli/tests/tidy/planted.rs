@@ -236,15 +236,17 @@ mod the_code {
     #[test]
     fn another_interpreter_is_found() {
         let text =
-            "match step {\nAction::Copy { .. } => {}\n}\nmatch *next {\nInstr::Send => {}\n}";
+            "match step {\nAction::Copy { .. } => {}\n}\nmatch *next {\nLinkedInstr::Send => {}\n}";
         let found = |path: &str| {
             let path = format!("crates/motet/src/engine/{path}");
             let findings = code::interpreters(&Source::new(&path, text));
             findings.into_iter().map(|finding| finding.line).collect::<Vec<_>>()
         };
         assert_eq!(found("replay.rs"), [2, 5]);
+        assert_eq!(found("execution/linked.rs"), [2, 5], "a file that is not listed");
         assert_eq!(found("execution/dataflow.rs"), [5]);
-        assert_eq!(found("execution/inorder.rs"), NOWHERE);
+        assert_eq!(found("execution/inorder.rs"), [2]);
+        assert_eq!(found("execution/program.rs"), NOWHERE);
         assert_eq!(lines(code::interpreters(&rust(text))), NOWHERE, "not in this crate");
     }
 
@@ -460,13 +462,14 @@ mod the_names {
     }
 
     #[test]
-    fn a_function_field_variant_or_variable_with_a_retired_word_is_found() {
+    fn a_name_of_any_kind_with_a_retired_word_is_found() {
         let text = "fn take_back_straight(belt: u8) {}\nstruct Belt {\n    pub conduits: u8,\n\
                     // vigil: u8,\n    open: conduit::Vigil,\n}\nenum Sent {\n    #[default]\n\
                     InVolley,\n    Link { berth: u8 },\n    Straightened(u8),\n}\nfn f() {\n\
                     let mut courier = said;\n    let landings = \"landing\";\n\
                     let said = what_is_said;\n}\n";
-        assert_eq!(lines(words::retired(&rust(text))), [1, 3, 9, 10, 14, 16]);
+        let found = lines(words::retired(&rust(text)));
+        assert_eq!(found, [1, 1, 2, 3, 5, 5, 9, 10, 14, 14, 16]);
     }
 
     #[test]

@@ -138,7 +138,7 @@ impl FailureDetector {
         let thread = thread::Builder::new()
             .name(format!("motet beat {me}"))
             .spawn(move || heartbeats.beat())
-            .map_err(|error| Error::system("start the pulse of a rank", error))?;
+            .map_err(|error| Error::system("start the heartbeat thread of a rank", error))?;
         Ok(FailureDetector { shared, timeout, last_report: None, wait_fd, thread: Some(thread) })
     }
 

@@ -6,7 +6,7 @@ use super::{EAGER, LARGE, SOME_CELLS_BYTES, anyone, from, label, pattern, step};
 use crate::support::{Kind, Rank, ranks, run};
 
 /// A message for a remote bounce buffer, where there are any.
-const BERTHED: usize = 40 << 10;
+const REMOTE_BOUNCED: usize = 40 << 10;
 
 /// Leaves without a look at what still comes in, as a program may that needs nothing any more.
 fn leave_at_once(rank: &mut Rank) {
@@ -141,13 +141,13 @@ pub(crate) fn one_left_alone_hears_itself(kind: Kind) {
 pub(crate) fn what_is_sent_to_one_that_is_gone_holds_up_nobody(kind: Kind) {
     let mut world = ranks(kind, 2);
     // So that remote bounce buffers are there to be used.
-    let receive = world[1].recv(from(0, 0), BERTHED);
-    let sent = world[0].send(1, label(0), pattern(0, BERTHED));
+    let receive = world[1].recv(from(0, 0), REMOTE_BOUNCED);
+    let sent = world[0].send(1, label(0), pattern(0, REMOTE_BOUNCED));
     until(&mut world, |world| world[0].has_ended(sent) && world[1].has_ended(receive));
     world[1].endpoint().leave();
     until(&mut world, |world| world[1].endpoint().is_gone());
     drop(world.pop());
-    let sizes = [0, 1, 300, EAGER, BERTHED, 40 * LARGE];
+    let sizes = [0, 1, 300, EAGER, REMOTE_BOUNCED, 40 * LARGE];
     let sends: Vec<_> = (0..60)
         .map(|round| world[0].send(1, label(round), pattern(round, sizes[round as usize % 6])))
         .collect();

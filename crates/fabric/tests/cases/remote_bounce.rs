@@ -9,7 +9,7 @@ use super::{Random, from, label, pattern};
 use crate::support::{Kind, Rank, ranks, run};
 
 /// Bytes of a remote bounce buffer, and a message that is longer than a cell of any lane.
-const BERTH: usize = 128 << 10;
+const REMOTE_BOUNCE: usize = 128 << 10;
 const MIDDLE: usize = 40 << 10;
 /// More than there are remote bounce buffers.
 const MANY: u64 = 23;
@@ -21,10 +21,10 @@ pub(crate) fn to_and_fro(kind: Kind) {
         let (me, other) = (rank.me(), 1 - rank.me());
         for round in 0..4 {
             let bytes = |tag: u64| match tag % 6 {
-                0 => BERTH,
-                1 => BERTH + 1,
+                0 => REMOTE_BOUNCE,
+                1 => REMOTE_BOUNCE + 1,
                 2 => 11,
-                3 => BERTH - 1,
+                3 => REMOTE_BOUNCE - 1,
                 _ => MIDDLE + tag as usize,
             };
             let seed = |sender: u32, tag: u64| 1000 * round + 100 * u64::from(sender) + tag;

@@ -16,7 +16,7 @@
 /// parts of the buffers. The type that gets the methods has a method `pend`, which starts a call.
 macro_rules! collective {
     (request $(#[$doc:meta])* $name:ident $nonblocking:ident $begin:ident $($mpi:literal)?
-        <$($lent:lifetime,)? $($generic:ident),*>(
+        <$($borrow:lifetime,)? $($generic:ident),*>(
             $($buffers:ident: $given:ty $(, $argument:ident: $type:ty)*)?
         )
         -> $held:ty where [$($bounds:tt)*] $prepare:expr
@@ -31,7 +31,7 @@ macro_rules! collective {
         /// # Errors
         /// The blocking form would refuse the arguments.
         #[track_caller]
-        pub fn $nonblocking<$($lent,)? $($generic),*>(
+        pub fn $nonblocking<$($borrow,)? $($generic),*>(
             &self,
             $($buffers: $given, $($argument: $type),*)?
         ) -> crate::Result<crate::Request<$held>>
@@ -42,7 +42,7 @@ macro_rules! collective {
         }
     };
     (phase $(#[$doc:meta])* $name:ident $nonblocking:ident $begin:ident $($mpi:literal)?
-        <$($lent:lifetime,)? $($generic:ident),*>(
+        <$($borrow:lifetime,)? $($generic:ident),*>(
             $($buffers:ident: $given:ty $(, $argument:ident: $type:ty)*)?
         )
         -> $held:ty where [$($bounds:tt)*] $prepare:expr
@@ -56,7 +56,7 @@ macro_rules! collective {
         /// # Errors
         /// The blocking form would refuse the arguments.
         #[track_caller]
-        pub fn $begin<$($lent,)? $($generic),*>(
+        pub fn $begin<$($borrow,)? $($generic),*>(
             &mut self,
             $($buffers: $given, $($argument: $type),*)?
         ) -> crate::Result<Phase<'_, 'buffers, $held>>

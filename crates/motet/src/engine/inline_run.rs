@@ -67,7 +67,6 @@ impl Engine {
         for look in 1..=looks {
             advance = inline.run.run_inorder(&mut self.endpoint);
             match advance {
-                Advance::Complete if inline.run.error().is_some() => return Advance::Failed,
                 Advance::Complete | Advance::Failed => return advance,
                 Advance::Waiting(from)
                     if self.active == 0 || !look.is_multiple_of(POLLS_PER_PROGRESS) =>

@@ -54,28 +54,28 @@ impl Around {
 
 /// The data of one side of a call.
 #[derive(Clone, Copy, Debug)]
-enum Lying<'a> {
+enum Layout<'a> {
     /// A number of blocks, one after the other.
-    InARow(TypedBuffer<'a>, usize),
+    Contiguous(TypedBuffer<'a>, usize),
     Blocks(VectorBuffer<'a>),
     Mixed(WBuffer<'a>),
 }
 
-impl<'a> Lying<'a> {
+impl<'a> Layout<'a> {
     /// Visits the address, count and datatype of each block.
     fn each(&self, mut look: impl FnMut(i128, u64, &Datatype)) {
         match *self {
-            Lying::InARow(TypedBuffer { address, count, datatype }, blocks) => {
+            Layout::Contiguous(TypedBuffer { address, count, datatype }, blocks) => {
                 let count = count.saturating_mul(blocks) as u64;
                 look(address.addr() as i128, count, datatype);
             }
-            Lying::Blocks(VectorBuffer { address, counts, displacements, datatype }) => {
+            Layout::Blocks(VectorBuffer { address, counts, displacements, datatype }) => {
                 for (&count, &displacement) in counts.iter().zip(displacements) {
                     let offset = displacement as i128 * i128::from(datatype.extent());
                     look(address.addr() as i128 + offset, count as u64, datatype);
                 }
             }
-            Lying::Mixed(WBuffer { address, counts, displacements, datatypes }) => {
+            Layout::Mixed(WBuffer { address, counts, displacements, datatypes }) => {
                 let places = counts.iter().zip(displacements).zip(datatypes);
                 for ((&count, &displacement), datatype) in places {
                     look(address.addr() as i128 + displacement as i128, count as u64, datatype);
@@ -99,9 +99,9 @@ impl<'a> Lying<'a> {
 
     fn address(&self) -> i128 {
         let address = match self {
-            Lying::InARow(data, _) => data.address,
-            Lying::Blocks(blocks) => blocks.address,
-            Lying::Mixed(mixed) => mixed.address,
+            Layout::Contiguous(data, _) => data.address,
+            Layout::Blocks(blocks) => blocks.address,
+            Layout::Mixed(mixed) => mixed.address,
         };
         address.addr() as i128
     }
@@ -109,54 +109,58 @@ impl<'a> Lying<'a> {
 
 /// Returns the sides of a call that sends from one buffer and receives into another, limited to the
 /// data that this rank accesses. `None` if the call does not have both sides.
-fn sides<'a>(collective: &Collective<'a>, around: &Around) -> Option<[Lying<'a>; 2]> {
-    use Lying::InARow;
+fn sides<'a>(collective: &Collective<'a>, around: &Around) -> Option<[Layout<'a>; 2]> {
+    use Layout::Contiguous;
     let Around { own: RankOf { rank, size }, peers, neighbours: [to, from], is_within } = *around;
     let is_root = |root: Root| is_within && root == Root::Rank(rank);
     Some(match *collective {
         Collective::Gather { send, receive, root } if is_root(root) => {
-            [InARow(send?, 1), InARow(receive?, peers)]
+            [Contiguous(send?, 1), Contiguous(receive?, peers)]
         }
         Collective::Gatherv { send, receive, root } if is_root(root) => {
-            [InARow(send?, 1), Lying::Blocks(receive?)]
+            [Contiguous(send?, 1), Layout::Blocks(receive?)]
         }
         Collective::Scatter { send, receive, root } if is_root(root) => {
-            [InARow(send?, peers), InARow(receive?, 1)]
+            [Contiguous(send?, peers), Contiguous(receive?, 1)]
         }
         Collective::Scatterv { send, receive, root } if is_root(root) => {
-            [Lying::Blocks(send?), InARow(receive?, 1)]
+            [Layout::Blocks(send?), Contiguous(receive?, 1)]
         }
-        Collective::Allgather { send, receive } => [InARow(send?, 1), InARow(receive, peers)],
-        Collective::Allgatherv { send, receive } => [InARow(send?, 1), Lying::Blocks(receive)],
-        Collective::Alltoall { send, receive } => [InARow(send?, peers), InARow(receive, peers)],
+        Collective::Allgather { send, receive } => {
+            [Contiguous(send?, 1), Contiguous(receive, peers)]
+        }
+        Collective::Allgatherv { send, receive } => [Contiguous(send?, 1), Layout::Blocks(receive)],
+        Collective::Alltoall { send, receive } => {
+            [Contiguous(send?, peers), Contiguous(receive, peers)]
+        }
         Collective::NeighborAllgather { send, receive } => {
-            [InARow(send?, 1), InARow(receive, from)]
+            [Contiguous(send?, 1), Contiguous(receive, from)]
         }
         Collective::NeighborAlltoall { send, receive } => {
-            [InARow(send?, to), InARow(receive, from)]
+            [Contiguous(send?, to), Contiguous(receive, from)]
         }
         Collective::Exchange { send, receive, to, from } => {
-            [InARow(send?, to.size()), InARow(receive, from.size())]
+            [Contiguous(send?, to.size()), Contiguous(receive, from.size())]
         }
         Collective::NeighborBcast { send, receive, from, .. } => {
-            [InARow(send?, 1), InARow(receive, from.size())]
+            [Contiguous(send?, 1), Contiguous(receive, from.size())]
         }
         Collective::NeighborAllgatherv { send, receive }
         | Collective::NeighborBcastv { send, receive, .. } => {
-            [InARow(send?, 1), Lying::Blocks(receive)]
+            [Contiguous(send?, 1), Layout::Blocks(receive)]
         }
         Collective::Alltoallv { send, receive }
         | Collective::NeighborAlltoallv { send, receive }
         | Collective::Exchangev { send, receive, .. } => {
-            [Lying::Blocks(send?), Lying::Blocks(receive)]
+            [Layout::Blocks(send?), Layout::Blocks(receive)]
         }
         Collective::Alltoallw { send, receive }
         | Collective::NeighborAlltoallw { send, receive }
         | Collective::Exchangew { send, receive, .. } => {
-            [Lying::Mixed(send?), Lying::Mixed(receive)]
+            [Layout::Mixed(send?), Layout::Mixed(receive)]
         }
         Collective::NeighborReducev { send, receive, .. } => {
-            [Lying::Blocks(send?), InARow(receive, 1)]
+            [Layout::Blocks(send?), Contiguous(receive, 1)]
         }
         _ => reduced(collective, rank, size, is_root)?,
     })
@@ -168,7 +172,7 @@ fn reduced<'a>(
     rank: usize,
     size: usize,
     is_root: impl Fn(Root) -> bool,
-) -> Option<[Lying<'a>; 2]> {
+) -> Option<[Layout<'a>; 2]> {
     let Reduction { input, output, count, datatype, .. } = collective.reduction()?;
     let data = |address, count| TypedBuffer { address, count, datatype };
     let (sent, received) = match collective {
@@ -179,7 +183,7 @@ fn reduced<'a>(
         Collective::NeighborReduce { to, .. } => (count.saturating_mul(to.size()), count),
         _ => (count, count),
     };
-    Some([Lying::InARow(data(input?, sent), 1), Lying::InARow(data(output, received), 1)])
+    Some([Layout::Contiguous(data(input?, sent), 1), Layout::Contiguous(data(output, received), 1)])
 }
 
 /// Checks that received data does not overlap sent data and, in check mode, other received data.
@@ -214,8 +218,8 @@ fn check_received(collective: &Collective<'_>, strictness: Strictness) -> Result
         _ if strictness == Strictness::Lenient => return Ok(()),
         Collective::Gatherv { receive: Some(receive), .. }
         | Collective::Allgatherv { receive, .. }
-        | Collective::Alltoallv { receive, .. } => Lying::Blocks(receive),
-        Collective::Alltoallw { receive, .. } => Lying::Mixed(receive),
+        | Collective::Alltoallv { receive, .. } => Layout::Blocks(receive),
+        Collective::Alltoallw { receive, .. } => Layout::Mixed(receive),
         _ => return Ok(()),
     };
     check_apart(&received)
@@ -223,7 +227,7 @@ fn check_received(collective: &Collective<'_>, strictness: Strictness) -> Result
 
 /// Returns the first received byte that also lies in another range of this side. Computes the
 /// ranges only where bounds overlap.
-fn shared(placed: &[(Lying<'_>, BufferRole)], other: BufferRole) -> Option<Byte> {
+fn shared(placed: &[(Layout<'_>, BufferRole)], other: BufferRole) -> Option<Byte> {
     let mut runs = Vec::new();
     placed.iter().for_each(|(each, side)| each.bounds(*side, &mut runs));
     find(&mut runs, other)?;
@@ -233,7 +237,7 @@ fn shared(placed: &[(Lying<'_>, BufferRole)], other: BufferRole) -> Option<Byte>
 }
 
 /// Checks that no byte is received twice.
-fn check_apart(received: &Lying<'_>) -> Result<(), ErrorKind> {
+fn check_apart(received: &Layout<'_>) -> Result<(), ErrorKind> {
     let Some(Byte(byte)) = shared(&[(*received, BufferRole::Received)], BufferRole::Received)
     else {
         return Ok(());

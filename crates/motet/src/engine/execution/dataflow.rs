@@ -173,7 +173,8 @@ impl Execution {
         // SAFETY (both): memory of an active run: the user's part is held by the operation until it
         // completes or is cancelled, and the plan keeps other steps off it.
         if self.reduction(step).is_some() {
-            // SAFETY: see above. Whoever settles the completion takes what lies.
+            // SAFETY: see above. The engine consumes the message in place when it settles the
+            // completion.
             unsafe { endpoint.recv_in_place(selector, element, into, token, done) };
         } else {
             // SAFETY: see above.

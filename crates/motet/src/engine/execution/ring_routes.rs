@@ -109,9 +109,11 @@ impl Routes for RingRoutes<'_> {
 }
 
 impl Execution {
-    /// Compiles a bound execution for the replay cache; `None` if it may not run in order.
+    /// Compiles a bound execution for the replay cache; `None` if it may not run in order, or if
+    /// its operator may throw.
     pub(crate) fn compile_for_replay(&self) -> Option<ReplayProgram> {
-        if !self.may_run_inorder() {
+        let may_throw = self.kernel.as_ref().is_some_and(|kernel| kernel.may_throw());
+        if may_throw || !self.may_run_inorder() {
             return None;
         }
         let mut program = ReplayProgram::with_capacity(self.planned.plan.order().len());
@@ -129,7 +131,7 @@ impl Execution {
         endpoint: &mut Endpoint,
     ) -> Advance {
         let (bases, mut stopped) = (self.memory.bases(), Ok(Advance::Behind));
-        // Predefined operators do not throw, and the replay cache keeps no others.
+        // No operator that may throw has a program.
         let mut executor = self.over_rings::<false>(endpoint, &program.hint, &mut stopped);
         let instructions = &program.instructions;
         // SAFETY: the places are those of our own plan, in buffers that are bound; the plan keeps

@@ -26,7 +26,7 @@ impl Execution {
     /// It waits for no other rank.
     pub(crate) fn link(&mut self, endpoint: &mut Endpoint) {
         self.memory.want_scratch();
-        let (ranks, is_crowded) =
+        let (ranks, is_oversubscribed) =
             (self.planned.plan.ranks(), endpoint.segment().is_oversubscribed());
         let (partners, is_swap) = (self.partners(), self.is_swap());
         let is_too_long = |other: Rank, elements: usize| {
@@ -36,7 +36,7 @@ impl Execution {
                 (true, true) => MessagePattern::Swap,
             };
             let bytes = self.memory.bytes(elements);
-            bytes > ALWAYS_MAX_BYTES && bytes > longest(traffic, is_crowded)
+            bytes > ALWAYS_MAX_BYTES && bytes > longest(traffic, is_oversubscribed)
         };
         let received = self.planned.plan.steps().iter().filter_map(|step| match *step {
             Action::Recv { from, into, .. } if !is_too_long(from, into.len) => {
@@ -44,7 +44,7 @@ impl Execution {
             }
             _ => None,
         });
-        let mut cells = cells(&received.collect::<Vec<_>>(), ranks, is_crowded).into_iter();
+        let mut cells = cells(&received.collect::<Vec<_>>(), ranks, is_oversubscribed).into_iter();
         let route = |step: StepId| match *self.planned.plan.step(step) {
             Action::Recv { from, ordinal, into } if is_too_long(from, into.len) => {
                 let bytes = self.memory.bytes(into.len);
