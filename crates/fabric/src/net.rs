@@ -16,6 +16,7 @@ mod remote_bounce;
 mod scale;
 mod transfer;
 mod wire_ids;
+mod world_tag;
 mod zero_copy;
 
 pub use dlopen::{LIBRARY, Library};

@@ -21,12 +21,15 @@ use super::ffi::{
 };
 use super::provider::{Attributes, Choice};
 pub(super) use super::transfer::{Begun, Context, Event, Target, WRITTEN};
+use super::world_tag::random_bits;
 use crate::{Region, RegionMut, Result};
 pub(super) use cq::WaitFd;
 pub(super) use rma::{RemoteAddr, RmaRegion};
 
 /// Completions that a queue has room for, in addition to those of remote writes.
 const COMPLETIONS: usize = 4096;
+/// How often an endpoint is opened whose port turns out to be in use.
+const OPENS_MAX: u32 = 32;
 /// Bytes of the longest address.
 const LONGEST_ADDRESS: usize = 256;
 
@@ -72,6 +75,10 @@ pub(super) struct FiEndpoint {
     has_addresses: bool,
     /// The key of the next registration, if the provider leaves the choice to the caller.
     next_key: u64,
+    /// How many bits of a tag the provider carries.
+    tag_bits: u32,
+    /// The bits of all tags that name the world.
+    world: u64,
     registers: bool,
     binds_memory: bool,
     can_wait: bool,
@@ -105,7 +112,9 @@ impl FiEndpoint {
             joins: attributes.parts >= 2,
             writes: choice.writes,
             has_addresses: attributes.memory & VIRTUAL_ADDRESSES != 0,
-            next_key: 1,
+            next_key: first_key(random_bits(), attributes.key_bits),
+            tag_bits: attributes.tag_bits,
+            world: 0,
             registers: attributes.memory & LOCAL_MEMORY != 0,
             binds_memory: attributes.memory & MEMORY_OF_ENDPOINT != 0,
             can_wait: waits,
@@ -168,16 +177,28 @@ impl FiEndpoint {
         self.check("open a queue of completions", opened)
     }
 
+    /// Opens the endpoint. Where ports are limited to a range, libfabric may choose one that another
+    /// endpoint has, and finds out when it enables the endpoint: then this function tries again.
     fn open_endpoint(&mut self, info: *mut Info) -> Result<()> {
         let open = self.of_domain().endpoint.expect("domains open endpoints");
-        let (domain, null) = (self.domain, ptr::null_mut());
-        // SAFETY: an open domain and the information by which it was opened.
-        let opened = unsafe { open(domain, info, &mut self.endpoint, null) };
-        self.check("open an endpoint", opened)?;
-        let endpoint: *mut Fid = self.endpoint.cast();
-        self.bind("bind addresses", endpoint, self.addresses.cast(), 0)?;
-        self.bind("bind a queue", endpoint, self.queue.cast(), SEND | RECEIVE)?;
-        self.enable("enable an endpoint", endpoint)
+        let mut attempts = 0;
+        loop {
+            attempts += 1;
+            let (domain, null) = (self.domain, ptr::null_mut());
+            // SAFETY: an open domain and the information by which it was opened.
+            let opened = unsafe { open(domain, info, &mut self.endpoint, null) };
+            self.check("open an endpoint", opened)?;
+            let endpoint: *mut Fid = self.endpoint.cast();
+            self.bind("bind addresses", endpoint, self.addresses.cast(), 0)?;
+            self.bind("bind a queue", endpoint, self.queue.cast(), SEND | RECEIVE)?;
+            let enabled = self.enable(endpoint);
+            if enabled != -libc::EADDRINUSE || attempts == OPENS_MAX {
+                return self.check("enable an endpoint", enabled);
+            }
+            self.endpoint = ptr::null_mut();
+            // SAFETY: opened above, and not used afterwards.
+            unsafe { close(endpoint) };
+        }
     }
 
     /// Binds an open object to another.
@@ -188,12 +209,12 @@ impl FiEndpoint {
         self.check(what, unsafe { bind(object, to, flags) })
     }
 
-    /// Enables an open object.
-    fn enable(&self, what: &str, object: *mut Fid) -> Result<()> {
-        // SAFETY: an object that this port has opened.
+    /// Enables an open object. Returns the code of libfabric, 0 on success.
+    fn enable(&self, object: *mut Fid) -> c_int {
+        // SAFETY: an object that this endpoint has opened.
         let control = unsafe { &*object }.ops.control.expect("objects can be controlled");
         // SAFETY: such an object; this command takes nothing.
-        self.check(what, unsafe { control(object, ENABLE, ptr::null_mut()) })
+        unsafe { control(object, ENABLE, ptr::null_mut()) }
     }
 
     fn of_domain(&self) -> &'static DomainOps {
@@ -229,6 +250,17 @@ impl FiEndpoint {
         self.check("tell the address of an endpoint", code)?;
         address.truncate(bytes);
         Ok(address)
+    }
+
+    /// How many bits of a tag the provider carries.
+    pub(super) fn tag_bits(&self) -> u32 {
+        self.tag_bits
+    }
+
+    /// Joins a world: from here on the endpoint sends to endpoints of the same world only, and
+    /// receives from them only. `world` holds the bits that name it (`world_tag`).
+    pub(super) fn join_world(&mut self, world: u64) {
+        self.world = world;
     }
 
     /// Adds another endpoint to the address vector.
@@ -274,7 +306,7 @@ impl FiEndpoint {
         self.check("register memory", code)?;
         if self.binds_memory {
             self.bind("bind memory", memory.cast(), self.endpoint.cast(), 0)?;
-            self.enable("enable memory", memory.cast())?;
+            self.check("enable memory", self.enable(memory.cast()))?;
         }
         // SAFETY: it has just been opened.
         Ok(Registration { memory, handle: unsafe { &*memory }.mem_desc })
@@ -294,7 +326,7 @@ impl FiEndpoint {
         let inject = self.of_endpoint().tagged.inject.expect("endpoints inject");
         let start = data.as_ptr().cast();
         // SAFETY: the endpoint is open; the data is copied before the call returns.
-        begun(unsafe { inject(self.endpoint, start, data.len(), to.0, tag) })
+        begun(unsafe { inject(self.endpoint, start, data.len(), to.0, self.world | tag) })
     }
 
     /// Sends bytes. If the send has begun, an event reports its completion.
@@ -312,8 +344,9 @@ impl FiEndpoint {
     ) -> Begun {
         let send = self.of_endpoint().tagged.send.expect("endpoints send");
         let (start, bytes, handle) = (data.start().cast(), data.bytes(), registration.handle);
+        let (tag, context) = (self.world | tag, context.cast());
         // SAFETY: the endpoint is open; the rest is promised.
-        begun(unsafe { send(self.endpoint, start, bytes, handle, to.0, tag, context.cast()) })
+        begun(unsafe { send(self.endpoint, start, bytes, handle, to.0, tag, context) })
     }
 
     /// Whether [`FiEndpoint::send_joined`] may be used.
@@ -340,7 +373,7 @@ impl FiEndpoint {
         let places = parts.map(part);
         let mut handles = parts.map(|(_, registration)| registration.handle);
         let (count, handles) = (places.len(), handles.as_mut_ptr());
-        let (endpoint, context) = (self.endpoint, context.cast());
+        let (endpoint, tag, context) = (self.endpoint, self.world | tag, context.cast());
         // SAFETY: the endpoint is open, the vectors are as long as said and are read now; the rest
         // is promised.
         begun(unsafe { send(endpoint, places.as_ptr(), handles, count, to.0, tag, context) })
@@ -363,6 +396,7 @@ impl FiEndpoint {
         let receive = self.of_endpoint().tagged.recv.expect("endpoints receive");
         let (start, bytes) = (into.start().cast(), into.bytes());
         let (handle, context, from) = (registration.handle, context.cast(), ANY_ADDRESS);
+        let tag = self.world | tag;
         // SAFETY: as for `send`.
         begun(unsafe { receive(self.endpoint, start, bytes, handle, from, tag, ignore, context) })
     }
@@ -404,6 +438,16 @@ impl Drop for FiEndpoint {
     }
 }
 
+/// The first key of an endpoint: a random one where keys are long, so that a late write of another
+/// world finds no memory by it.
+fn first_key(random: u64, key_bits: u32) -> u64 {
+    if key_bits < u32::BITS {
+        return 1;
+    }
+    // Half of all keys stay for further registrations.
+    1 + (random >> (u64::BITS - key_bits) >> 1)
+}
+
 fn begun(code: isize) -> Begun {
     match -(code as i32) {
         0 => Begun::Yes,
@@ -432,7 +476,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::*;
-    use crate::net::choose;
+    use crate::net::{choose, world_tag};
 
     /// Two endpoints that know each other; nothing where there is no libfabric.
     fn pair(waits: bool) -> Option<[(FiEndpoint, Target); 2]> {
@@ -472,15 +516,60 @@ mod tests {
             second.receive(5, 2, into, &Registration::NONE, &mut *context)
         };
         assert_eq!(begun, Begun::Yes);
-        let start = Instant::now();
-        while first.inject(to_second, 5 | 2, b"hello") != Begun::Yes {
-            first.poll(&mut Vec::new());
-            second.poll(&mut Vec::new());
-            assert!(start.elapsed() < Duration::from_secs(20), "never connected");
-        }
+        inject(&mut first, (to_second, &mut second), 5 | 2, b"hello");
         let came = event(&mut second, &mut first);
         assert_eq!((came.name, came.bytes, came.tag), (7, 5, 7));
         assert_eq!(&memory[..5], b"hello");
+    }
+
+    /// Sends so many bytes, trying again until that has begun.
+    fn inject(from: &mut FiEndpoint, to: (Target, &mut FiEndpoint), tag: u64, data: &[u8]) {
+        let start = Instant::now();
+        while from.inject(to.0, tag, data) != Begun::Yes {
+            from.poll(&mut Vec::new());
+            to.1.poll(&mut Vec::new());
+            assert!(start.elapsed() < Duration::from_secs(20), "never connected");
+        }
+    }
+
+    #[test]
+    fn messages_of_another_world_do_not_arrive() {
+        let Some([(mut first, to_second), (mut second, _)]) = pair(false) else { return };
+        let Some([(mut other, _), _]) = pair(false) else { return };
+        let own = world_tag::of_world(5, first.tag_bits());
+        assert_ne!(own, 0, "the provider carries tags of {} bits", first.tag_bits());
+        first.join_world(own);
+        second.join_world(own);
+        other.join_world(world_tag::of_world(6, other.tag_bits()));
+        let address = second.address().unwrap();
+        let from_other = other.insert_address(&address).unwrap();
+
+        let (mut memory, mut context) = (vec![0; 8], Box::new(Context::new(7)));
+        // SAFETY: memory and context outlive the use: an event is waited for.
+        let begun = unsafe {
+            let into = RegionMut::of(&mut memory);
+            second.receive(0, u32::MAX.into(), into, &Registration::NONE, &mut *context)
+        };
+        assert_eq!(begun, Begun::Yes);
+        inject(&mut other, (from_other, &mut second), 1, b"other");
+        let (start, mut events) = (Instant::now(), Vec::new());
+        while start.elapsed() < Duration::from_millis(50) {
+            other.poll(&mut Vec::new());
+            second.poll(&mut events);
+        }
+        assert!(events.is_empty(), "{events:?}");
+        inject(&mut first, (to_second, &mut second), 2, b"own");
+        let came = event(&mut second, &mut first);
+        assert_eq!((came.tag, came.bytes, &memory[..3]), (2, 3, b"own".as_slice()));
+        second.close();
+    }
+
+    #[test]
+    fn keys_of_memory_are_random_where_they_are_long() {
+        assert_eq!(first_key(u64::MAX, 16), 1);
+        assert_eq!(first_key(u64::MAX, 32), 1 << 31);
+        assert_eq!(first_key(u64::MAX, 64), 1 << 63);
+        assert_eq!(first_key(0, 64), 1);
     }
 
     #[test]

@@ -99,7 +99,7 @@ impl Network {
             Err(error) => format!("!{error}").into_bytes(),
         };
         let cards = all_gather(kvs, ADDRESS, &card)?;
-        let endpoints = opened.map_err(|error| refusal(me.index(), &error))?;
+        let mut endpoints = opened.map_err(|error| refusal(me.index(), &error))?;
         let each = cards.iter().enumerate();
         let cards = each.map(|(rank, card)| PeerAddress::read(&endpoints.text, rank, card));
         let cards = match cards.collect::<Result<Vec<_>>>() {
@@ -112,6 +112,7 @@ impl Network {
         let here = hosts[me.index()];
         let elsewhere = (0..hosts.len()).filter(|&rank| hosts[rank] != here);
         let elsewhere = elsewhere.map(|rank| Peer(rank as u32)).collect();
+        endpoints.join_world(&cards);
         let FiEndpoints { main, control, segment, window, text, .. } = endpoints;
         let control_addresses = cards.iter().map(|card| card.addresses[1].clone()).collect();
         let channel = ControlChannel::new(control, me, control_addresses)?;

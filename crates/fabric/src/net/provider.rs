@@ -275,6 +275,10 @@ pub(super) struct Attributes {
     pub(super) inject: usize,
     /// In how many parts of memory a message may lie that is sent.
     pub(super) parts: usize,
+    /// How many bits of a tag are carried.
+    pub(super) tag_bits: u32,
+    /// Bits of a key of registered memory.
+    pub(super) key_bits: u32,
 }
 
 impl Attributes {
@@ -287,8 +291,17 @@ impl Attributes {
         let domain = unsafe { &*info.domain_attr };
         // SAFETY: as before.
         let sends = unsafe { &*info.tx_attr };
-        let (memory, inject) = (domain.mr_mode, sends.inject_size);
-        Attributes { fabric: info.fabric_attr, memory, inject, parts: sends.iov_limit }
+        // SAFETY: as before.
+        let format = unsafe { &*info.ep_attr }.mem_tag_format;
+        Attributes {
+            fabric: info.fabric_attr,
+            memory: domain.mr_mode,
+            inject: sends.inject_size,
+            parts: sends.iov_limit,
+            // The format has its highest bit in the highest bit of a tag. 0 limits nothing.
+            tag_bits: if format == 0 { u64::BITS } else { u64::BITS - format.leading_zeros() },
+            key_bits: u8::BITS * domain.mr_key_size.min(size_of::<u64>()) as u32,
+        }
     }
 }
 

@@ -108,6 +108,7 @@ pub(super) fn source(tag: u64) -> Peer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::net::world_tag;
 
     #[test]
     fn a_word_holds_two_numbers() {
@@ -135,6 +136,13 @@ mod tests {
             }
             // What is older than known seems to be far ahead.
             assert!(note(read).whole(read + 1) > read + 64);
+        }
+    }
+
+    #[test]
+    fn all_tags_leave_room_for_the_world() {
+        for tag in [ROOM | 5, ANY, remote_bounce::tag(Peer(u32::MAX), 3), zero_copy::TAG | 9] {
+            assert_eq!(world_tag::without(tag), tag);
         }
     }
 

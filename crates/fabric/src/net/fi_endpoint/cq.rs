@@ -9,6 +9,7 @@ use std::{mem, ptr};
 
 use super::{Context, Event, FiEndpoint, WRITTEN};
 use crate::net::ffi::{Cq, CqEntry, CqError, ERROR_AVAILABLE, REMOTE_WORD};
+use crate::net::world_tag;
 
 /// Completions per read of the queue.
 const COMPLETIONS_PER_READ: usize = 32;
@@ -117,7 +118,8 @@ impl FiEndpoint {
                 events.push(Event { name: WRITTEN, bytes, tag, error: 0 });
             } else if !entry.op_context.is_null() {
                 let name = name_of(entry.op_context);
-                events.push(Event { name, bytes: entry.len, tag: entry.tag, error: 0 });
+                let (bytes, tag) = (entry.len, world_tag::without(entry.tag));
+                events.push(Event { name, bytes, tag, error: 0 });
             }
         }
         count == entries.len()
@@ -135,7 +137,8 @@ impl FiEndpoint {
         if !found.op_context.is_null() {
             let name = name_of(found.op_context);
             let error = if found.err == 0 { libc::EIO } else { found.err };
-            events.push(Event { name, bytes: found.len, tag: found.tag, error });
+            let (bytes, tag) = (found.len, world_tag::without(found.tag));
+            events.push(Event { name, bytes, tag, error });
         }
         true
     }

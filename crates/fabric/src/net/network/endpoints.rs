@@ -7,6 +7,7 @@ use crate::net::dlopen::Library;
 use crate::net::failure_detector;
 use crate::net::fi_endpoint::{FiEndpoint, Registration, RmaRegion};
 use crate::net::provider::{self, PROVIDER};
+use crate::net::world_tag;
 use crate::{Error, RegionMut, Result, SharedSegment};
 
 /// Messages that can arrive between two polls of a rank.
@@ -49,6 +50,8 @@ pub(super) struct FiEndpoints {
     pub(super) segment: SharedSegment,
     pub(super) window: Registration,
     told: Option<RmaRegion>,
+    /// Random bits that name the world if this is its first rank.
+    salt: u64,
     /// The name of the provider.
     pub(super) text: String,
 }
@@ -92,6 +95,7 @@ impl FiEndpoints {
             segment,
             window,
             told,
+            salt: world_tag::random_bits(),
             text: choice.offer.provider,
         })
     }
@@ -101,13 +105,24 @@ impl FiEndpoints {
         self.main.forget(self.window);
     }
 
+    /// Joins the world that consists of the ranks with these addresses.
+    pub(super) fn join_world(&mut self, cards: &[PeerAddress]) {
+        let tag_bits = cards.iter().map(|card| card.tag_bits).min().unwrap_or(0);
+        let salt = cards.first().map_or(0, |card| card.salt);
+        let world = world_tag::of_world(salt, tag_bits);
+        self.main.join_world(world);
+        self.control.join_world(world);
+    }
+
     /// The bytes that the rank publishes.
     pub(super) fn card(&self) -> Vec<u8> {
         let [main, control] = &self.addresses;
         let window = self.told.map(RmaRegion::to_bytes);
         let window = window.as_ref().map_or(&[][..], |bytes| bytes);
         let mut card = [self.text.as_bytes(), b"\n"].concat();
-        for part in [main, control, window] {
+        let tag_bits = self.main.tag_bits().min(self.control.tag_bits()).to_le_bytes();
+        let salt = self.salt.to_le_bytes();
+        for part in [main, control, window, &salt, &tag_bits] {
             card.extend((part.len() as u16).to_le_bytes());
             card.extend(part);
         }
@@ -128,6 +143,10 @@ pub(super) struct PeerAddress {
     pub(super) addresses: [Vec<u8>; 2],
     /// The region into which it permits remote writes, if it does.
     pub(super) window: Option<RmaRegion>,
+    /// Random bits, which name the world if it is the first rank.
+    salt: u64,
+    /// How many bits of a tag its provider carries.
+    tag_bits: u32,
 }
 
 impl PeerAddress {
@@ -147,9 +166,15 @@ impl PeerAddress {
         let read = |rest| {
             let (main, rest) = part(rest)?;
             let (control, rest) = part(rest)?;
-            let (window, _) = part(rest)?;
-            let addresses = [main.to_vec(), control.to_vec()];
-            Some(PeerAddress { addresses, window: RmaRegion::from_bytes(window) })
+            let (window, rest) = part(rest)?;
+            let (salt, rest) = part(rest)?;
+            let (tag_bits, _) = part(rest)?;
+            Some(PeerAddress {
+                addresses: [main.to_vec(), control.to_vec()],
+                window: RmaRegion::from_bytes(window),
+                salt: u64::from_le_bytes(salt.try_into().ok()?),
+                tag_bits: u32::from_le_bytes(tag_bits.try_into().ok()?),
+            })
         };
         let card = card.get(end + 1..).and_then(read);
         card.ok_or_else(|| Error::Network(format!("rank {rank} has told no address")))
@@ -168,11 +193,13 @@ mod tests {
 
     #[test]
     fn cards_must_agree() {
-        let card = PeerAddress::read("tcp", 1, b"tcp\n\x03\0abc\x02\0d\n\0\0").unwrap();
+        let name = b"\x08\0\x05\0\0\0\0\0\0\0\x04\0\x30\0\0\0".as_slice();
+        let card = [b"tcp\n\x03\0abc\x02\0d\n\0\0".as_slice(), name].concat();
+        let card = PeerAddress::read("tcp", 1, &card).unwrap();
         assert_eq!(card.addresses, [b"abc".to_vec(), b"d\n".to_vec()]);
-        assert_eq!(card.window, None);
+        assert_eq!((card.window, card.salt, card.tag_bits), (None, 5, 48));
         let window = RmaRegion::from_bytes(&[7; 16]).unwrap();
-        let card = [b"tcp\n\0\0\0\0\x10\0".as_slice(), &window.to_bytes()].concat();
+        let card = [b"tcp\n\0\0\0\0\x10\0".as_slice(), &window.to_bytes(), name].concat();
         assert_eq!(PeerAddress::read("tcp", 1, &card).unwrap().window, Some(window));
         let text = |card| PeerAddress::read("tcp", 1, card).unwrap_err().to_string();
         assert!(text(b"tcp\n\x03\0ab").contains("has told no address"));
