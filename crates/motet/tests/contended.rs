@@ -1,0 +1,87 @@
+//! How ranks that share cores wait beside foreign threads: they park, since a yielded core would go to
+//! a foreign thread for a whole time slice. Counted in context switches, not in time.
+
+mod worlds;
+
+use std::fs;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use motet::{Settings, Sum, Waiting};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use worlds::{Watchdog, on_ranks_with};
+
+const RANKS: usize = 4;
+const CORES: usize = 2;
+const ROUNDS: u64 = 300;
+/// Rounds until the ranks have noticed the foreign threads.
+const ROUNDS_TO_NOTICE: u64 = 100;
+
+/// The cores that this test uses, two of those that the process may use.
+fn cores() -> Vec<usize> {
+    let all = sched_getaffinity(None).expect("the affinity of this thread");
+    (0..CpuSet::MAX_CPU).filter(|&core| all.is_set(core)).take(CORES).collect()
+}
+
+/// Restricts this thread, and those that it starts, to these cores.
+fn stay_on(cores: &[usize]) {
+    let mut set = CpuSet::new();
+    cores.iter().for_each(|&core| set.set(core));
+    sched_setaffinity(None, &set).expect("the affinity of this thread may be reduced");
+}
+
+/// How often this thread has given up its core because it slept. A yield does not count.
+fn sleeps() -> u64 {
+    let status = fs::read_to_string("/proc/thread-self/status").expect("the status of this thread");
+    let count = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+    count.and_then(|count| count.trim().parse().ok()).expect("a count of switches")
+}
+
+/// How often the ranks of a world sleep in short reductions, one after the other.
+fn sleeps_of_ranks(waiting: Waiting) -> u64 {
+    let settings = Settings::new().waiting(waiting);
+    let slept = on_ranks_with(RANKS, &settings, |world| {
+        let mut before = 0;
+        for round in 0..ROUNDS_TO_NOTICE + ROUNDS {
+            if round == ROUNDS_TO_NOTICE {
+                before = sleeps();
+            }
+            let mut sum = [0];
+            world.allreduce(&[round + world.rank() as u64], &mut sum, Sum)?;
+            assert_eq!(sum, [RANKS as u64 * round + 6]);
+        }
+        Ok(sleeps() - before)
+    });
+    slept.iter().sum()
+}
+
+/// Runs `body` while a foreign thread keeps each of these cores busy.
+fn beside_busy_threads<T>(cores: &[usize], body: impl FnOnce() -> T) -> T {
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for core in cores {
+            let is_over = &is_over;
+            scope.spawn(move || {
+                stay_on(&[*core]);
+                while !is_over.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            });
+        }
+        let result = body();
+        is_over.store(true, Ordering::Relaxed);
+        result
+    })
+}
+
+#[test]
+fn ranks_that_share_cores_park_beside_foreign_threads() {
+    let _watchdog = Watchdog::start();
+    let cores = cores();
+    stay_on(&cores);
+    let [by_default, yielding] =
+        beside_busy_threads(&cores, || [Waiting::Auto, Waiting::Yield].map(sleeps_of_ranks));
+    // A round makes some rank wait; and what is counted is not what any wait does.
+    assert!(by_default >= ROUNDS / 2, "{by_default} sleeps in {ROUNDS} rounds");
+    assert!(yielding < ROUNDS / 10, "{yielding} sleeps of ranks that never park");
+}
