@@ -286,6 +286,19 @@ fn messages_between_hosts_are_those_of_the_plan() {
     }
 }
 
+/// Ranks that have sent each other nothing leave at the same time: both sides of each pair open a
+/// connection for their last packet.
+#[test]
+fn ranks_that_never_communicated_leave_at_the_same_time() {
+    if shares().is_empty() {
+        return;
+    }
+    let settings = Settings::new().ranks_per_segment(1);
+    for _ in 0..20 {
+        assert_eq!(on_ranks_with(5, &settings, |world| Ok(world.rank())), [0, 1, 2, 3, 4]);
+    }
+}
+
 #[test]
 fn who_leaves_early_is_missed_by_nobody() {
     apart(&[4], |world| {

@@ -1,26 +1,17 @@
 //! Disconnect: a rank leaves the world. Peers of its host see this in the segment; the rank sends a
 //! packet to peers of other hosts. Protocol: `net/README.md`, "Leaving".
 
-use std::time::{Duration, Instant};
-
 use super::Endpoint;
 use crate::packet::Packet;
 use crate::segment::State;
 use crate::{Failure, Peer, TransferError};
 
-/// How long a leaving rank delays its notice to lower ranks on other hosts. The last rank that
-/// leaves delays none: it has received those of all lower ranks.
-const FIRST_NOTICE_DELAY: Duration = Duration::from_millis(200);
-
 /// The progress of this rank in leaving.
 #[derive(Default)]
 pub(super) struct Disconnect {
     pub(super) has_left: bool,
-    /// Whether the ranks on other hosts that had not left have been notified, or will be.
+    /// Whether the ranks on other hosts that had not left have been notified.
     was_told: bool,
-    /// The ranks whose notice is delayed, and since when.
-    untold: Vec<Peer>,
-    since: Option<Instant>,
 }
 
 impl Disconnect {
@@ -59,7 +50,6 @@ impl Endpoint {
     pub fn is_gone(&self) -> bool {
         let Some(network) = &self.network else { return true };
         network.is_drained()
-            && self.disconnect.untold.is_empty()
             && network.peers().all(|peer| self.has_seen[peer.index()] || self.is_known_left(peer))
     }
 
@@ -104,52 +94,15 @@ impl Endpoint {
 
     /// Notifies all ranks that are not known to have left. After a death it notifies none: other
     /// ranks should report that death, and not the leaving of this rank. Returns whether the ranks
-    /// were notified, or will be.
+    /// were notified.
     fn notify_remote(&mut self, packet: Packet) -> bool {
         let Some(network) = &self.network else { return false };
-        self.disconnect.untold.clear();
         if self.segment.failure().is_some() {
             return false;
         }
-        let there = network.peers().filter(|&peer| !self.is_known_left(peer));
-        let (now, later): (Vec<_>, Vec<_>) =
-            there.partition(|&peer| peer > self.me || network.has_met(peer));
-        self.disconnect.untold = later;
-        self.disconnect.since = Some(Instant::now());
-        now.into_iter().for_each(|peer| self.send_control(peer, packet));
+        let there: Vec<_> = network.peers().filter(|&peer| !self.is_known_left(peer)).collect();
+        there.into_iter().for_each(|peer| self.send_control(peer, packet));
         true
-    }
-
-    /// Sends the delayed notices: to ranks that have sent a message to this rank meanwhile, and to
-    /// all when the delay is over.
-    #[inline]
-    pub(super) fn notify_remaining(&mut self) {
-        if !self.disconnect.untold.is_empty() {
-            self.notify_deferred();
-        }
-    }
-
-    #[cold]
-    fn notify_deferred(&mut self) {
-        let Some(network) = &self.network else { return };
-        let is_late =
-            self.disconnect.since.is_none_or(|since| since.elapsed() >= FIRST_NOTICE_DELAY);
-        let has_left = self.disconnect.has_left;
-        let untold = std::mem::take(&mut self.disconnect.untold);
-        if self.segment.failure().is_some() {
-            return; // as in `notify_remote`
-        }
-        let (now, later): (Vec<_>, Vec<_>) =
-            untold.into_iter().partition(|&peer| is_late || network.has_met(peer));
-        self.disconnect.untold = later;
-        for peer in now {
-            if has_left {
-                // Also to a rank that has left meanwhile, and waits for this packet.
-                self.send_control(peer, Packet::Left);
-            } else if !self.is_known_left(peer) {
-                self.send_control(peer, Packet::Leaving);
-            }
-        }
     }
 
     /// Ranks whose last large messages have arrived count as left now.

@@ -26,8 +26,6 @@ impl Endpoint {
         done.append(&mut self.late_completions);
         let Some(network) = &mut self.network else { return false };
         let was_told = network.progress();
-        self.notify_remaining();
-        let Some(network) = &mut self.network else { return false };
         (network.has_news() && self.handle_news(done)) || was_told
     }
 

@@ -212,11 +212,6 @@ impl Network {
         peers.into_iter()
     }
 
-    /// Whether any message has arrived from a rank, or was sent to it.
-    pub(crate) fn has_met(&self, peer: Peer) -> bool {
-        self.links[peer.index()].is_some()
-    }
-
     /// This rank leaves: from here on it sends only what other ranks wait for.
     pub(crate) fn leave(&mut self) {
         self.leaves = true;
