@@ -31,9 +31,8 @@ pub(super) struct BounceSender {
     recycled: RecycledBuffers,
     /// Messages that were received, and are to be read in their bounce buffers.
     pub(super) in_place: Vec<InPlaceReceive>,
-    /// By rank of the world, whether a message has come from there since the last one of which
-    /// [nobody said](TrafficHint::Unsaid) whether one does. Of those that are long enough to
-    /// matter.
+    /// By rank of the world, whether a message of more than `EXCHANGE_MIN_BYTES` has come from it
+    /// since this rank last sent it one with the hint [`TrafficHint::Unknown`].
     recent_traffic: Box<[bool]>,
     current: Option<Multicast>,
 }
@@ -79,18 +78,18 @@ impl Endpoint {
         &mut self,
         to: Peer,
         (label, element, data): (Label, TypeCode, Region),
-        (operation, reply): (u64, TrafficHint),
+        (operation, hint): (u64, TrafficHint),
         readers: u32,
     ) -> bool {
         self.introduce(to, element);
         if readers > 0 {
             self.release_unannounced();
-            let reply = self.thresholds.multicast_hint(reply);
+            let hint = self.thresholds.multicast_hint(hint);
             // With a network some of them may be on other hosts: a bounce buffer that is for all
             // would be filled in vain, for some or for all of them.
             let are_here = self.network.is_none();
             let may = are_here && data.bytes() > self.thresholds.cell_max && {
-                let message = self.outbound(to, data, reply);
+                let message = self.outbound(to, data, hint);
                 is_multicast(&self.thresholds, message, readers)
             };
             let all = if readers == 1 { Readers::One(to) } else { Readers::Several(readers) };
@@ -113,8 +112,8 @@ impl Endpoint {
         true
     }
 
-    /// What is to be known of a message to decide how it goes. If nobody said whether there is a
-    /// [reply](TrafficHint), what came before is answered by it.
+    /// Describes a message to `choose`, which decides how it travels. If its [hint](TrafficHint) is
+    /// `Unknown`, it counts as the reply to a message that has come from the receiver before.
     #[inline]
     pub(super) fn outbound(&mut self, to: Peer, data: Region, hint: TrafficHint) -> Outbound {
         let bytes = data.bytes();
@@ -123,7 +122,7 @@ impl Endpoint {
         }
         let lies_in_heap = bytes > self.thresholds.heap_min(hint) && self.is_in_shared_heap(data);
         let hint = match hint {
-            TrafficHint::Unsaid
+            TrafficHint::Unknown
                 if !lies_in_heap && mem::take(&mut self.bounce.recent_traffic[to.index()]) =>
             {
                 TrafficHint::Expected
@@ -149,7 +148,7 @@ impl Endpoint {
         &mut self,
         to: Peer,
         (label, element, data): (Label, TypeCode, Region),
-        reply: TrafficHint,
+        hint: TrafficHint,
     ) -> bool {
         if self.reaches(to) {
             return false;
@@ -157,7 +156,7 @@ impl Endpoint {
         let bytes = data.bytes();
         let Some(buffer) = self.allocate_buffer(data, Readers::One(to)) else { return false };
         let packet = Packet::Bounced { label, element, bytes };
-        if !self.thresholds.is_read_while_written(bytes, reply) {
+        if !self.thresholds.is_read_while_written(bytes, hint) {
             // SAFETY: readable by the caller's promise.
             unsafe { self.fill(buffer, data, 0) };
             self.announce_bounce(to, packet, BounceBuffer { filled: 0, ..buffer });
@@ -397,14 +396,16 @@ mod tests {
             let message = (label(tag), TypeCode::BYTES, Region::of(data));
             let readers = if *to == 1 { others } else { 0 };
             // SAFETY: the data is borrowed for as long as they are sent to.
-            unsafe { sender.send_multicast(Peer(*to), message, (tag, TrafficHint::Never), readers) }
+            unsafe {
+                sender.send_multicast(Peer(*to), message, (tag, TrafficHint::OneWay), readers)
+            }
         };
         (1..=others).filter(shared).count()
     }
 
     /// Whether a message to rank 1 is to go in a bounce buffer.
-    fn is_bounced_to_peer(sender: &mut Endpoint, data: &[u8], reply: TrafficHint) -> bool {
-        let message = sender.outbound(Peer(1), Region::of(data), reply);
+    fn is_bounced_to_peer(sender: &mut Endpoint, data: &[u8], hint: TrafficHint) -> bool {
+        let message = sender.outbound(Peer(1), Region::of(data), hint);
         is_bounced(&sender.thresholds, message)
     }
 
@@ -592,10 +593,10 @@ mod tests {
         let data = vec![1; BYTES];
         let message = (label(1), TypeCode::BYTES, Region::of(&data));
         // SAFETY: the data outlives its sends, here and below.
-        assert!(unsafe { world[0].send_multicast(Peer(1), message, (1, TrafficHint::Never), 2) });
+        assert!(unsafe { world[0].send_multicast(Peer(1), message, (1, TrafficHint::OneWay), 2) });
         // Another operation, or another message, is not in that bounce buffer.
         // SAFETY: as above.
-        assert!(!unsafe { world[0].send_multicast(Peer(2), message, (2, TrafficHint::Never), 0) });
+        assert!(!unsafe { world[0].send_multicast(Peer(2), message, (2, TrafficHint::OneWay), 0) });
         assert_eq!(send_to_all(&mut world[0], 3, &data), 2);
         assert_eq!(receive(&mut world[1], 1, BYTES), (data.clone(), Ok(())));
         assert_eq!(receive(&mut world[1], 3, BYTES), (data.clone(), Ok(())));
@@ -657,10 +658,10 @@ mod tests {
             for (bytes, is_short) in [(UNTOUCHED_MAX_BYTES, true), (UNTOUCHED_MAX_BYTES + 1, false)]
             {
                 let data = vec![1; bytes];
-                let mut goes = |reply| is_bounced_to_peer(&mut world[0], &data, reply);
+                let mut goes = |hint| is_bounced_to_peer(&mut world[0], &data, hint);
                 assert_eq!(goes(alone), is_short || !may_wait, "{company} ranks, {bytes} bytes");
                 assert_eq!(goes(among_several), is_short, "{company} ranks, {bytes} bytes");
-                assert!(goes(TrafficHint::Never));
+                assert!(goes(TrafficHint::OneWay));
             }
         }
     }
@@ -776,9 +777,9 @@ mod tests {
         let segment = dedicated(2)[0].segment.clone();
         let options = Options { single_copy: Some(true), ..Options::default() };
         let mut sender = Endpoint::new(segment, Peer(0), options);
-        let mut may = |bytes, reply| {
+        let mut may = |bytes, hint| {
             let data = vec![0; bytes];
-            is_bounced_to_peer(&mut sender, &data, reply)
+            is_bounced_to_peer(&mut sender, &data, hint)
         };
         let SizeRange { above, longest } = ONE_WAY_BYTES;
         for (bytes, in_exchange, one_way, reduced) in [
@@ -794,12 +795,12 @@ mod tests {
             (CopyBandwidth::LONGEST + 1, false, false, false),
         ] {
             assert_eq!(may(bytes, TrafficHint::Expected), in_exchange, "{bytes}");
-            for reply in [
-                TrafficHint::Never,
-                TrafficHint::Unsaid,
+            for hint in [
+                TrafficHint::OneWay,
+                TrafficHint::Unknown,
                 TrafficHint::Untouched { among_several: true },
             ] {
-                assert_eq!(may(bytes, reply), one_way, "{bytes}");
+                assert_eq!(may(bytes, hint), one_way, "{bytes}");
             }
             assert_eq!(may(bytes, TrafficHint::Reduced), reduced, "{bytes}");
             let is_operand = bytes > EXCHANGE_MIN_BYTES && bytes <= CopyBandwidth::LONGEST;
@@ -931,7 +932,7 @@ mod tests {
             // SAFETY: the send is done at once or taken back, before the data is gone.
             unsafe {
                 sender.send_with(
-                    TrafficHint::Never,
+                    TrafficHint::OneWay,
                     Peer(1),
                     (label(tag), TypeCode::BYTES, region),
                     token,
@@ -961,10 +962,10 @@ mod tests {
 
     #[test]
     fn a_short_message_is_bounced_where_that_is_better() {
-        for (mut world, reply, shortest) in [
-            (dedicated(2), TrafficHint::Never, BOUNCE_MIN_BYTES),
+        for (mut world, hint, shortest) in [
+            (dedicated(2), TrafficHint::OneWay, BOUNCE_MIN_BYTES),
             (dedicated(2), TrafficHint::Expected, EXCHANGE_MIN_BYTES),
-            (ranks(2), TrafficHint::Never, usize::MAX),
+            (ranks(2), TrafficHint::OneWay, usize::MAX),
             (ranks(2), TrafficHint::Expected, OVERSUBSCRIBED_EXCHANGE_MIN_BYTES),
         ] {
             for bytes in [8, BOUNCE_MIN_BYTES, BOUNCE_MIN_BYTES + 1, world[0].inline_max_bytes()] {
@@ -973,7 +974,7 @@ mod tests {
                 let label = label(bytes as u64);
                 // SAFETY: the data outlives the call.
                 let sent =
-                    unsafe { world[0].send_inline(Peer(1), label, TypeCode::BYTES, from, reply) };
+                    unsafe { world[0].send_inline(Peer(1), label, TypeCode::BYTES, from, hint) };
                 assert!(sent && unread(&world[0]) == usize::from(bytes > shortest), "{bytes}");
                 // SAFETY: the memory outlives the call.
                 let got = unsafe {

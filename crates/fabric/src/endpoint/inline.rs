@@ -55,16 +55,16 @@ impl Endpoint {
         label: Label,
         element: TypeCode,
         data: Region,
-        reply: TrafficHint,
+        hint: TrafficHint,
     ) -> bool {
         self.introduce(to, element);
         if !self.peer_tx[to.index()].is_flushed() {
             return false;
         }
-        let message = self.outbound(to, data, reply);
+        let message = self.outbound(to, data, hint);
         if is_bounced(&self.thresholds, message) && self.peer_tx[to.index()].has_room() {
             // SAFETY: readable, by the caller's promise.
-            let is_sent = unsafe { self.send_bounce(to, (label, element, data), reply) };
+            let is_sent = unsafe { self.send_bounce(to, (label, element, data), hint) };
             if is_sent {
                 return true;
             }

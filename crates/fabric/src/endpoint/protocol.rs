@@ -248,8 +248,8 @@ impl Thresholds {
         if hint == TrafficHint::Reduced { self.heap_reduced_min } else { self.heap_min }
     }
 
-    /// Which messages with this hint go in bounce buffers. Without a hint it is a message that
-    /// flows one way; whoever knows that it answers one says [`TrafficHint::Expected`].
+    /// Which messages with this hint go in bounce buffers. A message with the hint `Unknown` counts
+    /// as one way: `Endpoint::outbound` has turned the hint of a reply into `Expected`.
     #[inline]
     pub(super) fn bounced(&self, hint: TrafficHint) -> SizeRange {
         match hint {
@@ -259,7 +259,7 @@ impl Thresholds {
                 self.bounce_untouched[usize::from(among_several)]
             }
             TrafficHint::Reduced => self.bounce_reduced,
-            TrafficHint::Never | TrafficHint::Unsaid => self.bounce_one_way,
+            TrafficHint::OneWay | TrafficHint::Unknown => self.bounce_one_way,
         }
     }
 
@@ -267,7 +267,7 @@ impl Thresholds {
     /// any case: what comes back, if anything does, comes later.
     pub(super) fn multicast_hint(&self, hint: TrafficHint) -> TrafficHint {
         let is_exchange = matches!(hint, TrafficHint::Expected | TrafficHint::Operands);
-        if is_exchange && self.is_oversubscribed { TrafficHint::Never } else { hint }
+        if is_exchange && self.is_oversubscribed { TrafficHint::OneWay } else { hint }
     }
 
     /// Whether a message in a bounce buffer is read while it is written.

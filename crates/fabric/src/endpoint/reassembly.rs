@@ -197,7 +197,7 @@ mod tests {
             let (to, element, region) = (Peer(1), TypeCode::BYTES, Region::of(&data));
             let message = (LABEL, element, region);
             // SAFETY: the data outlives both endpoints.
-            let posted = unsafe { sender.send_with(TrafficHint::Never, to, message, token) };
+            let posted = unsafe { sender.send_with(TrafficHint::OneWay, to, message, token) };
             assert_eq!(posted, ahead, "{cores} cores");
             let other = (Label { tag: 3, ..LABEL }, element, region);
             // SAFETY: as above.

@@ -163,7 +163,7 @@ impl Endpoint {
         token: Token,
     ) -> Posted {
         // SAFETY: passed on.
-        unsafe { self.send_with(TrafficHint::Unsaid, to, (label, element, data), token) }
+        unsafe { self.send_with(TrafficHint::Unknown, to, (label, element, data), token) }
     }
 
     /// Sends a message like [`Endpoint::send`], for a sender who may know whether it gets a reply:
@@ -177,18 +177,18 @@ impl Endpoint {
     /// As [`Endpoint::send`].
     pub unsafe fn send_with(
         &mut self,
-        reply: TrafficHint,
+        hint: TrafficHint,
         to: Peer,
         (label, element, data): (Label, TypeCode, Region),
         token: Token,
     ) -> Posted {
         self.introduce(to, element);
-        let message = self.outbound(to, data, reply);
+        let message = self.outbound(to, data, hint);
         let ring = &self.peer_tx[to.index()].thresholds;
         let mut protocol = choose(&self.thresholds, ring, message);
         if let Protocol::Bounce | Protocol::BounceReadWhileWritten = protocol {
             // SAFETY: readable, by the caller's promise.
-            let is_sent = unsafe { self.send_bounce(to, (label, element, data), reply) };
+            let is_sent = unsafe { self.send_bounce(to, (label, element, data), hint) };
             if is_sent {
                 return Posted::Done;
             }
@@ -240,7 +240,7 @@ impl Endpoint {
             && self.thresholds.may_bounce_if_full(data.bytes())
         {
             // SAFETY: that of a send that is being posted: readable, by its poster's promise.
-            if unsafe { self.send_bounce(to, (label, element, data), TrafficHint::Unsaid) } {
+            if unsafe { self.send_bounce(to, (label, element, data), TrafficHint::Unknown) } {
                 return Posted::Done;
             }
         }

@@ -476,9 +476,9 @@ mod tests {
                 let (data, token) = (Region::of(&gather.data), Token { operation: 7, step: 0 });
                 let sender = &mut gather.ranks[rank];
                 let message = (LABEL, TypeCode::BYTES, data);
-                let reply = TrafficHint::Untouched { among_several: true };
+                let hint = TrafficHint::Untouched { among_several: true };
                 // SAFETY: the test keeps the data until all have ended.
-                let posted = unsafe { sender.send_with(reply, Peer(0), message, token) };
+                let posted = unsafe { sender.send_with(hint, Peer(0), message, token) };
                 assert_eq!(posted, Posted::Pending);
                 let selector = Selector::exactly(Peer(rank as u32), LABEL);
                 let into = RegionMut::of(&mut gather.into[rank]);

@@ -51,9 +51,9 @@ impl Engine {
         if !is_short || self.has_more_to_do() {
             return false;
         }
-        let reply = TrafficHint::Unsaid;
+        let hint = TrafficHint::Unknown;
         // SAFETY: readable by the caller's promise.
-        let is_sent = unsafe { self.endpoint.send_inline(to, label, element, data, reply) };
+        let is_sent = unsafe { self.endpoint.send_inline(to, label, element, data, hint) };
         if is_sent {
             self.has_transferred();
         }
