@@ -148,7 +148,7 @@ pub(crate) struct Engine {
     /// Active operations that the engine polls: steps of theirs wait for channels or eager rings.
     polled: Vec<Id>,
     /// Whether a progress thread runs, which then starts the long collectives.
-    has_helper: bool,
+    has_progress_thread: bool,
     /// Operations that the progress thread is to start.
     left: Vec<Id>,
     /// Sparse dynamic exchanges that receive from any rank.
@@ -193,7 +193,7 @@ impl Engine {
             endpoint,
             operations: Slab::default(),
             polled: Vec::with_capacity(2 * inline_run::POLLED_OPS_MAX),
-            has_helper: false,
+            has_progress_thread: false,
             left: Vec::new(),
             gathering: Vec::new(),
             done: Vec::with_capacity(DONE_AT_ONCE),
@@ -224,8 +224,8 @@ impl Engine {
     /// From now on a progress thread moves the operations of this rank and also starts collectives
     /// that are not short, so that the caller spends no time on the start. A thread that waits or
     /// tests starts them if it comes first.
-    pub(crate) fn leave_to_helper(&mut self) {
-        self.has_helper = true;
+    pub(crate) fn leave_starts_to_progress_thread(&mut self) {
+        self.has_progress_thread = true;
     }
 
     /// Takes an unbound execution for this call, and says where its plan was found.
@@ -247,7 +247,7 @@ impl Engine {
         staging: Option<Box<PackedBuffers>>,
     ) -> Id {
         run.begin();
-        let is_left = self.has_helper && !run.may_run_inorder();
+        let is_left = self.has_progress_thread && !run.may_run_inorder();
         let id = self.insert_active(run, collected(staging));
         if is_left {
             self.left.push(id);
@@ -273,7 +273,7 @@ impl Engine {
         // collectives that have ended and are still in the list.
         let polled = self.operations.len() + inline_run::POLLED_OPS_MAX;
         self.polled.reserve(polled.saturating_sub(self.polled.len()));
-        if self.has_helper {
+        if self.has_progress_thread {
             self.left.reserve(polled.saturating_sub(self.left.len()));
         }
         id

@@ -60,7 +60,7 @@ pub(crate) struct RankContext {
     /// The number of ids that this rank has given to communicators.
     ids: AtomicU64,
     /// The progress thread, or why it could not be started.
-    helper: OnceLock<io::Result<JoinHandle<()>>>,
+    progress_thread: OnceLock<io::Result<JoinHandle<()>>>,
     /// The flush thread, if there are ranks on other hosts.
     flush_thread: Option<FlushThread>,
     /// The slot to which the program may attach a buffer for buffered sends.
@@ -107,7 +107,7 @@ pub(crate) struct Guarded {
     engine: Engine,
     /// Whether a progress thread runs, so that each thread that unlocks the engine checks whether
     /// it must call it.
-    has_helper: bool,
+    has_progress_thread: bool,
     progress: Arc<ProgressThread>,
 }
 
@@ -133,14 +133,14 @@ impl Settle for Guarded {
 
     #[inline]
     fn is_settled(&self) -> bool {
-        !self.engine.has_postponed() && !self.has_helper
+        !self.engine.has_postponed() && !self.has_progress_thread
     }
 
     fn settle(&mut self, panics: bool) -> Self::Rest {
         if panics {
             self.engine.die();
         }
-        let is_wanted = self.has_helper && self.progress.is_wanted(&self.engine);
+        let is_wanted = self.has_progress_thread && self.progress.is_wanted(&self.engine);
         (self.engine.take_postponed(), is_wanted.then(|| self.progress.clone()))
     }
 
@@ -196,13 +196,16 @@ impl RankContext {
         }
         if watch.keeps_records() {
             engine.keep_books(CheckState::new(watch));
-        } else if progress_config.helper_has_core(ranks, cores) {
-            engine.leave_to_helper();
+        } else if progress_config.progress_thread_has_core(ranks, cores) {
+            engine.leave_starts_to_progress_thread();
         }
         let behaviour = Behaviour::default();
         let progress = Arc::new(ProgressThread::new(progress_config, ranks, cores));
-        let guarded =
-            Guarded { engine, has_helper: progress.is_constant, progress: progress.clone() };
+        let guarded = Guarded {
+            engine,
+            has_progress_thread: progress.is_constant,
+            progress: progress.clone(),
+        };
         let engine = BiasedLock::new(guarded);
         let shared =
             Shared { engine, segment, heap, me, affinity, has_remote, policy, behaviour, progress };
@@ -211,7 +214,7 @@ impl RankContext {
         let core = RankContext {
             shared,
             ids: AtomicU64::new(0),
-            helper: OnceLock::new(),
+            progress_thread: OnceLock::new(),
             flush_thread,
             slot: Slot::default(),
             watch,
@@ -222,8 +225,8 @@ impl RankContext {
             generation: forking::generation(),
             has_left: AtomicBool::new(false),
         };
-        if progress_config.has_helper {
-            core.help()?;
+        if progress_config.has_progress_thread {
+            core.start_progress_thread()?;
         }
         Ok(core)
     }
@@ -485,12 +488,12 @@ impl Drop for RankContext {
         }
         self.shared.progress.end();
         self.shared.segment.doorbell(self.me()).ring();
-        if let Some(Ok(helper)) = self.helper.take()
+        if let Some(Ok(thread)) = self.progress_thread.take()
             // A waker may drop the last handle of a rank on the progress thread itself.
-            && helper.thread().id() != thread::current().id()
+            && thread.thread().id() != thread::current().id()
         {
             // The thread does not panic; if a waker did, that is not worth a second panic.
-            let _ = helper.join();
+            let _ = thread.join();
         }
     }
 }

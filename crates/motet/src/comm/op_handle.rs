@@ -323,7 +323,7 @@ impl OpHandle {
         if self.look() {
             return Poll::Ready(self.result());
         }
-        match self.origin.core.help() {
+        match self.origin.core.start_progress_thread() {
             Ok(()) => Poll::Pending,
             Err(refusal) => Poll::Ready(Err(self.origin.error(refusal))),
         }
