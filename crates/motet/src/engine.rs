@@ -163,7 +163,7 @@ pub(crate) struct Engine {
     ended: u64,
     moves: u64,
     /// Number of progress calls by threads that poll and never park.
-    looks: u32,
+    busy_polls: u32,
     /// Threads of this rank that are parked or about to park.
     pub(crate) sleepers: usize,
     /// Number of operations that have a waker.
@@ -202,7 +202,7 @@ impl Engine {
             active: 0,
             ended: 0,
             moves: 0,
-            looks: 0,
+            busy_polls: 0,
             sleepers: 0,
             wakers: 0,
             postponed: Vec::new(),
@@ -296,8 +296,8 @@ impl Engine {
     /// Like [`Engine::progress`] and, once in [`THOROUGH_EVERY`] calls,
     /// [`Engine::progress_thoroughly`]. For threads that poll and never park.
     pub(crate) fn progress_now_and_then_thoroughly(&mut self) {
-        self.looks = self.looks.wrapping_add(1);
-        if self.looks.is_multiple_of(THOROUGH_EVERY) {
+        self.busy_polls = self.busy_polls.wrapping_add(1);
+        if self.busy_polls.is_multiple_of(THOROUGH_EVERY) {
             self.progress_thoroughly();
         } else {
             self.progress();

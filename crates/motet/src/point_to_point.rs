@@ -234,7 +234,7 @@ impl Communicator {
             let core = self.core();
             // SAFETY: passed on.
             let at_once =
-                unsafe { self.home().engine(call)?.transfer_at_once(transfer, core.looks()) };
+                unsafe { self.home().engine(call)?.transfer_at_once(transfer, core.max_polls()) };
             if let Some(outcome) = at_once {
                 return outcome.map_err(|error| self.home().error_of_transfer(call, error));
             }

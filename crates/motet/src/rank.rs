@@ -325,7 +325,7 @@ impl RankContext {
     ) -> Result<(), TransferError> {
         match begun {
             Ok(mut inline) => {
-                let advance = engine.poll_inline(&mut inline, self.shared.policy.looks);
+                let advance = engine.poll_inline(&mut inline, self.shared.policy.max_polls);
                 self.finish_inline(engine, inline, advance)
             }
             Err(id) => {
@@ -346,8 +346,8 @@ impl RankContext {
     ) -> Result<(), TransferError> {
         if advance.is_under_way() && self.shared.policy.turns > 0 {
             drop(engine);
-            let ended = self.shared.yield_and_poll(0, |engine, looks| {
-                let advance = engine.poll_inline(&mut inline, looks);
+            let ended = self.shared.yield_and_poll(0, |engine, max_polls| {
+                let advance = engine.poll_inline(&mut inline, max_polls);
                 (!advance.is_under_way()).then_some(advance)
             });
             advance = ended.unwrap_or(advance);
@@ -371,7 +371,7 @@ impl RankContext {
     ) -> Option<Result<(), TransferError>> {
         let _here = self.shared.stay();
         let mut engine = self.free_engine()?;
-        let replay = engine.replay(known, number, self.shared.policy.looks);
+        let replay = engine.replay(known, number, self.shared.policy.max_polls);
         drop(engine);
         match replay? {
             Replay::Over => Some(Ok(())),
@@ -399,8 +399,8 @@ impl RankContext {
     }
 
     /// The number of polls for a message that may arrive at once.
-    pub(crate) fn looks(&self) -> u32 {
-        self.shared.policy.looks
+    pub(crate) fn max_polls(&self) -> u32 {
+        self.shared.policy.max_polls
     }
 
     /// Polls an operation for as long as a message may take, and takes its outcome if it has ended.
@@ -408,9 +408,9 @@ impl RankContext {
     pub(crate) fn ends(&self, id: Id, persistent: bool) -> End {
         let _here = self.shared.stay();
         let panicked = AbandonOnUnwind { core: self, id };
-        let looks = self.shared.policy.looks;
+        let max_polls = self.shared.policy.max_polls;
         let end =
-            self.free_engine().map(|mut engine| engine.poll_until_done(id, persistent, looks));
+            self.free_engine().map(|mut engine| engine.poll_until_done(id, persistent, max_polls));
         std::mem::forget(panicked);
         end.unwrap_or(End::Unknown)
     }
@@ -428,8 +428,8 @@ impl RankContext {
             std::mem::forget(panicked);
             return outcome;
         }
-        let ended = self.shared.yield_and_poll(1, |engine, looks| {
-            engine.poll(id, looks);
+        let ended = self.shared.yield_and_poll(1, |engine, max_polls| {
+            engine.poll(id, max_polls);
             engine.take(id, persistent)
         });
         let wait = || self.wait_for(&[id], |engine| engine.take(id, persistent));

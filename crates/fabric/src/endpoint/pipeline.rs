@@ -500,11 +500,11 @@ mod tests {
                         let mut done = Vec::new();
                         post(&mut rank, other, &mut into, &mut done);
                         assert_eq!(send(&mut rank, other, &data), Posted::Pending);
-                        let mut looks = 0;
+                        let mut polls = 0;
                         while done.len() < 2 {
                             rank.progress(&mut done);
-                            looks += 1;
-                            if looks % 50 == 0 && (round + me).is_multiple_of(7) {
+                            polls += 1;
+                            if polls % 50 == 0 && (round + me).is_multiple_of(7) {
                                 thread::sleep(std::time::Duration::from_micros(200));
                             }
                             thread::yield_now();

@@ -23,7 +23,7 @@ const POLLS_BEFORE_COPY: u32 = 16;
 pub(super) struct Reassembly {
     state: State,
     /// Looks at the one that is next.
-    looks: u32,
+    polls: u32,
 }
 
 /// What is known of the message whose first cells have come.
@@ -55,8 +55,8 @@ impl Endpoint {
             Some(receive) => self.begin_recv(message, receive, done),
             None => {
                 let assembly = &mut self.reassemblies[source.index()];
-                assembly.looks += 1;
-                if assembly.looks <= POLLS_BEFORE_COPY {
+                assembly.polls += 1;
+                if assembly.polls <= POLLS_BEFORE_COPY {
                     return false;
                 }
                 let reader = &self.readers[source.index()];
@@ -67,7 +67,7 @@ impl Endpoint {
                 State::Unexpected(message, whole, first)
             }
         };
-        self.reassemblies[source.index()] = Reassembly { state, looks: 0 };
+        self.reassemblies[source.index()] = Reassembly { state, polls: 0 };
         true
     }
 
