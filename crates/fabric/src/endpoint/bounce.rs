@@ -69,8 +69,9 @@ struct Multicast {
 }
 
 impl Endpoint {
-    /// Sends a message that so many ranks get from this operation, one after the other, to the next
-    /// of them; who is not the first says 0. `false` if it must go as others do.
+    /// Sends the message of a multicast to its next receiver. The first call of an operation passes
+    /// the number of receivers and fills the bounce buffer; the later ones pass 0. `false` if the
+    /// caller must send the message in another way.
     ///
     /// # Safety
     /// `data` is readable now, and the same until all of them have been sent to.
@@ -232,7 +233,7 @@ impl Endpoint {
         pool.cut_for(&mut self.arena, &self.segment, 2 * CopyBandwidth::LONGEST);
     }
 
-    /// A bounce buffer that nobody reads, for this message.
+    /// Allocates a free bounce buffer for this message, or takes a recycled one.
     fn allocate_buffer(&mut self, data: Region, readers: Readers) -> Option<BounceBuffer> {
         if let Readers::One(to) = readers
             && let Some(seat) = self.local_index(to)
@@ -243,13 +244,15 @@ impl Endpoint {
         }
         let buffer = self.bounce.pool.allocate(&mut self.arena, &self.segment, (data, readers));
         if self.bounce.pool.has_grown() {
-            // What was found of a shorter one says nothing of it, and its first copies are slow.
+            // The samples of a shorter pool do not apply to a longer one, whose first copies are
+            // slow.
             self.copy_strategy = CopyStrategy::default();
         }
         buffer
     }
 
-    /// Those who have not been told of the last message never will be: something went wrong.
+    /// Gives up the receivers to which the last multicast has not been announced, after an error:
+    /// no announcement will follow.
     fn release_unannounced(&mut self) {
         if let Some(Multicast { buffer, untold, .. }) = self.bounce.current.take()
             && untold > 0
@@ -290,8 +293,8 @@ impl Endpoint {
         outcome
     }
 
-    /// Copies a message that fits out of its bounce buffer, as far as it is there, and waits for
-    /// the rest.
+    /// Copies a message that fits out of its bounce buffer: what the sender has written, and then
+    /// the rest as it comes.
     pub(super) fn copy_bounced(
         &self,
         message: &Message,
@@ -614,7 +617,7 @@ mod tests {
             let data = vec![5; bytes];
             assert_eq!(send_to_all(&mut world[0], bytes as u64, &data), shared, "{bytes} bytes");
         }
-        // So far ahead may be who sends to others in turn, too.
+        // A sender that also sends to other ranks may be as far ahead.
         let data = vec![6; BOUNCE_MAX_BYTES];
         let message = (label(9), TypeCode::BYTES, Region::of(&data));
         // SAFETY: the data outlives the send.
@@ -623,7 +626,8 @@ mod tests {
         });
     }
 
-    /// However fast the kernel copies: several who copy from one wait for each other there.
+    /// Also where the kernel copies fast: several receivers of one sender wait for each other in
+    /// the kernel.
     #[test]
     fn where_ranks_have_cores_what_several_get_goes_in_one_block() {
         for favours_cores in [true, false] {
@@ -646,7 +650,7 @@ mod tests {
         }
     }
 
-    /// What stays as it is is copied once if it is long, unless its sender is one of many.
+    /// A long untouched message is copied once; one alone only where few ranks share a core.
     #[test]
     fn long_messages_that_stay_as_they_are_are_not_bounced() {
         let alone = TrafficHint::Untouched { among_several: false };
@@ -987,7 +991,7 @@ mod tests {
         }
     }
 
-    /// Those who wait for a short message meet it in a bounce buffer as well, kept or not.
+    /// A receiver that waits for a short message also finds it in a bounce buffer, recycled or not.
     #[test]
     fn who_finds_no_annex_puts_a_short_message_into_a_block() {
         const SHORT: usize = 4 << 10;

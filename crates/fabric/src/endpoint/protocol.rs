@@ -95,8 +95,8 @@ pub(super) struct HostTraits {
     pub(super) prefers_memcpy: bool,
 }
 
-/// Whether cores copy large messages in this segment, for a rank that may have said whether the
-/// kernel is to.
+/// Whether cores copy large messages in this segment. `single_copy` is the setting of this rank for
+/// copies by the kernel, if it has one.
 pub(super) fn copies_by_memcpy(segment: &SharedSegment, single_copy: Option<bool>) -> bool {
     segment.prefers_memcpy() && single_copy != Some(true)
 }
@@ -168,8 +168,8 @@ impl Thresholds {
         Thresholds::on(host, &RingThresholds::of(&layout.lane_at(0, ranks > cores)))
     }
 
-    /// Those of a rank of this segment, whose ranks have such rings, and who may have said whether
-    /// the kernel is to copy.
+    /// Those of a rank of this segment, whose ranks have such rings. `single_copy` is the setting
+    /// of this rank for copies by the kernel, if it has one.
     pub(super) fn of(
         segment: &SharedSegment,
         ring: &RingThresholds,

@@ -16,13 +16,13 @@ use crate::packet::Packet;
 use crate::slab::Id;
 use crate::{Peer, RegionMut, TransferError, memcheck};
 
-/// What a rank leaves to the other end of a message while it copies for itself.
+/// The copies that a rank defers while it copies for itself, so that the other end may do them.
 #[derive(Debug, Default)]
 pub(super) struct DeferredCopies {
     copies_for_itself: bool,
     /// Messages that are copied to this rank, and whose leases are taken.
     receives: Vec<LeasedCopy>,
-    /// Messages that are copied from it, and the addresses that their receivers have told.
+    /// Messages that are copied from it, and the addresses that their receivers have named.
     sends: Vec<(Id, u64)>,
 }
 
@@ -73,7 +73,7 @@ impl Endpoint {
         }
     }
 
-    /// Does what was put off, as far as nobody else has done it.
+    /// Does the deferred copies that the other end has not done.
     pub fn flush_deferred(&mut self, done: &mut Vec<Completion>) {
         while let Some((send, address)) = self.deferred_copies.sends.pop() {
             self.help(send, address);
@@ -91,7 +91,7 @@ impl Endpoint {
     }
 
     /// If this rank copies for itself, takes the lease of a message that its sender can copy
-    /// meanwhile, and tells it. `false` if the message is to be copied now.
+    /// meanwhile, and sends the sender the address. `false` if the message is to be copied now.
     pub(super) fn try_defer(
         &mut self,
         message: &Message,
@@ -117,9 +117,9 @@ impl Endpoint {
         self.single_copy != SingleCopy::Off || is_in_heap(offer.address)
     }
 
-    /// Copies straight from the sender. `None` if the message has no lease (or no more, since its
-    /// sender wants its memory back, and sends pieces of a copy or says that nothing comes), or if
-    /// the system does not let us: then nobody tries that again.
+    /// Copies straight from the sender. `None` if the message has no lease; if its sender has taken
+    /// the lease back, and sends pieces of a copy or that nothing comes; or if the system refuses
+    /// the copy: then this rank does not try it again.
     pub(super) fn copy_once(
         &mut self,
         message: &Message,
@@ -459,7 +459,7 @@ mod tests {
 
     impl Gather {
         fn of(bytes: usize, ranks: usize) -> Gather {
-            let layout = Layout::new(4).unwrap(); // more than cores, whoever of them takes part
+            let layout = Layout::new(4).unwrap(); // more ranks than cores
             let (segment, _file) = SharedSegment::shared_by(layout, 2).unwrap();
             let segment = Arc::new(segment);
             let endpoint = |rank| {
