@@ -40,9 +40,9 @@ use std::sync::Arc;
 
 use crate::channel::Arena;
 use crate::cma::{SingleCopy, allow_peers};
-use crate::lease::{LeaseTable, ReadLease};
 use crate::matching::{Matching, Ticket};
 use crate::net::Network;
+use crate::read_lease::{LeaseTable, ReadLease};
 use crate::shared_heap::SharedHeap;
 use crate::slab::Slab;
 use crate::spsc::{Ring, RingReader};

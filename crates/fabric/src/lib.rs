@@ -31,7 +31,6 @@ pub mod host;
 mod kvs;
 pub mod launcher;
 pub mod layout;
-pub mod lease;
 mod limits;
 pub mod matching;
 pub mod membarrier;
@@ -42,6 +41,7 @@ pub mod net;
 mod packet;
 #[doc(hidden)]
 pub mod poison;
+pub mod read_lease;
 pub mod segment;
 pub mod shared_heap;
 pub mod slab;

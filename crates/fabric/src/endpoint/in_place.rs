@@ -16,8 +16,8 @@ use super::shared_heap::is_in_heap;
 use super::{Endpoint, Fill, PostedRecv, RndvOffer};
 use crate::cooperative_copy::Copied;
 use crate::layout::LINE;
-use crate::lease::{self, ReadLease};
 use crate::matching::Ticket;
+use crate::read_lease::{self, ReadLease};
 use crate::{Completion, Region, RegionMut, Selector, Token, TransferError, TypeCode};
 
 /// A message that has been received and left in place.
@@ -128,7 +128,7 @@ impl Endpoint {
         let is_there = is_in_heap(offer.address)
             && offer.address.is_multiple_of(LINE as u64)
             && message.bytes > 0;
-        let lies = is_there && lease::take(&self.segment, message.source, lease);
+        let lies = is_there && read_lease::take(&self.segment, message.source, lease);
         if lies {
             let place = InPlaceSource::Heap(*offer, lease);
             self.bounce.in_place.push(InPlaceReceive {

@@ -13,7 +13,7 @@ use super::{Completion, Endpoint, Posted, RndvOffer, RndvRecv};
 use crate::cma::SingleCopy;
 use crate::packet::Packet;
 use crate::slab::Id;
-use crate::{Peer, Received, lease};
+use crate::{Peer, Received, read_lease};
 
 /// Bytes of the shortest and of the longest piece.
 const FRAGMENT_BYTES: RangeInclusive<usize> = 32 << 10..=128 << 10;
@@ -151,7 +151,7 @@ impl Endpoint {
         let Some(RndvOffer { address, lease: Some(lease), send }) = recv.offer.take() else {
             return false;
         };
-        if self.single_copy == SingleCopy::Off || !lease::take(&self.segment, source, lease) {
+        if self.single_copy == SingleCopy::Off || !read_lease::take(&self.segment, source, lease) {
             return false; // The rest comes, or word that it does not.
         }
         let offset = bytes - missing;

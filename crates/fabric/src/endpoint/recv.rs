@@ -11,10 +11,10 @@ use super::{
     UnexpectedMsg,
 };
 use crate::error::Sender;
-use crate::lease::ReadLease;
 use crate::matching::Ticket;
 use crate::net::TransferIds;
 use crate::packet::{Header, Packet, WORDS_BYTES, Words};
+use crate::read_lease::ReadLease;
 use crate::slab::Id;
 use crate::spsc::Ring;
 use crate::{Label, Peer, Received, RegionMut, Selector, Token, TransferError, TypeCode};

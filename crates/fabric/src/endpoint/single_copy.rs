@@ -11,8 +11,8 @@ use super::shared_heap::is_in_heap;
 use super::{Completion, Endpoint, PostedRecv, RndvOffer, RndvSend};
 use crate::cma::{self, SingleCopy};
 use crate::cooperative_copy::{self, Copied};
-use crate::lease::{self, ReadLease};
 use crate::packet::Packet;
+use crate::read_lease::{self, ReadLease};
 use crate::slab::Id;
 use crate::{Peer, RegionMut, TransferError, memcheck};
 
@@ -103,7 +103,7 @@ impl Endpoint {
         let Some(lease) = offer.lease.filter(|_| may_put_off) else { return false };
         let is_left =
             self.is_shared(message, receive) || self.is_for_another_core(message, receive);
-        if !is_left || !lease::take(&self.segment, source, lease) {
+        if !is_left || !read_lease::take(&self.segment, source, lease) {
             return false;
         }
         self.share((source, lease), offer, receive.into.part(0, bytes));
@@ -135,7 +135,7 @@ impl Endpoint {
             return None;
         }
         let lease = offer.lease?;
-        if !lease::take(&self.segment, source, lease) {
+        if !read_lease::take(&self.segment, source, lease) {
             return None;
         }
         let into = receive.into.part(0, bytes);
@@ -167,7 +167,7 @@ impl Endpoint {
         offer: &RndvOffer,
         copied: Copied,
     ) -> Option<Result<(), TransferError>> {
-        if !lease::release(&self.segment, source, lease) || matches!(copied, Copied::Gone) {
+        if !read_lease::release(&self.segment, source, lease) || matches!(copied, Copied::Gone) {
             return Some(Err(TransferError::Revoked(source)));
         }
         if matches!(copied, Copied::Refused) {
