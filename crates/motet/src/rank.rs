@@ -3,7 +3,7 @@
 //! **Waiting.** A waiting thread advances the engine: it spins for a bounded time, then yields the
 //! core for a while, then parks at the doorbell of its rank, which each peer rings after it has
 //! sent something. With more ranks than cores the thread spins briefly, and where a foreign thread
-//! computes on the core it parks at once: see [`wait`] and `motet_fabric::contention`.
+//! computes on the core it parks at once: see [`wait`] and `motet_fabric::foreign_load`.
 //!
 //! **Several threads of one rank** share the engine. One of them may complete an operation for
 //! which another is parked; the engine then rings its own doorbell. It knows that a thread is

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use motet_fabric::Failure;
-use motet_fabric::contention::now;
+use motet_fabric::foreign_load::now;
 use motet_fabric::slab::Id;
 
 use super::granularity::{FINE_NS, Granularity};
