@@ -26,7 +26,7 @@ mod pipeline;
 pub(crate) mod protocol;
 mod reassembly;
 mod recv;
-mod recycle;
+mod recycled_buffers;
 mod remote;
 mod remote_bounce;
 mod send;

@@ -13,7 +13,7 @@ use super::in_place::InPlaceReceive;
 use super::nt_copy::CopyStrategy;
 use super::protocol::{EXCHANGE_MIN_BYTES, Outbound, is_multicast};
 use super::recv::Message;
-use super::recycle::{RecycledBuffers, give_back};
+use super::recycled_buffers::{RecycledBuffers, give_back};
 use super::send::Outgoing;
 use super::{Completion, Endpoint, PostedRecv};
 use crate::copy_bandwidth::CopyBandwidth;
