@@ -415,10 +415,10 @@ unsafe fn staging_of([sent, received]: [Option<StreamOf>; 2]) -> Option<Box<Pack
         return None;
     }
     let mut staging = PackedBuffers::new();
-    for (items, way) in [(sent, PackDirection::In), (received, PackDirection::Out)] {
+    for (items, direction) in [(sent, PackDirection::In), (received, PackDirection::Out)] {
         if let Some(items) = items {
             // SAFETY: passed on.
-            unsafe { staging.add(items.staged(way)) };
+            unsafe { staging.add(items.staged(direction)) };
         }
     }
     staging.boxed()
