@@ -149,8 +149,8 @@ pub(crate) struct Engine {
     polled: Vec<Id>,
     /// Whether a progress thread runs, which then starts the long collectives.
     has_progress_thread: bool,
-    /// Operations that the progress thread is to start.
-    left: Vec<Id>,
+    /// Operations whose start is deferred to the progress thread.
+    deferred_starts: Vec<Id>,
     /// Sparse dynamic exchanges that receive from any rank.
     gathering: Vec<Id>,
     /// Completions being handed out; kept to reuse the allocation.
@@ -194,7 +194,7 @@ impl Engine {
             operations: Slab::default(),
             polled: Vec::with_capacity(2 * inline_run::POLLED_OPS_MAX),
             has_progress_thread: false,
-            left: Vec::new(),
+            deferred_starts: Vec::new(),
             gathering: Vec::new(),
             done: Vec::with_capacity(DONE_AT_ONCE),
             cache,
@@ -247,10 +247,10 @@ impl Engine {
         staging: Option<Box<PackedBuffers>>,
     ) -> Id {
         run.begin();
-        let is_left = self.has_progress_thread && !run.may_run_inorder();
+        let is_deferred = self.has_progress_thread && !run.may_run_inorder();
         let id = self.insert_active(run, collected(staging));
-        if is_left {
-            self.left.push(id);
+        if is_deferred {
+            self.deferred_starts.push(id);
         } else {
             self.start_active(id);
         }
@@ -274,7 +274,7 @@ impl Engine {
         let polled = self.operations.len() + inline_run::POLLED_OPS_MAX;
         self.polled.reserve(polled.saturating_sub(self.polled.len()));
         if self.has_progress_thread {
-            self.left.reserve(polled.saturating_sub(self.left.len()));
+            self.deferred_starts.reserve(polled.saturating_sub(self.deferred_starts.len()));
         }
         id
     }
@@ -322,7 +322,7 @@ impl Engine {
 
     fn move_messages(&mut self) -> bool {
         let mut done = mem::take(&mut self.done);
-        let begun = !self.left.is_empty() && self.begin_left(&mut done);
+        let begun = !self.deferred_starts.is_empty() && self.begin_deferred(&mut done);
         // Inline collectives read the eager rings themselves, before the endpoint does.
         let fetched = self.endpoint.poll_network(&mut done);
         let mut moved = self.poll_channels(&mut done) || begun;
@@ -338,13 +338,13 @@ impl Engine {
         moved
     }
 
-    /// Starts the collectives that were left to the first thread that makes progress.
+    /// Starts the collectives that a start has deferred to the first thread that makes progress.
     #[cold]
-    fn begin_left(&mut self, done: &mut Vec<Completion>) -> bool {
-        for at in 0..self.left.len() {
-            self.advance_into(self.left[at], done);
+    fn begin_deferred(&mut self, done: &mut Vec<Completion>) -> bool {
+        for at in 0..self.deferred_starts.len() {
+            self.advance_into(self.deferred_starts[at], done);
         }
-        self.left.clear();
+        self.deferred_starts.clear();
         true
     }
 

@@ -255,7 +255,7 @@ impl Engine {
         let error = run.error().unwrap_or(error);
         self.endpoint.cancel(|token| token.operation == id.0);
         run.cut_off(&mut self.endpoint);
-        self.left.retain(|&left| left != id);
+        self.deferred_starts.retain(|&deferred| deferred != id);
         let number = run.number();
         self.take_notices(id, number);
         if !is_told {

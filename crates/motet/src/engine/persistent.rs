@@ -93,7 +93,7 @@ impl Engine {
             Work::Stored(stored) if stored.posting == Posting::WhenReady => {}
             Work::Stored(_) => self.post_stored(id),
             Work::Run(run) if run.may_run_inorder() => self.start_active(id),
-            Work::Run(_) if self.has_progress_thread => self.left.push(id),
+            Work::Run(_) if self.has_progress_thread => self.deferred_starts.push(id),
             Work::Run(_) => self.advance(id),
             // All others are nonpersistent.
             _ => {}
