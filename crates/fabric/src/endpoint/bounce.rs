@@ -64,8 +64,8 @@ struct Multicast {
     data: Region,
     operation: u64,
     buffer: BounceBuffer,
-    /// Readers that have not been told of it.
-    untold: u32,
+    /// Readers to which it has not been announced.
+    unannounced: u32,
 }
 
 impl Endpoint {
@@ -99,15 +99,15 @@ impl Endpoint {
                 // SAFETY: readable by the caller's promise.
                 unsafe { self.fill_for(all, buffer, data) };
             }
-            let current = |buffer| Multicast { data, operation, buffer, untold: readers };
+            let current = |buffer| Multicast { data, operation, buffer, unannounced: readers };
             self.bounce.current =
                 buffer.map(|buffer| current(BounceBuffer { filled: 0, ..buffer }));
         }
         let Some(current) = &mut self.bounce.current else { return false };
-        if current.data != data || current.operation != operation || current.untold == 0 {
+        if current.data != data || current.operation != operation || current.unannounced == 0 {
             return false;
         }
-        current.untold -= 1;
+        current.unannounced -= 1;
         let buffer = current.buffer;
         self.announce_bounce(to, Packet::Bounced { label, element, bytes: data.bytes() }, buffer);
         true
@@ -254,10 +254,10 @@ impl Endpoint {
     /// Gives up the receivers to which the last multicast has not been announced, after an error:
     /// no announcement will follow.
     fn release_unannounced(&mut self) {
-        if let Some(Multicast { buffer, untold, .. }) = self.bounce.current.take()
-            && untold > 0
+        if let Some(Multicast { buffer, unannounced, .. }) = self.bounce.current.take()
+            && unannounced > 0
         {
-            self.segment.word32(buffer.readers).fetch_sub(untold, Ordering::Release);
+            self.segment.word32(buffer.readers).fetch_sub(unannounced, Ordering::Release);
         }
     }
 

@@ -176,8 +176,8 @@ impl Incoming<'_> {
     pub unsafe fn run<'on>(&self, on: impl Into<CommRef<'on>>) -> Result<Status> {
         let comm = on.into().messages();
         // SAFETY: passed on.
-        if let Some(told) = unsafe { self.try_recv_inline(comm) } {
-            return told;
+        if let Some(received) = unsafe { self.try_recv_inline(comm) } {
+            return received;
         }
         // SAFETY: passed on.
         unsafe { self.run_thoroughly(comm) }

@@ -449,13 +449,13 @@ impl Request {
             }
             return Ok(Status::EMPTY);
         };
-        let told = inner.tell();
+        let status = inner.tell();
         if inner.persistent {
             inner.active = false;
-            return told;
+            return status;
         }
         let freed = self.release();
-        told.and_then(|status| freed.map(|()| status))
+        status.and_then(|status| freed.map(|()| status))
     }
 
     fn release(&mut self) -> Result<()> {
