@@ -23,13 +23,13 @@ pub(crate) fn end_by_request(comm: Option<&Comm>, code: c_int) -> ! {
     exit(code, "MPI_Abort", why)
 }
 
-/// A fault of the library, or a call within an operator that can return no error: the state of the
+/// An internal error, or a call within an operator that can return no error: the state of the
 /// library is not reliable any more.
 #[cold]
 pub(crate) fn panicked(call: &str) -> ! {
     let rank = rank();
     let fault = match is_in_operator() {
-        false => "a fault of the library",
+        false => "an internal error",
         true => "a call that an operator must not make",
     };
     let why = format_args!("motet: {rank}{call}: {fault}, told above, ends the job");

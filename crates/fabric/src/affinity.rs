@@ -19,14 +19,14 @@
 //! later.
 //!
 //! While foreign threads run on some of the cores, ranks may do better to crowd on the others
-//! ([`contention`](crate::contention)). Until that has passed, no rank migrates to its home core.
+//! ([`crate::foreign_load`]). Until that has passed, no rank migrates to its home core.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
 
-use crate::contention::now;
+use crate::foreign_load::now;
 use crate::{Peer, SharedSegment, host};
 
 /// Slow yields between two checks of a rank.

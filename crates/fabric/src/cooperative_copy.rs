@@ -9,7 +9,7 @@ use std::io;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::lease::{ReadLease, shared_words};
+use crate::read_lease::{ReadLease, shared_words};
 use crate::{Peer, SharedSegment};
 
 /// Of so many parts is a message, unless they would be shorter or longer than parts may be. The
@@ -156,7 +156,7 @@ fn take(taken: &AtomicU64, end: u64, parts: CopyParts) -> bool {
 mod tests {
     use super::*;
     use crate::endpoint::protocol::COOPERATIVE_MIN_BYTES;
-    use crate::lease::LeaseTable;
+    use crate::read_lease::LeaseTable;
     use std::sync::Arc;
     use std::sync::atomic::AtomicU8;
 

@@ -5,7 +5,7 @@
 //! that, it goes through cells piece by piece. A message for which there is no room waits at its
 //! sender, in order, so posting never blocks.
 //!
-//! The endpoint belongs to one thread at a time. It never sleeps: whoever waits looks at the
+//! The endpoint belongs to one thread at a time. It never sleeps: a thread that waits parks at the
 //! [`Doorbell`](crate::doorbell::Doorbell) of its rank.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
@@ -26,7 +26,7 @@ mod pipeline;
 pub(crate) mod protocol;
 mod reassembly;
 mod recv;
-mod recycle;
+mod recycled_buffers;
 mod remote;
 mod remote_bounce;
 mod send;
@@ -40,9 +40,9 @@ use std::sync::Arc;
 
 use crate::channel::Arena;
 use crate::cma::{SingleCopy, allow_peers};
-use crate::lease::{LeaseTable, ReadLease};
 use crate::matching::{Matching, Ticket};
 use crate::net::Network;
+use crate::read_lease::{LeaseTable, ReadLease};
 use crate::shared_heap::SharedHeap;
 use crate::slab::Slab;
 use crate::spsc::{Ring, RingReader};
@@ -235,7 +235,7 @@ pub struct Endpoint {
     /// Channels that receivers have announced and we have not asked for yet; `None` marks one
     /// that we shall never ask for.
     offered_channels: HashMap<(Peer, Label), Option<Opened>>,
-    /// The structures that this rank and its peers have told each other.
+    /// The structures that this rank and its peers have introduced to each other.
     introductions: Introductions,
     /// The way to ranks on other hosts, if there are any.
     network: Option<Box<Network>>,
@@ -382,14 +382,15 @@ impl Endpoint {
         Some(Received { source, tag: label.tag, bytes: unexpected.bytes })
     }
 
-    /// Moves everything that can move; adds what completed. Says whether anything moved.
+    /// Advances all transfers as far as possible, and adds the completions to `done`. Returns
+    /// whether anything moved.
     pub fn progress(&mut self, done: &mut Vec<Completion>) -> bool {
         let fetched = self.poll_network(done);
         self.take_in(done) || fetched
     }
 
-    /// The second half of [`Endpoint::progress`]: takes what lies in the rings to this rank, and
-    /// fills those from it. Says whether anything moved.
+    /// The second half of [`Endpoint::progress`]: takes the cells from the rings to this rank, and
+    /// puts cells that wait into those from it. Returns whether anything moved.
     pub fn take_in(&mut self, done: &mut Vec<Completion>) -> bool {
         let leaves_copies = self.begin_deferring();
         let came = self.poll_readers(done);
@@ -398,7 +399,7 @@ impl Endpoint {
         came || went || self.is_overdue() && self.read_rest(done)
     }
 
-    /// Whether all that was sent has left this rank's hands.
+    /// Whether this rank has no send that still needs it.
     pub fn all_sent(&self) -> bool {
         self.waiting == 0 && self.rndv_sends.is_empty()
     }
@@ -417,14 +418,15 @@ impl Endpoint {
         self.peer_tx.iter().map(PeerTx::packets).sum()
     }
 
-    /// Wakes a rank of this host after something was put where it looks.
+    /// Wakes a rank of this host after a store to memory that it polls.
     #[inline]
     pub fn wake(&self, peer: Peer) {
         self.segment.doorbell(peer).ring();
     }
 
-    /// For those who are about to sleep, as it takes time in the number of transfers: gets what
-    /// it can without its sender, and ends, with an error, what waits for one that has left.
+    /// Completes receives that need no help of their senders, and fails transfers that wait for
+    /// ranks that have left. Takes time in the number of transfers, so only threads that are about
+    /// to sleep call it.
     ///
     /// A receive from anyone ends when all others have left and nothing that this rank has sent
     /// to itself is under way.
@@ -437,7 +439,7 @@ impl Endpoint {
         let me = self.me.0;
         let mut others = (0..ranks).filter(|&rank| rank != me);
         if !others.clone().any(|rank| self.why_silent(Peer(rank)).is_some()) {
-            return; // Who sleeps often comes here often, and allocates nothing.
+            return; // A rank that sleeps often comes here often: allocate nothing.
         }
         let left: Vec<bool> =
             (0..ranks).map(|rank| self.why_silent(Peer(rank)).is_some()).collect();

@@ -188,17 +188,17 @@ impl<R: Default, M: Default> Matching<R, M> {
     }
 
     /// Calls the function for each unexpected message.
-    pub fn each_early(&self, mut look: impl FnMut(Peer, Label, &M)) {
-        self.unexpected.iter().for_each(|(key, message)| look(key.source(), key.label(), message));
+    pub fn each_early(&self, mut visit: impl FnMut(Peer, Label, &M)) {
+        self.unexpected.iter().for_each(|(key, message)| visit(key.source(), key.label(), message));
     }
 
     /// Calls the function for each posted receive.
-    pub fn each_posted(&self, mut look: impl FnMut(Selector, &R)) {
+    pub fn each_posted(&self, mut visit: impl FnMut(Selector, &R)) {
         let alone = self.alone.iter().map(|(key, receive)| (key, receive));
         for (key, receive) in alone.chain(self.exact.iter()) {
-            look(Selector::exactly(key.source(), key.label()), receive);
+            visit(Selector::exactly(key.source(), key.label()), receive);
         }
-        self.wild.iter().for_each(|(_, selector, receive)| look(*selector, receive));
+        self.wild.iter().for_each(|(_, selector, receive)| visit(*selector, receive));
     }
 
     /// Number of posted receives.

@@ -27,7 +27,7 @@ const MAKE_MEMORY_DEFINED: usize = ((b'M' as usize) << 24 | (b'C' as usize) << 1
 /// Finds out whether memcheck runs this process. To be asked before this module has an effect. The
 /// other tools of valgrind do not answer its requests: one that counts instructions is not to see
 /// those of this module.
-pub(crate) fn look() {
+pub(crate) fn detect() {
     IS_HERE
         .store(request([MAKE_MEMORY_DEFINED, IS_HERE.as_ptr().addr(), 0]) != 0, Ordering::Relaxed);
 }

@@ -186,7 +186,7 @@ pub enum TrafficHint {
     /// a time that the messages stay in the caches until they are read.
     Operands,
     /// It does not reply: messages go one way.
-    Never,
+    OneWay,
     /// It does not reply, and does not change or reduce the message, and the sender does not
     /// forward data of other ranks. So both only copy the data.
     Untouched {
@@ -197,9 +197,9 @@ pub enum TrafficHint {
     /// It does not reply, and reduces the message, so it needs to read it only once, wherever it
     /// lies.
     Reduced,
-    /// Unknown. Then a reply is assumed if a message has come from the receiver since the last
-    /// message like this.
-    Unsaid,
+    /// The sender does not know. The endpoint assumes a reply if a message has come from the
+    /// receiver since the last message of this kind.
+    Unknown,
 }
 
 #[cfg(test)]

@@ -176,7 +176,7 @@ impl SharedSegment {
         let base =
             unsafe { mmap(std::ptr::null_mut(), layout.total(), protection, flags, file, 0) };
         let base = base.map_err(|errno| Error::system("map the shared segment", errno))?;
-        memcheck::look();
+        memcheck::detect();
         Ok(SharedSegment::over(base.cast(), layout, FenceScope::Processes))
     }
 

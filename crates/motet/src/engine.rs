@@ -148,9 +148,9 @@ pub(crate) struct Engine {
     /// Active operations that the engine polls: steps of theirs wait for channels or eager rings.
     polled: Vec<Id>,
     /// Whether a progress thread runs, which then starts the long collectives.
-    has_helper: bool,
-    /// Operations that the progress thread is to start.
-    left: Vec<Id>,
+    has_progress_thread: bool,
+    /// Operations whose start is deferred to the progress thread.
+    deferred_starts: Vec<Id>,
     /// Sparse dynamic exchanges that receive from any rank.
     gathering: Vec<Id>,
     /// Completions being handed out; kept to reuse the allocation.
@@ -163,7 +163,7 @@ pub(crate) struct Engine {
     ended: u64,
     moves: u64,
     /// Number of progress calls by threads that poll and never park.
-    looks: u32,
+    busy_polls: u32,
     /// Threads of this rank that are parked or about to park.
     pub(crate) sleepers: usize,
     /// Number of operations that have a waker.
@@ -193,8 +193,8 @@ impl Engine {
             endpoint,
             operations: Slab::default(),
             polled: Vec::with_capacity(2 * inline_run::POLLED_OPS_MAX),
-            has_helper: false,
-            left: Vec::new(),
+            has_progress_thread: false,
+            deferred_starts: Vec::new(),
             gathering: Vec::new(),
             done: Vec::with_capacity(DONE_AT_ONCE),
             cache,
@@ -202,7 +202,7 @@ impl Engine {
             active: 0,
             ended: 0,
             moves: 0,
-            looks: 0,
+            busy_polls: 0,
             sleepers: 0,
             wakers: 0,
             postponed: Vec::new(),
@@ -224,8 +224,8 @@ impl Engine {
     /// From now on a progress thread moves the operations of this rank and also starts collectives
     /// that are not short, so that the caller spends no time on the start. A thread that waits or
     /// tests starts them if it comes first.
-    pub(crate) fn leave_to_helper(&mut self) {
-        self.has_helper = true;
+    pub(crate) fn leave_starts_to_progress_thread(&mut self) {
+        self.has_progress_thread = true;
     }
 
     /// Takes an unbound execution for this call, and says where its plan was found.
@@ -247,10 +247,10 @@ impl Engine {
         staging: Option<Box<PackedBuffers>>,
     ) -> Id {
         run.begin();
-        let is_left = self.has_helper && !run.may_run_inorder();
+        let is_deferred = self.has_progress_thread && !run.may_run_inorder();
         let id = self.insert_active(run, collected(staging));
-        if is_left {
-            self.left.push(id);
+        if is_deferred {
+            self.deferred_starts.push(id);
         } else {
             self.start_active(id);
         }
@@ -273,8 +273,8 @@ impl Engine {
         // collectives that have ended and are still in the list.
         let polled = self.operations.len() + inline_run::POLLED_OPS_MAX;
         self.polled.reserve(polled.saturating_sub(self.polled.len()));
-        if self.has_helper {
-            self.left.reserve(polled.saturating_sub(self.left.len()));
+        if self.has_progress_thread {
+            self.deferred_starts.reserve(polled.saturating_sub(self.deferred_starts.len()));
         }
         id
     }
@@ -296,8 +296,8 @@ impl Engine {
     /// Like [`Engine::progress`] and, once in [`THOROUGH_EVERY`] calls,
     /// [`Engine::progress_thoroughly`]. For threads that poll and never park.
     pub(crate) fn progress_now_and_then_thoroughly(&mut self) {
-        self.looks = self.looks.wrapping_add(1);
-        if self.looks.is_multiple_of(THOROUGH_EVERY) {
+        self.busy_polls = self.busy_polls.wrapping_add(1);
+        if self.busy_polls.is_multiple_of(THOROUGH_EVERY) {
             self.progress_thoroughly();
         } else {
             self.progress();
@@ -322,7 +322,7 @@ impl Engine {
 
     fn move_messages(&mut self) -> bool {
         let mut done = mem::take(&mut self.done);
-        let begun = !self.left.is_empty() && self.begin_left(&mut done);
+        let begun = !self.deferred_starts.is_empty() && self.begin_deferred(&mut done);
         // Inline collectives read the eager rings themselves, before the endpoint does.
         let fetched = self.endpoint.poll_network(&mut done);
         let mut moved = self.poll_channels(&mut done) || begun;
@@ -338,13 +338,13 @@ impl Engine {
         moved
     }
 
-    /// Starts the collectives that were left to the first thread that makes progress.
+    /// Starts the collectives that a start has deferred to the first thread that makes progress.
     #[cold]
-    fn begin_left(&mut self, done: &mut Vec<Completion>) -> bool {
-        for at in 0..self.left.len() {
-            self.advance_into(self.left[at], done);
+    fn begin_deferred(&mut self, done: &mut Vec<Completion>) -> bool {
+        for at in 0..self.deferred_starts.len() {
+            self.advance_into(self.deferred_starts[at], done);
         }
-        self.left.clear();
+        self.deferred_starts.clear();
         true
     }
 

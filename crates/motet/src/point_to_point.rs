@@ -234,7 +234,7 @@ impl Communicator {
             let core = self.core();
             // SAFETY: passed on.
             let at_once =
-                unsafe { self.home().engine(call)?.transfer_at_once(transfer, core.looks()) };
+                unsafe { self.home().engine(call)?.transfer_at_once(transfer, core.max_polls()) };
             if let Some(outcome) = at_once {
                 return outcome.map_err(|error| self.home().error_of_transfer(call, error));
             }
@@ -415,10 +415,10 @@ unsafe fn staging_of([sent, received]: [Option<StreamOf>; 2]) -> Option<Box<Pack
         return None;
     }
     let mut staging = PackedBuffers::new();
-    for (items, way) in [(sent, PackDirection::In), (received, PackDirection::Out)] {
+    for (items, direction) in [(sent, PackDirection::In), (received, PackDirection::Out)] {
         if let Some(items) = items {
             // SAFETY: passed on.
-            unsafe { staging.add(items.staged(way)) };
+            unsafe { staging.add(items.staged(direction)) };
         }
     }
     staging.boxed()

@@ -3,7 +3,7 @@
 //! **Waiting.** A waiting thread advances the engine: it spins for a bounded time, then yields the
 //! core for a while, then parks at the doorbell of its rank, which each peer rings after it has
 //! sent something. With more ranks than cores the thread spins briefly, and where a foreign thread
-//! computes on the core it parks at once: see [`wait`] and `motet_fabric::contention`.
+//! computes on the core it parks at once: see [`wait`] and `motet_fabric::foreign_load`.
 //!
 //! **Several threads of one rank** share the engine. One of them may complete an operation for
 //! which another is parked; the engine then rings its own doorbell. It knows that a thread is
@@ -60,7 +60,7 @@ pub(crate) struct RankContext {
     /// The number of ids that this rank has given to communicators.
     ids: AtomicU64,
     /// The progress thread, or why it could not be started.
-    helper: OnceLock<io::Result<JoinHandle<()>>>,
+    progress_thread: OnceLock<io::Result<JoinHandle<()>>>,
     /// The flush thread, if there are ranks on other hosts.
     flush_thread: Option<FlushThread>,
     /// The slot to which the program may attach a buffer for buffered sends.
@@ -107,7 +107,7 @@ pub(crate) struct Guarded {
     engine: Engine,
     /// Whether a progress thread runs, so that each thread that unlocks the engine checks whether
     /// it must call it.
-    has_helper: bool,
+    has_progress_thread: bool,
     progress: Arc<ProgressThread>,
 }
 
@@ -133,14 +133,14 @@ impl Settle for Guarded {
 
     #[inline]
     fn is_settled(&self) -> bool {
-        !self.engine.has_postponed() && !self.has_helper
+        !self.engine.has_postponed() && !self.has_progress_thread
     }
 
     fn settle(&mut self, panics: bool) -> Self::Rest {
         if panics {
             self.engine.die();
         }
-        let is_wanted = self.has_helper && self.progress.is_wanted(&self.engine);
+        let is_wanted = self.has_progress_thread && self.progress.is_wanted(&self.engine);
         (self.engine.take_postponed(), is_wanted.then(|| self.progress.clone()))
     }
 
@@ -196,13 +196,16 @@ impl RankContext {
         }
         if watch.keeps_records() {
             engine.keep_books(CheckState::new(watch));
-        } else if progress_config.helper_has_core(ranks, cores) {
-            engine.leave_to_helper();
+        } else if progress_config.progress_thread_has_core(ranks, cores) {
+            engine.leave_starts_to_progress_thread();
         }
         let behaviour = Behaviour::default();
         let progress = Arc::new(ProgressThread::new(progress_config, ranks, cores));
-        let guarded =
-            Guarded { engine, has_helper: progress.is_constant, progress: progress.clone() };
+        let guarded = Guarded {
+            engine,
+            has_progress_thread: progress.is_constant,
+            progress: progress.clone(),
+        };
         let engine = BiasedLock::new(guarded);
         let shared =
             Shared { engine, segment, heap, me, affinity, has_remote, policy, behaviour, progress };
@@ -211,7 +214,7 @@ impl RankContext {
         let core = RankContext {
             shared,
             ids: AtomicU64::new(0),
-            helper: OnceLock::new(),
+            progress_thread: OnceLock::new(),
             flush_thread,
             slot: Slot::default(),
             watch,
@@ -222,8 +225,8 @@ impl RankContext {
             generation: forking::generation(),
             has_left: AtomicBool::new(false),
         };
-        if progress_config.has_helper {
-            core.help()?;
+        if progress_config.has_progress_thread {
+            core.start_progress_thread()?;
         }
         Ok(core)
     }
@@ -322,7 +325,7 @@ impl RankContext {
     ) -> Result<(), TransferError> {
         match begun {
             Ok(mut inline) => {
-                let advance = engine.poll_inline(&mut inline, self.shared.policy.looks);
+                let advance = engine.poll_inline(&mut inline, self.shared.policy.max_polls);
                 self.finish_inline(engine, inline, advance)
             }
             Err(id) => {
@@ -343,8 +346,8 @@ impl RankContext {
     ) -> Result<(), TransferError> {
         if advance.is_under_way() && self.shared.policy.turns > 0 {
             drop(engine);
-            let ended = self.shared.yield_and_poll(0, |engine, looks| {
-                let advance = engine.poll_inline(&mut inline, looks);
+            let ended = self.shared.yield_and_poll(0, |engine, max_polls| {
+                let advance = engine.poll_inline(&mut inline, max_polls);
                 (!advance.is_under_way()).then_some(advance)
             });
             advance = ended.unwrap_or(advance);
@@ -368,7 +371,7 @@ impl RankContext {
     ) -> Option<Result<(), TransferError>> {
         let _here = self.shared.stay();
         let mut engine = self.free_engine()?;
-        let replay = engine.replay(known, number, self.shared.policy.looks);
+        let replay = engine.replay(known, number, self.shared.policy.max_polls);
         drop(engine);
         match replay? {
             Replay::Over => Some(Ok(())),
@@ -396,8 +399,8 @@ impl RankContext {
     }
 
     /// The number of polls for a message that may arrive at once.
-    pub(crate) fn looks(&self) -> u32 {
-        self.shared.policy.looks
+    pub(crate) fn max_polls(&self) -> u32 {
+        self.shared.policy.max_polls
     }
 
     /// Polls an operation for as long as a message may take, and takes its outcome if it has ended.
@@ -405,9 +408,9 @@ impl RankContext {
     pub(crate) fn ends(&self, id: Id, persistent: bool) -> End {
         let _here = self.shared.stay();
         let panicked = AbandonOnUnwind { core: self, id };
-        let looks = self.shared.policy.looks;
+        let max_polls = self.shared.policy.max_polls;
         let end =
-            self.free_engine().map(|mut engine| engine.poll_until_done(id, persistent, looks));
+            self.free_engine().map(|mut engine| engine.poll_until_done(id, persistent, max_polls));
         std::mem::forget(panicked);
         end.unwrap_or(End::Unknown)
     }
@@ -425,8 +428,8 @@ impl RankContext {
             std::mem::forget(panicked);
             return outcome;
         }
-        let ended = self.shared.yield_and_poll(1, |engine, looks| {
-            engine.poll(id, looks);
+        let ended = self.shared.yield_and_poll(1, |engine, max_polls| {
+            engine.poll(id, max_polls);
             engine.take(id, persistent)
         });
         let wait = || self.wait_for(&[id], |engine| engine.take(id, persistent));
@@ -485,12 +488,12 @@ impl Drop for RankContext {
         }
         self.shared.progress.end();
         self.shared.segment.doorbell(self.me()).ring();
-        if let Some(Ok(helper)) = self.helper.take()
+        if let Some(Ok(thread)) = self.progress_thread.take()
             // A waker may drop the last handle of a rank on the progress thread itself.
-            && helper.thread().id() != thread::current().id()
+            && thread.thread().id() != thread::current().id()
         {
             // The thread does not panic; if a waker did, that is not worth a second panic.
-            let _ = helper.join();
+            let _ = thread.join();
         }
     }
 }

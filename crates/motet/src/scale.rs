@@ -91,7 +91,7 @@ impl Rank {
     fn new() -> Rank {
         let mut seats = bootstrap::threads(1 + NEIGHBOURS).expect("there is memory");
         let core = RankContext::new(seats.swap_remove(0), &Settings::default(), Tuning::default())
-            .expect("without a helper there is nothing to refuse");
+            .expect("without a progress thread there is nothing to refuse");
         let neighbours = neighbours(ME);
         let mut peers: Vec<Peer> = (0..RANKS as u32).map(|rank| Peer(rank + 1000)).collect();
         peers[ME] = Peer(0);

@@ -63,9 +63,9 @@ impl World {
         if core.has_left() || core.is_of_parent() {
             return Ok(());
         }
-        let told = end_calls(self);
+        let outcome = end_calls(self);
         core.leave();
-        told
+        outcome
     }
 }
 
@@ -93,8 +93,8 @@ pub fn end_calls(world: &World) -> Result<()> {
     let Some(membership) = world.membership() else { return Ok(()) };
     membership.end();
     world.core().compare_last_calls();
-    let untold = world.core().untold_mismatch();
-    untold.map_or(Ok(()), |reason| Err(world.error("leave", ErrorKind::Mismatch(reason))))
+    let unreported = world.core().unreported_mismatch();
+    unreported.map_or(Ok(()), |reason| Err(world.error("leave", ErrorKind::Mismatch(reason))))
 }
 
 /// Joins the world of this process: that of its launcher or, without a launcher, a world of one

@@ -307,6 +307,6 @@ fn a_future_ends_with_an_error_when_its_peer_dies() {
     });
     assert_eq!(
         ended.unwrap_err().to_string(),
-        "rank 1 panicked; nothing that waits for it can complete"
+        "rank 1 panicked; no operation that waits for it can complete"
     );
 }

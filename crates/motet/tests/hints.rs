@@ -398,16 +398,17 @@ fn previous(counters: CacheCounters) -> (u64, u64) {
 #[test]
 fn previous_finds_what_reuse_has_kept() {
     on_ranks(4, |world| {
-        let (reuse, look) = (info(&[REUSE]), info(&[PREVIOUS]));
-        drop(world.alltoall_init(vec![0u32; 8], &look)?);
+        let (reuse, use_previous) = (info(&[REUSE]), info(&[PREVIOUS]));
+        drop(world.alltoall_init(vec![0u32; 8], &use_previous)?);
         assert_eq!(previous(world.cache_counters()), (0, 1), "a miss is no error");
         let mut first = world.alltoall_init((vec![1u32; 8], vec![0u32; 8]), &reuse)?;
         first.run()?;
         let made = world.cache_counters().plans_made;
         // With other buffers, and on a copy of the communicator.
-        let mut second = world.alltoall_init((vec![2u32; 8], vec![0u32; 8]), &look)?;
+        let mut second = world.alltoall_init((vec![2u32; 8], vec![0u32; 8]), &use_previous)?;
         assert_eq!(world.cache_counters().plans_made, made);
-        let mut third = world.dup()?.alltoall_init((vec![3u32; 8], vec![0u32; 8]), &look)?;
+        let mut third =
+            world.dup()?.alltoall_init((vec![3u32; 8], vec![0u32; 8]), &use_previous)?;
         assert_eq!(previous(world.cache_counters()), (2, 1));
         for _ in 0..3 {
             let (one, other) = motet::start_all((second, third))?;
@@ -415,8 +416,8 @@ fn previous_finds_what_reuse_has_kept() {
             assert_eq!((second.output(), third.output()), (&[2; 8][..], &[3; 8][..]));
         }
         // Of another size there is nothing; nor is there of what nobody wanted to keep.
-        drop(world.alltoall_init(vec![0u32; 12], &look)?);
-        drop(world.alltoall_init(vec![0u32; 12], &look)?);
+        drop(world.alltoall_init(vec![0u32; 12], &use_previous)?);
+        drop(world.alltoall_init(vec![0u32; 12], &use_previous)?);
         assert_eq!(previous(world.cache_counters()), (2, 3));
         Ok(())
     });
@@ -429,7 +430,7 @@ fn previous_finds_what_reuse_has_kept() {
 #[test]
 fn ranks_need_not_find_the_same() {
     on_ranks(4, |world| {
-        let (reuse, look) = (info(&[REUSE]), info(&[PREVIOUS]));
+        let (reuse, use_previous) = (info(&[REUSE]), info(&[PREVIOUS]));
         let pair = |ranks: &[usize]| world.create(&world.group().include(ranks)?);
         // Rank 0 is rank 0 of two in both; rank 3 has never been one of two.
         if let Some(pair) = pair(&[0, 1])? {
@@ -441,14 +442,14 @@ fn ranks_need_not_find_the_same() {
         for round in 0..3 {
             let mut own = vec![9u8; 2];
             own[pair.rank()] = round;
-            let mut operation = pair.allgather_init(own, &look)?;
+            let mut operation = pair.allgather_init(own, &use_previous)?;
             if world.rank() == 0 || round > 0 {
                 operation.run()?;
                 operation.run()?;
             } else {
                 operation.start()?.wait()?.run()?;
             }
-            never.push(pair.allgather_init(vec![0u8; 2], &look)?);
+            never.push(pair.allgather_init(vec![0u8; 2], &use_previous)?);
         }
         let hits = world.cache_counters().previous_hits - before.previous_hits;
         assert_eq!(hits, if world.rank() == 0 { 6 } else { 0 });

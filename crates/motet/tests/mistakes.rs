@@ -47,7 +47,7 @@ struct Case {
 const WELL: Case =
     Case { name: "", body: |_| Ok(()), checks: false, code: 0, says: &[], never: &["motet"] };
 /// A job that fails.
-const ILL: Case = Case { code: 1, never: &["a fault of the library"], ..WELL };
+const ILL: Case = Case { code: 1, never: &["internal error"], ..WELL };
 /// A job in check mode that fails.
 const CHECKED: Case = Case { checks: true, ..ILL };
 
@@ -138,7 +138,7 @@ const CASES: [Case; 26] = [
             process::exit(3)
         },
         code: 3,
-        never: &["a fault of the library", "before leaving the world"],
+        never: &["internal error", "before leaving the world"],
         ..ILL
     },
     Case {
@@ -149,7 +149,7 @@ const CASES: [Case; 26] = [
         },
         says: &[
             "rank 1 of the world has finalized",
-            "must make all calls that others wait for before it",
+            "make all calls that others wait for before it",
         ],
         never: &["before leaving the world"],
         ..ILL
@@ -222,7 +222,7 @@ const CASES: [Case; 26] = [
             1 => world.recv(&mut [0u8; 4], 0, TAG).map(drop),
             _ => Ok(()),
         },
-        says: &["recv on rank 1: truncated: 10 bytes arrived where there is room for 4"],
+        says: &["recv on rank 1: message truncated (10 bytes sent, room for 4)"],
         ..ILL
     },
     Case {
@@ -231,7 +231,7 @@ const CASES: [Case; 26] = [
             1 => world.bcast(&mut [0u8; 4], 0),
             _ => world.bcast(&mut [0i8; 4], 0),
         },
-        says: &["bcast on rank 1: type mismatch: rank 0 of the world sent i8"],
+        says: &["bcast on rank 1: type mismatch (rank 0 of the world sent i8"],
         ..ILL
     },
     Case {

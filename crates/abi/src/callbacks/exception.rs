@@ -123,7 +123,7 @@ impl Exception {
         unsafe { _Unwind_RaiseException(header.as_ptr()) };
         // It has returned: no frame catches the exception.
         cplusplus::terminate(header);
-        log_line(format_args!("motet: an exception has left a callback, and nobody catches it"));
+        log_line(format_args!("motet: a callback threw an exception, and no caller catches it"));
         std::process::abort()
     }
 

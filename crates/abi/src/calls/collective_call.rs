@@ -249,9 +249,9 @@ impl Call<'_> {
     fn no_root(&self, root: c_int) -> AbiError {
         let far = if self.comm.inside().is_some() { "" } else { "far " };
         let text = match root {
-            MPI_ROOT => "the root is MPI_ROOT, which is for intercommunicators".to_owned(),
+            MPI_ROOT => "root MPI_ROOT is for intercommunicators only; pass a rank".to_owned(),
             MPI_PROC_NULL => {
-                "the root is MPI_PROC_NULL, which is for intercommunicators".to_owned()
+                "root MPI_PROC_NULL is for intercommunicators only; pass a rank".to_owned()
             }
             _ => format!("the root is {root}, but the {far}group has {} ranks", self.comm.peers()),
         };

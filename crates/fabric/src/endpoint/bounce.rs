@@ -13,7 +13,7 @@ use super::in_place::InPlaceReceive;
 use super::nt_copy::CopyStrategy;
 use super::protocol::{EXCHANGE_MIN_BYTES, Outbound, is_multicast};
 use super::recv::Message;
-use super::recycle::{RecycledBuffers, give_back};
+use super::recycled_buffers::{RecycledBuffers, give_back};
 use super::send::Outgoing;
 use super::{Completion, Endpoint, PostedRecv};
 use crate::copy_bandwidth::CopyBandwidth;
@@ -31,9 +31,8 @@ pub(super) struct BounceSender {
     recycled: RecycledBuffers,
     /// Messages that were received, and are to be read in their bounce buffers.
     pub(super) in_place: Vec<InPlaceReceive>,
-    /// By rank of the world, whether a message has come from there since the last one of which
-    /// [nobody said](TrafficHint::Unsaid) whether one does. Of those that are long enough to
-    /// matter.
+    /// By rank of the world, whether a message of more than `EXCHANGE_MIN_BYTES` has come from it
+    /// since this rank last sent it one with the hint [`TrafficHint::Unknown`].
     recent_traffic: Box<[bool]>,
     current: Option<Multicast>,
 }
@@ -65,13 +64,14 @@ struct Multicast {
     data: Region,
     operation: u64,
     buffer: BounceBuffer,
-    /// Readers that have not been told of it.
-    untold: u32,
+    /// Readers to which it has not been announced.
+    unannounced: u32,
 }
 
 impl Endpoint {
-    /// Sends a message that so many ranks get from this operation, one after the other, to the next
-    /// of them; who is not the first says 0. `false` if it must go as others do.
+    /// Sends the message of a multicast to its next receiver. The first call of an operation passes
+    /// the number of receivers and fills the bounce buffer; the later ones pass 0. `false` if the
+    /// caller must send the message in another way.
     ///
     /// # Safety
     /// `data` is readable now, and the same until all of them have been sent to.
@@ -79,18 +79,18 @@ impl Endpoint {
         &mut self,
         to: Peer,
         (label, element, data): (Label, TypeCode, Region),
-        (operation, reply): (u64, TrafficHint),
+        (operation, hint): (u64, TrafficHint),
         readers: u32,
     ) -> bool {
         self.introduce(to, element);
         if readers > 0 {
             self.release_unannounced();
-            let reply = self.thresholds.multicast_hint(reply);
+            let hint = self.thresholds.multicast_hint(hint);
             // With a network some of them may be on other hosts: a bounce buffer that is for all
             // would be filled in vain, for some or for all of them.
             let are_here = self.network.is_none();
             let may = are_here && data.bytes() > self.thresholds.cell_max && {
-                let message = self.outbound(to, data, reply);
+                let message = self.outbound(to, data, hint);
                 is_multicast(&self.thresholds, message, readers)
             };
             let all = if readers == 1 { Readers::One(to) } else { Readers::Several(readers) };
@@ -99,22 +99,22 @@ impl Endpoint {
                 // SAFETY: readable by the caller's promise.
                 unsafe { self.fill_for(all, buffer, data) };
             }
-            let current = |buffer| Multicast { data, operation, buffer, untold: readers };
+            let current = |buffer| Multicast { data, operation, buffer, unannounced: readers };
             self.bounce.current =
                 buffer.map(|buffer| current(BounceBuffer { filled: 0, ..buffer }));
         }
         let Some(current) = &mut self.bounce.current else { return false };
-        if current.data != data || current.operation != operation || current.untold == 0 {
+        if current.data != data || current.operation != operation || current.unannounced == 0 {
             return false;
         }
-        current.untold -= 1;
+        current.unannounced -= 1;
         let buffer = current.buffer;
         self.announce_bounce(to, Packet::Bounced { label, element, bytes: data.bytes() }, buffer);
         true
     }
 
-    /// What is to be known of a message to decide how it goes. If nobody said whether there is a
-    /// [reply](TrafficHint), what came before is answered by it.
+    /// Describes a message to `choose`, which decides how it travels. If its [hint](TrafficHint) is
+    /// `Unknown`, it counts as the reply to a message that has come from the receiver before.
     #[inline]
     pub(super) fn outbound(&mut self, to: Peer, data: Region, hint: TrafficHint) -> Outbound {
         let bytes = data.bytes();
@@ -123,7 +123,7 @@ impl Endpoint {
         }
         let lies_in_heap = bytes > self.thresholds.heap_min(hint) && self.is_in_shared_heap(data);
         let hint = match hint {
-            TrafficHint::Unsaid
+            TrafficHint::Unknown
                 if !lies_in_heap && mem::take(&mut self.bounce.recent_traffic[to.index()]) =>
             {
                 TrafficHint::Expected
@@ -149,7 +149,7 @@ impl Endpoint {
         &mut self,
         to: Peer,
         (label, element, data): (Label, TypeCode, Region),
-        reply: TrafficHint,
+        hint: TrafficHint,
     ) -> bool {
         if self.reaches(to) {
             return false;
@@ -157,7 +157,7 @@ impl Endpoint {
         let bytes = data.bytes();
         let Some(buffer) = self.allocate_buffer(data, Readers::One(to)) else { return false };
         let packet = Packet::Bounced { label, element, bytes };
-        if !self.thresholds.is_read_while_written(bytes, reply) {
+        if !self.thresholds.is_read_while_written(bytes, hint) {
             // SAFETY: readable by the caller's promise.
             unsafe { self.fill(buffer, data, 0) };
             self.announce_bounce(to, packet, BounceBuffer { filled: 0, ..buffer });
@@ -233,7 +233,7 @@ impl Endpoint {
         pool.cut_for(&mut self.arena, &self.segment, 2 * CopyBandwidth::LONGEST);
     }
 
-    /// A bounce buffer that nobody reads, for this message.
+    /// Allocates a free bounce buffer for this message, or takes a recycled one.
     fn allocate_buffer(&mut self, data: Region, readers: Readers) -> Option<BounceBuffer> {
         if let Readers::One(to) = readers
             && let Some(seat) = self.local_index(to)
@@ -244,18 +244,20 @@ impl Endpoint {
         }
         let buffer = self.bounce.pool.allocate(&mut self.arena, &self.segment, (data, readers));
         if self.bounce.pool.has_grown() {
-            // What was found of a shorter one says nothing of it, and its first copies are slow.
+            // The samples of a shorter pool do not apply to a longer one, whose first copies are
+            // slow.
             self.copy_strategy = CopyStrategy::default();
         }
         buffer
     }
 
-    /// Those who have not been told of the last message never will be: something went wrong.
+    /// Gives up the receivers to which the last multicast has not been announced, after an error:
+    /// no announcement will follow.
     fn release_unannounced(&mut self) {
-        if let Some(Multicast { buffer, untold, .. }) = self.bounce.current.take()
-            && untold > 0
+        if let Some(Multicast { buffer, unannounced, .. }) = self.bounce.current.take()
+            && unannounced > 0
         {
-            self.segment.word32(buffer.readers).fetch_sub(untold, Ordering::Release);
+            self.segment.word32(buffer.readers).fetch_sub(unannounced, Ordering::Release);
         }
     }
 
@@ -291,8 +293,8 @@ impl Endpoint {
         outcome
     }
 
-    /// Copies a message that fits out of its bounce buffer, as far as it is there, and waits for
-    /// the rest.
+    /// Copies a message that fits out of its bounce buffer: what the sender has written, and then
+    /// the rest as it comes.
     pub(super) fn copy_bounced(
         &self,
         message: &Message,
@@ -397,14 +399,16 @@ mod tests {
             let message = (label(tag), TypeCode::BYTES, Region::of(data));
             let readers = if *to == 1 { others } else { 0 };
             // SAFETY: the data is borrowed for as long as they are sent to.
-            unsafe { sender.send_multicast(Peer(*to), message, (tag, TrafficHint::Never), readers) }
+            unsafe {
+                sender.send_multicast(Peer(*to), message, (tag, TrafficHint::OneWay), readers)
+            }
         };
         (1..=others).filter(shared).count()
     }
 
     /// Whether a message to rank 1 is to go in a bounce buffer.
-    fn is_bounced_to_peer(sender: &mut Endpoint, data: &[u8], reply: TrafficHint) -> bool {
-        let message = sender.outbound(Peer(1), Region::of(data), reply);
+    fn is_bounced_to_peer(sender: &mut Endpoint, data: &[u8], hint: TrafficHint) -> bool {
+        let message = sender.outbound(Peer(1), Region::of(data), hint);
         is_bounced(&sender.thresholds, message)
     }
 
@@ -592,10 +596,10 @@ mod tests {
         let data = vec![1; BYTES];
         let message = (label(1), TypeCode::BYTES, Region::of(&data));
         // SAFETY: the data outlives its sends, here and below.
-        assert!(unsafe { world[0].send_multicast(Peer(1), message, (1, TrafficHint::Never), 2) });
+        assert!(unsafe { world[0].send_multicast(Peer(1), message, (1, TrafficHint::OneWay), 2) });
         // Another operation, or another message, is not in that bounce buffer.
         // SAFETY: as above.
-        assert!(!unsafe { world[0].send_multicast(Peer(2), message, (2, TrafficHint::Never), 0) });
+        assert!(!unsafe { world[0].send_multicast(Peer(2), message, (2, TrafficHint::OneWay), 0) });
         assert_eq!(send_to_all(&mut world[0], 3, &data), 2);
         assert_eq!(receive(&mut world[1], 1, BYTES), (data.clone(), Ok(())));
         assert_eq!(receive(&mut world[1], 3, BYTES), (data.clone(), Ok(())));
@@ -613,7 +617,7 @@ mod tests {
             let data = vec![5; bytes];
             assert_eq!(send_to_all(&mut world[0], bytes as u64, &data), shared, "{bytes} bytes");
         }
-        // So far ahead may be who sends to others in turn, too.
+        // A sender that also sends to other ranks may be as far ahead.
         let data = vec![6; BOUNCE_MAX_BYTES];
         let message = (label(9), TypeCode::BYTES, Region::of(&data));
         // SAFETY: the data outlives the send.
@@ -622,7 +626,8 @@ mod tests {
         });
     }
 
-    /// However fast the kernel copies: several who copy from one wait for each other there.
+    /// Also where the kernel copies fast: several receivers of one sender wait for each other in
+    /// the kernel.
     #[test]
     fn where_ranks_have_cores_what_several_get_goes_in_one_block() {
         for favours_cores in [true, false] {
@@ -645,7 +650,7 @@ mod tests {
         }
     }
 
-    /// What stays as it is is copied once if it is long, unless its sender is one of many.
+    /// A long untouched message is copied once; one alone only where few ranks share a core.
     #[test]
     fn long_messages_that_stay_as_they_are_are_not_bounced() {
         let alone = TrafficHint::Untouched { among_several: false };
@@ -657,10 +662,10 @@ mod tests {
             for (bytes, is_short) in [(UNTOUCHED_MAX_BYTES, true), (UNTOUCHED_MAX_BYTES + 1, false)]
             {
                 let data = vec![1; bytes];
-                let mut goes = |reply| is_bounced_to_peer(&mut world[0], &data, reply);
+                let mut goes = |hint| is_bounced_to_peer(&mut world[0], &data, hint);
                 assert_eq!(goes(alone), is_short || !may_wait, "{company} ranks, {bytes} bytes");
                 assert_eq!(goes(among_several), is_short, "{company} ranks, {bytes} bytes");
-                assert!(goes(TrafficHint::Never));
+                assert!(goes(TrafficHint::OneWay));
             }
         }
     }
@@ -776,9 +781,9 @@ mod tests {
         let segment = dedicated(2)[0].segment.clone();
         let options = Options { single_copy: Some(true), ..Options::default() };
         let mut sender = Endpoint::new(segment, Peer(0), options);
-        let mut may = |bytes, reply| {
+        let mut may = |bytes, hint| {
             let data = vec![0; bytes];
-            is_bounced_to_peer(&mut sender, &data, reply)
+            is_bounced_to_peer(&mut sender, &data, hint)
         };
         let SizeRange { above, longest } = ONE_WAY_BYTES;
         for (bytes, in_exchange, one_way, reduced) in [
@@ -794,12 +799,12 @@ mod tests {
             (CopyBandwidth::LONGEST + 1, false, false, false),
         ] {
             assert_eq!(may(bytes, TrafficHint::Expected), in_exchange, "{bytes}");
-            for reply in [
-                TrafficHint::Never,
-                TrafficHint::Unsaid,
+            for hint in [
+                TrafficHint::OneWay,
+                TrafficHint::Unknown,
                 TrafficHint::Untouched { among_several: true },
             ] {
-                assert_eq!(may(bytes, reply), one_way, "{bytes}");
+                assert_eq!(may(bytes, hint), one_way, "{bytes}");
             }
             assert_eq!(may(bytes, TrafficHint::Reduced), reduced, "{bytes}");
             let is_operand = bytes > EXCHANGE_MIN_BYTES && bytes <= CopyBandwidth::LONGEST;
@@ -931,7 +936,7 @@ mod tests {
             // SAFETY: the send is done at once or taken back, before the data is gone.
             unsafe {
                 sender.send_with(
-                    TrafficHint::Never,
+                    TrafficHint::OneWay,
                     Peer(1),
                     (label(tag), TypeCode::BYTES, region),
                     token,
@@ -961,10 +966,10 @@ mod tests {
 
     #[test]
     fn a_short_message_is_bounced_where_that_is_better() {
-        for (mut world, reply, shortest) in [
-            (dedicated(2), TrafficHint::Never, BOUNCE_MIN_BYTES),
+        for (mut world, hint, shortest) in [
+            (dedicated(2), TrafficHint::OneWay, BOUNCE_MIN_BYTES),
             (dedicated(2), TrafficHint::Expected, EXCHANGE_MIN_BYTES),
-            (ranks(2), TrafficHint::Never, usize::MAX),
+            (ranks(2), TrafficHint::OneWay, usize::MAX),
             (ranks(2), TrafficHint::Expected, OVERSUBSCRIBED_EXCHANGE_MIN_BYTES),
         ] {
             for bytes in [8, BOUNCE_MIN_BYTES, BOUNCE_MIN_BYTES + 1, world[0].inline_max_bytes()] {
@@ -973,7 +978,7 @@ mod tests {
                 let label = label(bytes as u64);
                 // SAFETY: the data outlives the call.
                 let sent =
-                    unsafe { world[0].send_inline(Peer(1), label, TypeCode::BYTES, from, reply) };
+                    unsafe { world[0].send_inline(Peer(1), label, TypeCode::BYTES, from, hint) };
                 assert!(sent && unread(&world[0]) == usize::from(bytes > shortest), "{bytes}");
                 // SAFETY: the memory outlives the call.
                 let got = unsafe {
@@ -986,7 +991,7 @@ mod tests {
         }
     }
 
-    /// Those who wait for a short message meet it in a bounce buffer as well, kept or not.
+    /// A receiver that waits for a short message also finds it in a bounce buffer, recycled or not.
     #[test]
     fn who_finds_no_annex_puts_a_short_message_into_a_block() {
         const SHORT: usize = 4 << 10;

@@ -35,10 +35,10 @@ const ARENA_SHARE_MAX: usize = 8;
 /// Where a bounce buffer lies: offsets in the segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BounceBuffer {
-    /// The word that counts those who are still to read it.
+    /// The word that counts the readers that have not read it yet.
     pub(super) readers: usize,
-    /// The word that counts the bytes that are there, of a bounce buffer that is read while it is
-    /// filled; 0 of one in which all is there when somebody hears of it.
+    /// The word that counts the bytes written so far, if receivers read the buffer while the sender
+    /// fills it; 0 if the sender fills it before it announces it.
     pub(super) filled: usize,
     /// Its bytes.
     pub(super) data: usize,
@@ -88,7 +88,7 @@ struct BufferInUse {
 }
 
 impl BufferInUse {
-    /// Whether nobody reads it any more.
+    /// Whether all readers have read it.
     fn is_read(&self, segment: &SharedSegment) -> bool {
         segment.word32(self.place.start).load(Ordering::Acquire) == 0
     }
@@ -163,7 +163,7 @@ impl BouncePool {
         fits(&self.unread)
     }
 
-    /// A bounce buffer that nobody reads, for a copy of these bytes, if there is room.
+    /// Allocates a free bounce buffer for a copy of these bytes, if there is room.
     pub(super) fn allocate(
         &mut self,
         arena: &mut Arena,

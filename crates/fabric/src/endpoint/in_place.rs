@@ -1,10 +1,11 @@
 //! In-place receive: the receiver reads a message in shared memory without copying it.
 //!
-//! Who reads a message once, and needs no copy of it, since it reduces it, may read it in its
-//! block, or, if it lies in a [heap](crate::shared_heap), in the memory of its sender, who waits
-//! for that as for a copy. It posts its receive as one whose message may lie; if the completion
-//! says that it was received, it asks by the same token whether it lies, and reads it. A message
-//! that has come in another way is in the memory of its receive, as ever.
+//! A receiver that reduces a message reads it once and needs no copy of it. So it may read the
+//! message in its bounce buffer or, if the message lies in a [heap](crate::shared_heap), in the
+//! memory of its sender, which waits for that as for a copy. The receiver posts the receive by
+//! [`Endpoint::recv_in_place`]. After its completion it calls [`Endpoint::consume_in_place`] with
+//! the same token, which reads the message if it has been left in place. Otherwise the message is
+//! in the memory of its receive, as always.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -15,11 +16,11 @@ use super::shared_heap::is_in_heap;
 use super::{Endpoint, Fill, PostedRecv, RndvOffer};
 use crate::cooperative_copy::Copied;
 use crate::layout::LINE;
-use crate::lease::{self, ReadLease};
 use crate::matching::Ticket;
+use crate::read_lease::{self, ReadLease};
 use crate::{Completion, Region, RegionMut, Selector, Token, TransferError, TypeCode};
 
-/// A message that has been received, and lies somewhere.
+/// A message that has been received and left in place.
 #[derive(Debug)]
 pub(super) struct InPlaceReceive {
     token: Token,
@@ -36,8 +37,8 @@ enum InPlaceSource {
 }
 
 impl Endpoint {
-    /// As [`Endpoint::recv`]; but the message is as long as `into`, and may be left where it lies.
-    /// The one who gets the completion reads it by [`Endpoint::consume_in_place`].
+    /// As [`Endpoint::recv`]; but the message is as long as `into`, and the endpoint may leave it
+    /// in place. The caller then reads it by [`Endpoint::consume_in_place`] after the completion.
     ///
     /// # Safety
     /// As [`Endpoint::recv`].
@@ -54,12 +55,12 @@ impl Endpoint {
         self.post(selector, receive, done)
     }
 
-    /// Reads the message that was received with this token, if it lies somewhere, and lets it go.
-    /// Its address is a multiple of a line.
+    /// Reads the message that was received with this token, if it has been left in place, and
+    /// releases it. Its address is a multiple of a line.
     ///
     /// # Errors
-    /// [`TransferError::Revoked`] if its sender has taken it back meanwhile, since somebody has
-    /// died: then what was read may be anything.
+    /// [`TransferError::Revoked`] if its sender has taken it back meanwhile, because a rank has
+    /// died: then the bytes that were read are not reliable.
     #[inline]
     pub fn consume_in_place(
         &mut self,
@@ -85,12 +86,12 @@ impl Endpoint {
         }
     }
 
-    /// The same, of who does not want it any more.
+    /// Releases the message that was received with this token without reading it.
     pub fn release_in_place(&mut self, token: Token) {
-        let _ = self.consume_in_place(token, |_| {}); // What it is does not matter.
+        let _ = self.consume_in_place(token, |_| {}); // The bytes are not used.
     }
 
-    /// Leaves a message in its bounce buffer, to be read there, if its receive lets it. Says
+    /// Leaves a message in its bounce buffer, to be read there, if its receive allows it. Returns
     /// whether it does.
     #[inline]
     pub(super) fn try_in_place(
@@ -127,7 +128,7 @@ impl Endpoint {
         let is_there = is_in_heap(offer.address)
             && offer.address.is_multiple_of(LINE as u64)
             && message.bytes > 0;
-        let lies = is_there && lease::take(&self.segment, message.source, lease);
+        let lies = is_there && read_lease::take(&self.segment, message.source, lease);
         if lies {
             let place = InPlaceSource::Heap(*offer, lease);
             self.bounce.in_place.push(InPlaceReceive {

@@ -1,10 +1,10 @@
 //! Inline fast path: sends a short message if the ring has room, and receives one if it is the next
 //! in its ring.
 //!
-//! It is the same protocol as that of all messages; only the questions are asked in another order.
-//! A receive is not posted and then met by its message: who waits for one message from one rank
-//! looks at the next cell from there, and if that holds it, copies it into place. Anything else
-//! that lies there is left for [`Endpoint::progress`].
+//! The protocol is that of all messages; only the order of the checks differs. A receiver that
+//! waits for one message from one rank does not post a receive: it polls the next cell from that
+//! rank and, if the cell holds the message, copies it into place. [`Endpoint::progress`] handles
+//! any other cell.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -19,15 +19,15 @@ use crate::{
     Label, Peer, Region, RegionMut, Selector, Token, TrafficHint, TransferError, TypeCode,
 };
 
-/// What became of the attempt to receive a short message.
+/// The result of an attempt to receive a short message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum InlineRecv {
-    /// It has been received and is so long, or it was refused.
+    /// The message has been received and has this length in bytes, or it was refused.
     Done(Result<usize, TransferError>),
-    /// Nothing has come.
+    /// The ring is empty.
     Empty,
-    /// Something else is next: make progress, then look again.
+    /// Another message or packet is next: make progress, then poll again.
     Blocked,
 }
 
@@ -55,16 +55,16 @@ impl Endpoint {
         label: Label,
         element: TypeCode,
         data: Region,
-        reply: TrafficHint,
+        hint: TrafficHint,
     ) -> bool {
         self.introduce(to, element);
         if !self.peer_tx[to.index()].is_flushed() {
             return false;
         }
-        let message = self.outbound(to, data, reply);
+        let message = self.outbound(to, data, hint);
         if is_bounced(&self.thresholds, message) && self.peer_tx[to.index()].has_room() {
             // SAFETY: readable, by the caller's promise.
-            let is_sent = unsafe { self.send_bounce(to, (label, element, data), reply) };
+            let is_sent = unsafe { self.send_bounce(to, (label, element, data), hint) };
             if is_sent {
                 return true;
             }
@@ -77,7 +77,7 @@ impl Endpoint {
         sent
     }
 
-    /// Receives a short message if it is there. The network is not asked for it: see
+    /// Receives a short message if it has arrived. Does not poll the network: see
     /// [`Endpoint::fetch_from`].
     ///
     /// # Safety
@@ -96,9 +96,9 @@ impl Endpoint {
         unsafe { self.recv_by(from, label, receive, None::<(usize, fn(Region))>) }
     }
 
-    /// As [`Endpoint::recv_inline`], for who reads the message once, which is as long as `into`:
-    /// where it lies, if its address is a multiple of this alignment, else in `into`. The alignment
-    /// is no more than a line. A message that is refused is not read.
+    /// As [`Endpoint::recv_inline`], for a caller that reads the message once. The message is as
+    /// long as `into`. `read` gets it in place, if its address is a multiple of this alignment,
+    /// else in `into`. The alignment is at most a line. `read` is not called for a refused message.
     ///
     /// # Safety
     /// As [`Endpoint::recv_inline`].
@@ -253,9 +253,9 @@ impl Endpoint {
         InlineRecv::Done(fits.map(|()| message.bytes))
     }
 
-    /// Has the network put what has come into the lanes, if the message that is awaited from this
-    /// rank must come that way: for whoever looks for it again and again without
-    /// [`Endpoint::progress`].
+    /// Polls the network, so that it puts arrived cells into the rings, if messages from this rank
+    /// come over the network. A caller that polls for a message without [`Endpoint::progress`]
+    /// calls this between polls.
     #[inline]
     pub fn fetch_from(&mut self, from: Peer) {
         if let Some(network) = &mut self.network
@@ -396,7 +396,7 @@ mod tests {
         let refused = Err(TransferError::truncated(crate::Sender::new(Peer(0), 1), 4, 3));
         assert_eq!(receiver.recv_alone(TOKEN), Some((Peer(0), 1, InlineRecv::Done(refused))));
         assert_eq!((into, receiver.matching.posted()), ([5; 3], 0), "it is as it was");
-        // The order of messages is that of their sending, whoever receives them.
+        // Messages are received in the order in which they were sent, by any way to receive.
         for value in 0..3 {
             send(&mut sender, 1, &[value]);
         }

@@ -25,7 +25,7 @@ pub(super) struct Introductions {
 #[derive(Clone, Debug, Default)]
 struct Pair {
     /// By the number of a structure here: whether it has been introduced to the peer.
-    told: Vec<bool>,
+    introduced: Vec<bool>,
     /// By the number of a structure at the peer: its code here.
     theirs: Vec<TypeCode>,
     /// The signature of which only a part has arrived.
@@ -53,12 +53,12 @@ impl Introductions {
     }
 
     /// Notes that a structure is introduced to this peer. Returns whether it was not before.
-    fn note_told(&mut self, peer: Peer, code: TypeCode) -> bool {
-        let (told, number) = (&mut self.with(peer).told, code.number());
-        if told.len() <= number {
-            told.resize(number + 1, false);
+    fn note_introduced(&mut self, peer: Peer, code: TypeCode) -> bool {
+        let (introduced, number) = (&mut self.with(peer).introduced, code.number());
+        if introduced.len() <= number {
+            introduced.resize(number + 1, false);
         }
-        !std::mem::replace(&mut told[number], true)
+        !std::mem::replace(&mut introduced[number], true)
     }
 
     /// Handles a part of a signature, which has `total` bytes.
@@ -99,7 +99,7 @@ impl Endpoint {
 
     fn introduce_structure(&mut self, to: Peer, code: TypeCode) {
         let Some(signature) = structures::signature_of(code) else { return };
-        if !self.introductions.note_told(to, code) {
+        if !self.introductions.note_introduced(to, code) {
             return;
         }
         let introduction = Introduction { code, signature, sent: 0 };

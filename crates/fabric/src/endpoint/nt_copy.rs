@@ -25,17 +25,17 @@ const SLOW_PER_KIB: Duration = Duration::from_nanos(100);
 /// No copy counts as more than this, since it may have been disturbed: two of those do not make a
 /// mean slow.
 const SAMPLE_MAX_PER_KIB: Duration = Duration::from_nanos(200);
-/// So many copies go past the caches before some go through them again, and twice as many each
-/// time that those are slow, up to the most. The first ones may be fast and those after them slow
-/// again, since others have not read what was written past the caches for some time; so it begins
-/// anew only when so many in a row have been fast.
+/// After this many non-temporal copies some go through the caches again. If those are slow, the
+/// number doubles, up to the maximum. The first of them may be fast and the later ones slow, since
+/// other ranks have not read for some time what was written past the caches; so the number goes
+/// back to the minimum only after `FAST_SAMPLES_TO_RESET` fast samples in a row.
 const NT_COPIES_MIN: u32 = 32;
 const NT_COPIES_MAX: u32 = 2048;
 const FAST_SAMPLES_TO_RESET: u32 = 2 * SAMPLES_PER_DECISION;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum StoreKind {
-    /// As all memory is written.
+    /// Through the caches, as by all other code.
     Temporal,
     /// To memory, without fetching the lines first.
     NonTemporal,
@@ -68,8 +68,8 @@ impl Default for CopyStrategy {
 }
 
 impl CopyStrategy {
-    /// Copies data to a place that begins with a line. It is there for all who see a later release
-    /// of this thread.
+    /// Copies data to a place that begins with a line. Each thread that acquires a later release of
+    /// this thread sees the copy.
     ///
     /// # Safety
     /// `data` is readable, and so many bytes from `into` on are writable. Nobody else uses those.

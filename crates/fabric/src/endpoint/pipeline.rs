@@ -13,13 +13,13 @@ use super::{Completion, Endpoint, Posted, RndvOffer, RndvRecv};
 use crate::cma::SingleCopy;
 use crate::packet::Packet;
 use crate::slab::Id;
-use crate::{Peer, Received, lease};
+use crate::{Peer, Received, read_lease};
 
 /// Bytes of the shortest and of the longest piece.
 const FRAGMENT_BYTES: RangeInclusive<usize> = 32 << 10..=128 << 10;
-/// A receiver gets the rest of a message by itself after one look without anything new for so many
-/// bytes: by then it has waited for about as long as the kernel would have taken.
-const BYTES_PER_LOOK: usize = 1 << 10;
+/// A receiver copies the rest of a message by itself after one poll in vain per this many bytes: by
+/// then it has waited for about as long as a copy by the kernel takes.
+const BYTES_PER_POLL: usize = 1 << 10;
 
 /// The streams of a rank.
 #[derive(Debug)]
@@ -27,8 +27,8 @@ pub(super) struct Pipelines {
     pool: BouncePool,
     /// Messages that come, some of which may be over.
     receives: Vec<Id>,
-    /// Looks without anything new that are waited for the longest of them.
-    patience: u32,
+    /// Polls in vain after which this rank copies the rest by itself, for the longest of them.
+    idle_polls_max: u32,
 }
 
 impl Pipelines {
@@ -38,7 +38,7 @@ impl Pipelines {
         thresholds.may_pipeline().then(|| Pipelines {
             pool: BouncePool::default(),
             receives: Vec::new(),
-            patience: 0,
+            idle_polls_max: 0,
         })
     }
 
@@ -61,9 +61,9 @@ impl Endpoint {
     pub(super) fn note_pipeline(&mut self, recv: Id, bytes: usize) {
         let Some(streams) = &mut self.pipelines else { return };
         streams.receives.retain(|&id| self.rndv_recvs.get_mut(id).is_some());
-        let others = if streams.receives.is_empty() { 0 } else { streams.patience };
+        let others = if streams.receives.is_empty() { 0 } else { streams.idle_polls_max };
         streams.receives.push(recv);
-        streams.patience = others.max((bytes / BYTES_PER_LOOK) as u32);
+        streams.idle_polls_max = others.max((bytes / BYTES_PER_POLL) as u32);
     }
 
     /// Sends the next piece of a message in a bounce buffer. `None` if it must go in a cell.
@@ -121,13 +121,13 @@ impl Endpoint {
             self.note_fragment(id, bytes, done);
         }
         self.release_buffer(buffer);
-        self.wake(source); // Who has more to send may wait for the bounce buffer.
+        self.wake(source); // The sender may wait for the bounce buffer to send more.
     }
 
-    /// Whether somebody who sends us a message in pieces does something else, as it seems.
+    /// Whether the sender of a message in pieces seems to be busy with other work.
     pub(super) fn is_overdue(&self) -> bool {
         let is_impatient =
-            |it: &Pipelines| !it.receives.is_empty() && self.idle_polls >= it.patience;
+            |it: &Pipelines| !it.receives.is_empty() && self.idle_polls >= it.idle_polls_max;
         self.pipelines.as_ref().is_some_and(is_impatient)
     }
 
@@ -151,7 +151,7 @@ impl Endpoint {
         let Some(RndvOffer { address, lease: Some(lease), send }) = recv.offer.take() else {
             return false;
         };
-        if self.single_copy == SingleCopy::Off || !lease::take(&self.segment, source, lease) {
+        if self.single_copy == SingleCopy::Off || !read_lease::take(&self.segment, source, lease) {
             return false; // The rest comes, or word that it does not.
         }
         let offset = bytes - missing;
@@ -297,7 +297,7 @@ mod tests {
                 receiver.progress(&mut came);
             }
             sender.progress(&mut sent); // One piece may still be on its way.
-            for _ in 0..BYTES / BYTES_PER_LOOK {
+            for _ in 0..BYTES / BYTES_PER_POLL {
                 assert!(came.is_empty() && sent.is_empty(), "that is too early");
                 receiver.progress(&mut came);
             }
@@ -373,7 +373,7 @@ mod tests {
         let (data, mut into, mut came) = (pattern(BYTES, 0), vec![0; BYTES], Vec::new());
         assert_eq!(send(&mut sender, 1, &data), Posted::Pending);
         post(&mut receiver, 0, &mut into, &mut came);
-        for _ in 0..2 * BYTES / BYTES_PER_LOOK {
+        for _ in 0..2 * BYTES / BYTES_PER_POLL {
             receiver.progress(&mut came);
         }
         receiver.fail_ops_of_left_peers(&mut came);
@@ -500,11 +500,11 @@ mod tests {
                         let mut done = Vec::new();
                         post(&mut rank, other, &mut into, &mut done);
                         assert_eq!(send(&mut rank, other, &data), Posted::Pending);
-                        let mut looks = 0;
+                        let mut polls = 0;
                         while done.len() < 2 {
                             rank.progress(&mut done);
-                            looks += 1;
-                            if looks % 50 == 0 && (round + me).is_multiple_of(7) {
+                            polls += 1;
+                            if polls % 50 == 0 && (round + me).is_multiple_of(7) {
                                 thread::sleep(std::time::Duration::from_micros(200));
                             }
                             thread::yield_now();

@@ -95,8 +95,8 @@ pub(super) struct HostTraits {
     pub(super) prefers_memcpy: bool,
 }
 
-/// Whether cores copy large messages in this segment, for a rank that may have said whether the
-/// kernel is to.
+/// Whether cores copy large messages in this segment. `single_copy` is the setting of this rank for
+/// copies by the kernel, if it has one.
 pub(super) fn copies_by_memcpy(segment: &SharedSegment, single_copy: Option<bool>) -> bool {
     segment.prefers_memcpy() && single_copy != Some(true)
 }
@@ -168,8 +168,8 @@ impl Thresholds {
         Thresholds::on(host, &RingThresholds::of(&layout.lane_at(0, ranks > cores)))
     }
 
-    /// Those of a rank of this segment, whose ranks have such rings, and who may have said whether
-    /// the kernel is to copy.
+    /// Those of a rank of this segment, whose ranks have such rings. `single_copy` is the setting
+    /// of this rank for copies by the kernel, if it has one.
     pub(super) fn of(
         segment: &SharedSegment,
         ring: &RingThresholds,
@@ -248,8 +248,8 @@ impl Thresholds {
         if hint == TrafficHint::Reduced { self.heap_reduced_min } else { self.heap_min }
     }
 
-    /// Which messages with this hint go in bounce buffers. Without a hint it is a message that
-    /// flows one way; whoever knows that it answers one says [`TrafficHint::Expected`].
+    /// Which messages with this hint go in bounce buffers. A message with the hint `Unknown` counts
+    /// as one way: `Endpoint::outbound` has turned the hint of a reply into `Expected`.
     #[inline]
     pub(super) fn bounced(&self, hint: TrafficHint) -> SizeRange {
         match hint {
@@ -259,7 +259,7 @@ impl Thresholds {
                 self.bounce_untouched[usize::from(among_several)]
             }
             TrafficHint::Reduced => self.bounce_reduced,
-            TrafficHint::Never | TrafficHint::Unsaid => self.bounce_one_way,
+            TrafficHint::OneWay | TrafficHint::Unknown => self.bounce_one_way,
         }
     }
 
@@ -267,7 +267,7 @@ impl Thresholds {
     /// any case: what comes back, if anything does, comes later.
     pub(super) fn multicast_hint(&self, hint: TrafficHint) -> TrafficHint {
         let is_exchange = matches!(hint, TrafficHint::Expected | TrafficHint::Operands);
-        if is_exchange && self.is_oversubscribed { TrafficHint::Never } else { hint }
+        if is_exchange && self.is_oversubscribed { TrafficHint::OneWay } else { hint }
     }
 
     /// Whether a message in a bounce buffer is read while it is written.

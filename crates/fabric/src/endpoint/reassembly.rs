@@ -3,7 +3,7 @@
 //!
 //! They are sent when there is room for all of them, so their cells follow each other in the ring.
 //! The receiver copies each as it comes, while the sender fills the next one. If the receive is
-//! not there yet, the message stays in the ring for some looks: a sender that runs ahead of its
+//! not there yet, the message stays in the ring for some polls: a sender that runs ahead of its
 //! receiver must not make work for it, since a message that is kept is copied twice.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
@@ -14,22 +14,22 @@ use crate::packet::{Header, Packet};
 use crate::slab::Id;
 use crate::{Label, Peer, RegionMut};
 
-/// Looks at a message without a receive after which it is kept. Until then it stays in its ring:
-/// its receive may come soon, and then it is copied once less.
+/// Polls of a message without a receive after which it is copied to the unexpected queue. Until
+/// then it stays in its ring: its receive may come soon, and saves one copy.
 const POLLS_BEFORE_COPY: u32 = 16;
 
 /// The messages in several cells that come from one peer.
 #[derive(Default)]
 pub(super) struct Reassembly {
     state: State,
-    /// Looks at the one that is next.
-    looks: u32,
+    /// Polls of the message that is next in the ring.
+    polls: u32,
 }
 
-/// What is known of the message whose first cells have come.
+/// The state of the message whose first cells have come.
 #[derive(Default)]
 enum State {
-    /// There is none, or nobody wants it.
+    /// There is none, or its cells are dropped.
     #[default]
     Nothing,
     /// Its receive was there; so many bytes have come.
@@ -39,8 +39,8 @@ enum State {
 }
 
 impl Endpoint {
-    /// Takes the first cell of a message that lies in several. `false` if that stays in the ring,
-    /// to be looked at again.
+    /// Takes the first cell of a message that lies in several. `false` if the cell stays in the
+    /// ring, to be polled again.
     pub(super) fn begin_reassembly(
         &mut self,
         source: Peer,
@@ -55,8 +55,8 @@ impl Endpoint {
             Some(receive) => self.begin_recv(message, receive, done),
             None => {
                 let assembly = &mut self.reassemblies[source.index()];
-                assembly.looks += 1;
-                if assembly.looks <= POLLS_BEFORE_COPY {
+                assembly.polls += 1;
+                if assembly.polls <= POLLS_BEFORE_COPY {
                     return false;
                 }
                 let reader = &self.readers[source.index()];
@@ -67,7 +67,7 @@ impl Endpoint {
                 State::Unexpected(message, whole, first)
             }
         };
-        self.reassemblies[source.index()] = Reassembly { state, looks: 0 };
+        self.reassemblies[source.index()] = Reassembly { state, polls: 0 };
         true
     }
 
@@ -197,7 +197,7 @@ mod tests {
             let (to, element, region) = (Peer(1), TypeCode::BYTES, Region::of(&data));
             let message = (LABEL, element, region);
             // SAFETY: the data outlives both endpoints.
-            let posted = unsafe { sender.send_with(TrafficHint::Never, to, message, token) };
+            let posted = unsafe { sender.send_with(TrafficHint::OneWay, to, message, token) };
             assert_eq!(posted, ahead, "{cores} cores");
             let other = (Label { tag: 3, ..LABEL }, element, region);
             // SAFETY: as above.

@@ -11,10 +11,10 @@ use super::{
     UnexpectedMsg,
 };
 use crate::error::Sender;
-use crate::lease::ReadLease;
 use crate::matching::Ticket;
 use crate::net::TransferIds;
 use crate::packet::{Header, Packet, WORDS_BYTES, Words};
+use crate::read_lease::ReadLease;
 use crate::slab::Id;
 use crate::spsc::Ring;
 use crate::{Label, Peer, Received, RegionMut, Selector, Token, TransferError, TypeCode};
@@ -52,7 +52,7 @@ impl Message {
         Ok(())
     }
 
-    /// Whether it may be as long as it is, which is not as long as its place.
+    /// Checks a message whose length differs from that of its receive.
     #[cold]
     fn fits_place(&self, receive: &PostedRecv) -> Result<(), TransferError> {
         let room = receive.into.bytes();
@@ -245,7 +245,7 @@ impl Endpoint {
         }
     }
 
-    /// Queues without an attempt: whoever polls has no completions to hand out for it yet.
+    /// Queues without an attempt to send: the caller cannot return a completion for it yet.
     fn queue_behind(&mut self, to: Peer, outgoing: Outgoing) {
         self.peer_tx[to.index()].enqueue(outgoing);
         self.waiting += 1;
@@ -384,7 +384,7 @@ impl Endpoint {
         self.send_control(source, Packet::Pieces { send, recv: recv.0 });
     }
 
-    /// Sends a packet that says everything in its header and completes nobody's transfer.
+    /// Sends a packet that is only a header and completes no transfer.
     pub(super) fn send_control(&mut self, peer: Peer, packet: Packet) {
         self.send_control_words(peer, packet, [0; 3]);
     }

@@ -7,8 +7,8 @@ use super::introductions::Introduction;
 use super::protocol::{Protocol, RingThresholds, choose, choose_without_bounce};
 use super::{Completion, Endpoint, Posted, RndvSend};
 use crate::chunked::ChunkedQueue;
-use crate::lease::ReadLease;
 use crate::packet::{Header, Packet, Words};
+use crate::read_lease::ReadLease;
 use crate::slab::Id;
 use crate::spsc::{Ring, RingWriter};
 use crate::{Label, Peer, Received, Region, SharedSegment, Token, TrafficHint, TypeCode};
@@ -127,7 +127,7 @@ pub(super) enum Outgoing {
     Words { packet: Packet, words: Words },
     /// A large message on its way in pieces.
     Fragments(Fragments),
-    /// A structure of which the peer is told.
+    /// The signature of a structure, which introduces it to the peer.
     Introduction(Introduction),
 }
 
@@ -140,7 +140,7 @@ pub(super) struct Fragments {
     pub(super) sent: usize,
 }
 
-/// What became of an attempt to send.
+/// The result of an attempt to send.
 pub(super) enum Attempt {
     Gone(Posted),
     NoRoom,
@@ -163,32 +163,32 @@ impl Endpoint {
         token: Token,
     ) -> Posted {
         // SAFETY: passed on.
-        unsafe { self.send_with(TrafficHint::Unsaid, to, (label, element, data), token) }
+        unsafe { self.send_with(TrafficHint::Unknown, to, (label, element, data), token) }
     }
 
-    /// Sends a message like [`Endpoint::send`], for a sender who may know whether it gets a reply:
-    /// in a bounce buffer, if the message has a length for that and there is room, or else as it
-    /// can be.
+    /// Sends a message like [`Endpoint::send`], with a hint whether the receiver replies. The hint
+    /// decides which lengths go in a bounce buffer; without room for one the message goes in
+    /// another way.
     ///
-    /// If both ends are to share a core, who gets no reply does well to go on with something else:
-    /// somewhat longer messages go in bounce buffers then.
+    /// If sender and receiver share a core and no reply comes, somewhat longer messages go in
+    /// bounce buffers: the sender then continues without waiting for its receiver.
     ///
     /// # Safety
     /// As [`Endpoint::send`].
     pub unsafe fn send_with(
         &mut self,
-        reply: TrafficHint,
+        hint: TrafficHint,
         to: Peer,
         (label, element, data): (Label, TypeCode, Region),
         token: Token,
     ) -> Posted {
         self.introduce(to, element);
-        let message = self.outbound(to, data, reply);
+        let message = self.outbound(to, data, hint);
         let ring = &self.peer_tx[to.index()].thresholds;
         let mut protocol = choose(&self.thresholds, ring, message);
         if let Protocol::Bounce | Protocol::BounceReadWhileWritten = protocol {
             // SAFETY: readable, by the caller's promise.
-            let is_sent = unsafe { self.send_bounce(to, (label, element, data), reply) };
+            let is_sent = unsafe { self.send_bounce(to, (label, element, data), hint) };
             if is_sent {
                 return Posted::Done;
             }
@@ -240,7 +240,7 @@ impl Endpoint {
             && self.thresholds.may_bounce_if_full(data.bytes())
         {
             // SAFETY: that of a send that is being posted: readable, by its poster's promise.
-            if unsafe { self.send_bounce(to, (label, element, data), TrafficHint::Unsaid) } {
+            if unsafe { self.send_bounce(to, (label, element, data), TrafficHint::Unknown) } {
                 return Posted::Done;
             }
         }
@@ -261,9 +261,9 @@ impl Endpoint {
         went
     }
 
-    /// Sends what waits for one peer. Says whether anything went: then that peer must be rung,
-    /// even if it was but a part of a message. A lane full of news of which nobody heard stays
-    /// full.
+    /// Sends what waits for one peer. Returns whether any cell went, even if only a part of a
+    /// message: then the caller must ring the doorbell of that peer. A peer that sleeps would
+    /// leave the ring full.
     fn flush_ring(&mut self, peer: Peer, done: &mut Vec<Completion>) -> bool {
         let mut went = false;
         while let Some(&mut outgoing) = self.peer_tx[peer.index()].waiting.front_mut() {
@@ -380,7 +380,7 @@ impl Endpoint {
         }
     }
 
-    /// Forgets a large message: on return nobody reads it any more, or once
+    /// Forgets a large message: no rank reads it on return or, for a zero-copy transfer, once
     /// [`Endpoint::await_withdrawn`] has returned.
     fn remove_rndv_send(&mut self, send: Id) -> Option<RndvSend> {
         let large = self.rndv_sends.remove(send)?;
@@ -397,8 +397,8 @@ impl Endpoint {
         Completion { token, outcome: Ok(Received { source: self.me, tag, bytes }) }
     }
 
-    /// Takes back the sends that the predicate names, wherever they are. Who awaits pieces of one
-    /// is told in their place.
+    /// Takes back the sends that the predicate names, in whatever state they are. A receiver that
+    /// awaits pieces of one gets a packet `Revoked` in their place.
     pub(super) fn drop_sends(&mut self, mut gone: impl FnMut(Peer, Token) -> bool) {
         let large = self.rndv_sends.iter();
         let ended: Vec<Id> =
@@ -427,8 +427,8 @@ impl Endpoint {
             self.waiting -= before - standing.waiting.len();
         }
     }
-    /// Drops what still waits for the lane to a rank that has left, once its sends have been
-    /// dropped: words that nobody will read, and for which there may never be room.
+    /// Drops the packets that wait for the ring to a rank that has left, after its sends have been
+    /// dropped: that rank will not read them, and may never make room for them.
     pub(super) fn drop_ring_writer(&mut self, to: Peer) {
         let waiting = &mut self.peer_tx[to.index()].waiting;
         self.waiting -= waiting.len();

@@ -1,9 +1,9 @@
 //! Addresses of large messages in shared heaps: translates between offsets in the segment and
 //! addresses in the mapping of this process.
 //!
-//! Memory of a [heap](crate::shared_heap) is told by its place in the segment, and found in the own
-//! mapping of whoever is told; all other memory by its address, for the kernel to copy from or to.
-//! Ranks that are threads have no heaps: what one of them tells is an address to all.
+//! A packet names memory of a [heap](crate::shared_heap) by its offset in the segment, which the
+//! receiver of the packet adds to its own mapping; and all other memory by its address, for the
+//! kernel to copy from or to. Ranks that are threads have no heaps: an address is valid for all.
 
 use std::sync::Arc;
 
@@ -12,18 +12,18 @@ use crate::cma::SingleCopy;
 use crate::shared_heap::SharedHeap;
 use crate::{Peer, Region};
 
-/// Set in what is told of memory in a heap, whose place in the segment is the rest. No address of
-/// a program has it: the kernel has the upper half of them.
+/// The bit that is set for memory in a heap; the other bits are its offset in the segment. No
+/// address of a program has it: the upper half of the addresses belongs to the kernel.
 const IN_HEAP: u64 = 1 << 63;
 
-/// Whether what a rank told is of memory in a heap.
-pub(super) fn is_in_heap(told: u64) -> bool {
-    told & IN_HEAP != 0
+/// Whether the address of a packet is one in a heap.
+pub(super) fn is_in_heap(address: u64) -> bool {
+    address & IN_HEAP != 0
 }
 
-/// The place in the segment of what was told so.
-fn place(told: u64) -> usize {
-    (told & !IN_HEAP) as usize
+/// The offset in the segment of an address in a heap.
+fn place(address: u64) -> usize {
+    (address & !IN_HEAP) as usize
 }
 
 impl Endpoint {
@@ -38,7 +38,7 @@ impl Endpoint {
         self.segment.in_heaps(memory).is_some()
     }
 
-    /// What others are told of where memory of this rank lies.
+    /// The address of memory of this rank, as packets name it.
     pub(super) fn heap_address(&self, memory: Region) -> u64 {
         match self.segment.in_heaps(memory) {
             Some(place) => IN_HEAP | place as u64,
@@ -46,21 +46,21 @@ impl Endpoint {
         }
     }
 
-    /// So many bytes that a peer told of, which lie in a heap.
-    pub(super) fn in_heap(&self, told: u64, bytes: usize) -> Region {
-        let _last = self.segment.at(place(told) + bytes.saturating_sub(1));
-        Region::new(self.segment.at(place(told)).as_ptr(), bytes)
+    /// So many bytes from an address in a heap on, in the mapping of this rank.
+    pub(super) fn in_heap(&self, address: u64, bytes: usize) -> Region {
+        let _last = self.segment.at(place(address) + bytes.saturating_sub(1));
+        Region::new(self.segment.at(place(address)).as_ptr(), bytes)
     }
 
-    /// How to copy what a peer told of, and the address for that.
-    pub(super) fn locate(&self, peer: Peer, told: u64) -> (SingleCopy, u64) {
-        if is_in_heap(told) {
-            let at = self.segment.at(place(told));
+    /// How to copy from or to an address that a peer has named, and the address to use here.
+    pub(super) fn locate(&self, peer: Peer, address: u64) -> (SingleCopy, u64) {
+        if is_in_heap(address) {
+            let at = self.segment.at(place(address));
             (SingleCopy::Direct, at.as_ptr().expose_provenance() as u64)
         } else if peer == self.me {
-            (SingleCopy::Direct, told)
+            (SingleCopy::Direct, address)
         } else {
-            (self.single_copy, told)
+            (self.single_copy, address)
         }
     }
 }
@@ -80,8 +80,8 @@ mod tests {
     const BYTES: usize = (1 << 20) + 17;
     const LABEL: Label = Label { context: 1, tag: 2, ordinal: 0 };
 
-    /// Two ranks with a core each that map the segment at different places, and whom the kernel
-    /// does not copy for.
+    /// Two ranks with a core each that map the segment at different places, without cross-memory
+    /// attach.
     struct Pair {
         ranks: [Endpoint; 2],
         done: [Vec<Completion>; 2],
@@ -254,11 +254,11 @@ mod tests {
         assert!(own.is_in_shared_heap(Region::new(start, heaps.end - heaps.start)));
         assert!(!own.is_in_shared_heap(Region::new(start, heaps.end - heaps.start + 1)));
         assert!(!own.is_in_shared_heap(Region::new(start.wrapping_sub(1), 1)));
-        let told = own.heap_address(Region::new(start, BYTES));
+        let address = own.heap_address(Region::new(start, BYTES));
         let there = other.segment.at(heaps.start).addr().get() as u64;
-        assert_eq!(other.locate(Peer(0), told), (SingleCopy::Direct, there));
+        assert_eq!(other.locate(Peer(0), address), (SingleCopy::Direct, there));
         let local = [0_u8; 4];
-        let told = own.heap_address(Region::of(&local));
-        assert_eq!(other.locate(Peer(0), told), (SingleCopy::Off, local.as_ptr().addr() as u64));
+        let address = own.heap_address(Region::of(&local));
+        assert_eq!(other.locate(Peer(0), address), (SingleCopy::Off, local.as_ptr().addr() as u64));
     }
 }

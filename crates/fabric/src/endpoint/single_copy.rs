@@ -11,18 +11,18 @@ use super::shared_heap::is_in_heap;
 use super::{Completion, Endpoint, PostedRecv, RndvOffer, RndvSend};
 use crate::cma::{self, SingleCopy};
 use crate::cooperative_copy::{self, Copied};
-use crate::lease::{self, ReadLease};
 use crate::packet::Packet;
+use crate::read_lease::{self, ReadLease};
 use crate::slab::Id;
 use crate::{Peer, RegionMut, TransferError, memcheck};
 
-/// What a rank leaves to the other end of a message while it copies for itself.
+/// The copies that a rank defers while it copies for itself, so that the other end may do them.
 #[derive(Debug, Default)]
 pub(super) struct DeferredCopies {
     copies_for_itself: bool,
     /// Messages that are copied to this rank, and whose leases are taken.
     receives: Vec<LeasedCopy>,
-    /// Messages that are copied from it, and the addresses that their receivers have told.
+    /// Messages that are copied from it, and the addresses that their receivers have named.
     sends: Vec<(Id, u64)>,
 }
 
@@ -73,7 +73,7 @@ impl Endpoint {
         }
     }
 
-    /// Does what was put off, as far as nobody else has done it.
+    /// Does the deferred copies that the other end has not done.
     pub fn flush_deferred(&mut self, done: &mut Vec<Completion>) {
         while let Some((send, address)) = self.deferred_copies.sends.pop() {
             self.help(send, address);
@@ -91,7 +91,7 @@ impl Endpoint {
     }
 
     /// If this rank copies for itself, takes the lease of a message that its sender can copy
-    /// meanwhile, and tells it. `false` if the message is to be copied now.
+    /// meanwhile, and sends the sender the address. `false` if the message is to be copied now.
     pub(super) fn try_defer(
         &mut self,
         message: &Message,
@@ -103,7 +103,7 @@ impl Endpoint {
         let Some(lease) = offer.lease.filter(|_| may_put_off) else { return false };
         let is_left =
             self.is_shared(message, receive) || self.is_for_another_core(message, receive);
-        if !is_left || !lease::take(&self.segment, source, lease) {
+        if !is_left || !read_lease::take(&self.segment, source, lease) {
             return false;
         }
         self.share((source, lease), offer, receive.into.part(0, bytes));
@@ -117,9 +117,9 @@ impl Endpoint {
         self.single_copy != SingleCopy::Off || is_in_heap(offer.address)
     }
 
-    /// Copies straight from the sender. `None` if the message has no lease (or no more, since its
-    /// sender wants its memory back, and sends pieces of a copy or says that nothing comes), or if
-    /// the system does not let us: then nobody tries that again.
+    /// Copies straight from the sender. `None` if the message has no lease; if its sender has taken
+    /// the lease back, and sends pieces of a copy or that nothing comes; or if the system refuses
+    /// the copy: then this rank does not try it again.
     pub(super) fn copy_once(
         &mut self,
         message: &Message,
@@ -135,7 +135,7 @@ impl Endpoint {
             return None;
         }
         let lease = offer.lease?;
-        if !lease::take(&self.segment, source, lease) {
+        if !read_lease::take(&self.segment, source, lease) {
             return None;
         }
         let into = receive.into.part(0, bytes);
@@ -167,7 +167,7 @@ impl Endpoint {
         offer: &RndvOffer,
         copied: Copied,
     ) -> Option<Result<(), TransferError>> {
-        if !lease::release(&self.segment, source, lease) || matches!(copied, Copied::Gone) {
+        if !read_lease::release(&self.segment, source, lease) || matches!(copied, Copied::Gone) {
             return Some(Err(TransferError::Revoked(source)));
         }
         if matches!(copied, Copied::Refused) {
@@ -459,7 +459,7 @@ mod tests {
 
     impl Gather {
         fn of(bytes: usize, ranks: usize) -> Gather {
-            let layout = Layout::new(4).unwrap(); // more than cores, whoever of them takes part
+            let layout = Layout::new(4).unwrap(); // more ranks than cores
             let (segment, _file) = SharedSegment::shared_by(layout, 2).unwrap();
             let segment = Arc::new(segment);
             let endpoint = |rank| {
@@ -476,9 +476,9 @@ mod tests {
                 let (data, token) = (Region::of(&gather.data), Token { operation: 7, step: 0 });
                 let sender = &mut gather.ranks[rank];
                 let message = (LABEL, TypeCode::BYTES, data);
-                let reply = TrafficHint::Untouched { among_several: true };
+                let hint = TrafficHint::Untouched { among_several: true };
                 // SAFETY: the test keeps the data until all have ended.
-                let posted = unsafe { sender.send_with(reply, Peer(0), message, token) };
+                let posted = unsafe { sender.send_with(hint, Peer(0), message, token) };
                 assert_eq!(posted, Posted::Pending);
                 let selector = Selector::exactly(Peer(rank as u32), LABEL);
                 let into = RegionMut::of(&mut gather.into[rank]);

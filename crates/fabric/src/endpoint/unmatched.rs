@@ -12,15 +12,15 @@ impl Endpoint {
 
     /// Calls `look` with each unexpected message: its sender, its label, the type of its elements,
     /// and its length in bytes.
-    pub fn each_early(&self, mut look: impl FnMut(Peer, Label, TypeCode, usize)) {
+    pub fn each_early(&self, mut visit: impl FnMut(Peer, Label, TypeCode, usize)) {
         self.matching
-            .each_early(|from, label, early| look(from, label, early.element, early.bytes));
+            .each_early(|from, label, early| visit(from, label, early.element, early.bytes));
     }
 
     /// Calls `look` with each opened channel that this rank has not attached: its receiver and its
     /// label.
-    pub fn each_announced(&self, mut look: impl FnMut(Peer, Label)) {
+    pub fn each_announced(&self, mut visit: impl FnMut(Peer, Label)) {
         let announced = self.offered_channels.iter().filter(|(_, opened)| opened.is_some());
-        announced.for_each(|(&(to, label), _)| look(to, label));
+        announced.for_each(|(&(to, label), _)| visit(to, label));
     }
 }

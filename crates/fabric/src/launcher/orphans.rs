@@ -85,8 +85,8 @@ fn own_number() -> i32 {
 /// Whether this process has any child, a dead one included. All descendants have an ancestor among
 /// its children, so without a child there is nothing to search.
 fn has_children() -> bool {
-    let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-    !matches!(waitid(WaitId::All, look), Err(Errno::CHILD))
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    !matches!(waitid(WaitId::All, options), Err(Errno::CHILD))
 }
 
 /// Takes the statuses of all children that have ended.

@@ -149,7 +149,7 @@ impl Front<'_> {
                 self.pass_on(signal);
             }
             // First, since a launcher that has ended cannot be continued.
-            if let Some(outcome) = self.look() {
+            if let Some(outcome) = self.reap_launcher() {
                 return Ok(outcome);
             }
             self.take_request();
@@ -197,8 +197,8 @@ impl Front<'_> {
         let _ = kill_process(self.launcher, Signal::CONT);
     }
 
-    /// Handles the end of the launcher.
-    fn look(&mut self) -> Option<Outcome> {
+    /// Reaps the launcher if it has ended. Returns its outcome then.
+    fn reap_launcher(&mut self) -> Option<Outcome> {
         let (_, status) = waitpid(Some(self.launcher), WaitOptions::NOHANG).ok().flatten()?;
         if let Some(code) = status.exit_status() {
             return Some(Outcome { code: code as u8, cause: None });

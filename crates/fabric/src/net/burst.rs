@@ -57,7 +57,7 @@ impl Burst {
 
     /// Counts a poll of the rank. Further polls without a cell in between do not end a burst: the
     /// rank may wait for an arrival that lets it continue.
-    pub(super) fn look(&mut self) {
+    pub(super) fn count_poll(&mut self) {
         self.is_under_way &= !(1..BURST_END_CELLS).contains(&self.cells);
         self.cells = 0;
     }
@@ -117,7 +117,7 @@ mod tests {
         let mut burst = Burst::default();
         for _ in 0..100 {
             assert!(given(&mut burst, 15, Duration::ZERO).iter().all(|&held| !held));
-            burst.look();
+            burst.count_poll();
         }
     }
 
@@ -126,13 +126,13 @@ mod tests {
         let mut burst = Burst::default();
         given(&mut burst, 20, Duration::ZERO);
         for _ in 0..100 {
-            (0..10).for_each(|_| burst.look());
+            (0..10).for_each(|_| burst.count_poll());
             burst.let_go();
             assert!(given(&mut burst, 4, Duration::ZERO).iter().all(|&held| held));
         }
-        burst.look();
+        burst.count_poll();
         given(&mut burst, 1, Duration::ZERO);
-        burst.look();
+        burst.count_poll();
         assert!(given(&mut burst, 16, Duration::ZERO).iter().all(|&held| !held));
     }
 

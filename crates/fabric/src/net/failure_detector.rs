@@ -158,7 +158,8 @@ impl FailureDetector {
 
     /// Whether it is time to record again for which ranks this rank waits. `true` once per period.
     pub(super) fn is_time_to_say(&mut self) -> bool {
-        let is_time = self.last_report.is_none_or(|last| last.elapsed() >= look(self.timeout));
+        let is_time =
+            self.last_report.is_none_or(|last| last.elapsed() >= probe_period(self.timeout));
         if is_time {
             self.last_report = Some(Instant::now());
         }
@@ -178,7 +179,7 @@ impl Drop for FailureDetector {
 }
 
 /// The time between two rounds.
-fn look(timeout: Duration) -> Duration {
+fn probe_period(timeout: Duration) -> Duration {
     (timeout / PROBES_PER_TIMEOUT).min(POLL_PERIOD_MAX)
 }
 
@@ -228,10 +229,10 @@ struct HeartbeatThread {
 
 impl HeartbeatThread {
     fn beat(mut self) {
-        let look = look(self.timeout);
+        let period = probe_period(self.timeout);
         let mut last = Instant::now();
         while !self.shared.is_over.load(Ordering::Acquire) {
-            self.listen(look);
+            self.listen(period);
             self.spread_failure();
             if last.elapsed() > self.timeout / 2 {
                 // This thread had no core, or the process was stopped: the answers may have
@@ -305,7 +306,7 @@ impl HeartbeatThread {
         }
         // The rank records for which ranks it waits as often as this thread checks, if it gets to
         // it.
-        let timeout = 4 * look(self.timeout) + Duration::from_secs(1).min(self.timeout);
+        let timeout = 4 * probe_period(self.timeout) + Duration::from_secs(1).min(self.timeout);
         for at in 0..self.elsewhere.len() {
             let peer = self.elsewhere[at];
             if !self.shared.is_awaited(peer.index(), timeout) {

@@ -96,7 +96,7 @@ pub(crate) fn receives_that_are_taken_back(kind: Kind) {
 /// A rank dies in the middle of a large message: its receiver's wait ends, and so does the use of
 /// the memory.
 pub(crate) fn a_death_in_the_middle(kind: Kind) {
-    for looks in [0, 3, 10, 30, 100, 300] {
+    for polls in [0, 3, 10, 30, 100, 300] {
         let mut world = crate::support::ranks(kind, 2);
         let (mut receiver, mut sender) = (world.pop().unwrap(), world.pop().unwrap());
         let failure = Failure { rank: Peer(0), how: How::Signal(9) };
@@ -121,7 +121,7 @@ pub(crate) fn a_death_in_the_middle(kind: Kind) {
             });
             scope.spawn(move || {
                 let sent = sender.send(1, label(1), pattern(1, 10 * MANY));
-                for _ in 0..looks {
+                for _ in 0..polls {
                     sender.progress();
                     std::thread::yield_now();
                 }

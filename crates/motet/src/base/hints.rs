@@ -18,7 +18,7 @@ pub(crate) struct Hints {
     /// Whether the cache keeps the plan and the measured choice of the init.
     pub(crate) keep: Keep,
     /// Whether the init uses what an earlier one has kept.
-    pub(crate) look: Look,
+    pub(crate) previous: Previous,
 }
 
 /// Whether the rank computes while the operation is pending.
@@ -53,10 +53,10 @@ pub(crate) enum Keep {
 
 /// Whether an init uses what an earlier one has kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Look {
+pub(crate) enum Previous {
     #[default]
-    Away,
-    Back,
+    Ignored,
+    Used,
 }
 
 impl Hints {
@@ -70,7 +70,7 @@ impl Hints {
             overlap: if overlap { Overlap::Wanted } else { Overlap::Unknown },
             init: if is(ENFORCE) { Init::Enforced } else { Init::Local },
             keep: if is(REUSE) { Keep::Before } else { Keep::AsLong },
-            look: if is(PREVIOUS) { Look::Back } else { Look::Away },
+            previous: if is(PREVIOUS) { Previous::Used } else { Previous::Ignored },
         }
     }
 
@@ -95,7 +95,7 @@ impl Hints {
             (ENFORCE, self.enforces()),
             (NONBLOCKING, self.overlap == Overlap::Wanted),
             (REUSE, self.keep == Keep::Before),
-            (PREVIOUS, self.look == Look::Back),
+            (PREVIOUS, self.previous == Previous::Used),
         ];
         let numbered = values.into_iter().enumerate();
         numbered.filter(|(_, (_, is_said))| *is_said).map(|(at, (name, _))| (name, 1 << at))
@@ -111,9 +111,9 @@ mod tests {
     fn hints_are_read_once_and_what_says_nothing_is_ignored() {
         let all = Info::new().with(ENFORCE, "true").with(REUSE, "true").with(PREVIOUS, "true");
         let hints = Hints::of(&all.clone().with(NONBLOCKING, "true"));
-        let (keep, look) = (Keep::Before, Look::Back);
+        let (keep, previous) = (Keep::Before, Previous::Used);
         let (init, overlap) = (Init::Enforced, Overlap::Wanted);
-        assert_eq!(hints, Hints { deterministic: None, overlap, init, keep, look });
+        assert_eq!(hints, Hints { deterministic: None, overlap, init, keep, previous });
         assert_eq!(hints.text().as_deref(), Some("enforce, nonblocking, reuse, previous"));
         let both = Hints::of(&all.with(NONBLOCKING, "true").with(BLOCKING, "true"));
         assert_eq!(both.overlap, Overlap::Unknown, "both hints are none");

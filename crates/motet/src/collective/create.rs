@@ -111,7 +111,7 @@ impl Communicator {
         // The other ranks of the parent take no part, so they are told nothing.
         let founders =
             CommContext::new(self.core().clone(), group.clone(), place, self.error_handler());
-        let founders = Communicator::untold(founders, self.id()).with_collectives(creation);
+        let founders = Communicator::unchecked(founders, self.id()).with_collectives(creation);
         let id = founders.agree_on_id(CALL)?.wait()?[0];
         Ok(Communicator::new(founders.home().clone(), id))
     }
@@ -152,13 +152,13 @@ impl Communicator {
         &self,
         call: &'static str,
         root: usize,
-        told: Vec<u64>,
+        words: Vec<u64>,
     ) -> Result<Vec<u64>> {
-        let told = self.post(told, |parts| {
+        let request = self.post(words, |parts| {
             let shape = CollectiveArgs::bcast(self, Vec::span(parts), root);
             self.prepare_own::<u64>(call, shape, None)
         })?;
-        told.wait()
+        request.wait()
     }
 
     /// Gathers the words of each rank to all ranks, in rank order.

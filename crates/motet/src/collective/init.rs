@@ -25,7 +25,7 @@ use super::enforce::{Agreed, Statement};
 use super::measure::{BUFFERS_MAX_BYTES, Measured};
 use super::{BindingArgs, PreparedCall};
 use crate::base::error::{Error, Result};
-use crate::base::hints::{Hints, Keep, Look};
+use crate::base::hints::{Hints, Keep, Previous};
 use crate::comm::communicator::Communicator;
 use crate::comm::learned::{Key, Lesson};
 use crate::engine::{CacheHit, Execution, LinkTime, OpKey, PackedBuffers, Rule, Selection};
@@ -140,10 +140,11 @@ impl Communicator {
     }
 
     fn initialize_alone(&self, init: Init, at: &Location<'_>) -> Result<(Initialized, OpKey)> {
-        let looks = init.hints.look == Look::Back && init.is_key_shared && init.is_open();
+        let uses_previous =
+            init.hints.previous == Previous::Used && init.is_key_shared && init.is_open();
         let Init { name, call, binding, hints, key, .. } = init;
         let closing = binding.closing(&call);
-        let lesson = if looks { self.learned().get(&key) } else { None };
+        let lesson = if uses_previous { self.learned().get(&key) } else { None };
         let rule = lesson.as_ref().map_or(init.rule, |lesson| Rule::Learned(lesson.algorithm));
         let run = self.run_of(&mut self.core().engine(), (&call, closing), rule, hints.keep);
         let (mut run, found) = run.map_err(|kind| self.refused(self.error(name, kind), at))?;
@@ -158,7 +159,7 @@ impl Communicator {
     /// Counts whether an init with `previous` has found a stored plan; if so, postpones even the
     /// opening of channels.
     fn linking_after(&self, hints: &Hints, found: CacheHit) -> LinkTime {
-        if hints.look == Look::Away {
+        if hints.previous == Previous::Ignored {
             return LinkTime::Now;
         }
         let mut engine = self.core().engine();
@@ -200,8 +201,8 @@ impl Communicator {
             true => Vec::new(),
             false => init.candidates(default.planned().plan.algorithm()),
         };
-        let looks = hints.look == Look::Back && init.is_open() && !is_named;
-        let lesson = if looks { self.learned().get(&init.key) } else { None };
+        let uses_previous = hints.previous == Previous::Used && init.is_open() && !is_named;
+        let lesson = if uses_previous { self.learned().get(&init.key) } else { None };
         statement.is_idle = init.is_idle();
         statement.candidates = candidates.len();
         statement.bytes = init.bytes();

@@ -80,7 +80,7 @@ impl Intercommunicator {
             rank: home.error_context.rank,
             error_context: home.error_context.clone(),
         };
-        let far = Communicator::untold(Arc::new(far), union.id());
+        let far = Communicator::unchecked(Arc::new(far), union.id());
         Intercommunicator { union, far, local: groups.local, attributes: Attributes::default() }
     }
 

@@ -130,9 +130,11 @@ unsafe fn staging_of(streams: [Option<StreamOf>; 2]) -> Option<Box<PackedBuffers
     }
     let mut staging = PackedBuffers::new();
     let blocks = [(input, PackDirection::In), (output, PackDirection::Both)];
-    for (items, way) in blocks.into_iter().filter_map(|(items, way)| Some((items?, way))) {
+    for (items, direction) in
+        blocks.into_iter().filter_map(|(items, direction)| Some((items?, direction)))
+    {
         // SAFETY: passed on.
-        unsafe { staging.add(items.staged(way)) };
+        unsafe { staging.add(items.staged(direction)) };
     }
     staging.boxed()
 }

@@ -93,13 +93,13 @@ impl Communicator {
 
     pub(crate) fn new(home: Arc<CommContext>, id: u64) -> Communicator {
         let membership = CheckedComm::begin(home.core.watch(), &home, id);
-        let mut told = Communicator::untold(home, id);
-        told.membership = membership;
-        told
+        let mut communicator = Communicator::unchecked(home, id);
+        communicator.membership = membership;
+        communicator
     }
 
     /// Makes a communicator whose calls check mode does not report to the other ranks.
-    pub(crate) fn untold(home: Arc<CommContext>, id: u64) -> Communicator {
+    pub(crate) fn unchecked(home: Arc<CommContext>, id: u64) -> Communicator {
         let first = home.core.watch().first;
         Communicator {
             membership: None,

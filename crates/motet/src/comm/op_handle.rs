@@ -264,7 +264,7 @@ impl OpHandle {
 
     /// Makes progress, and returns whether the operation is complete.
     pub(crate) fn test(&mut self) -> Result<bool> {
-        if !self.look() {
+        if !self.try_complete() {
             return self.refuse_operator().map(|()| false);
         }
         self.result().map(|_| true)
@@ -272,7 +272,7 @@ impl OpHandle {
 
     /// Makes progress, and takes the outcome if the operation is complete. Returns whether it is
     /// known.
-    pub(crate) fn look(&mut self) -> bool {
+    pub(crate) fn try_complete(&mut self) -> bool {
         if !self.end.is_known()
             && let Some(mut engine) = self.origin.core.free_engine()
         {
@@ -320,10 +320,10 @@ impl OpHandle {
             // The waker that it replaces is dropped when the engine is unlocked.
             let _former = self.origin.engine(self.origin.call)?.wake_on_completion(self.id, waker);
         }
-        if self.look() {
+        if self.try_complete() {
             return Poll::Ready(self.result());
         }
-        match self.origin.core.help() {
+        match self.origin.core.start_progress_thread() {
             Ok(()) => Poll::Pending,
             Err(refusal) => Poll::Ready(Err(self.origin.error(refusal))),
         }

@@ -35,7 +35,7 @@ pub(crate) struct PackedBlock {
     pub(crate) address: *mut u8,
     pub(crate) layout: Layout,
     pub(crate) count: u64,
-    pub(crate) way: PackDirection,
+    pub(crate) direction: PackDirection,
     /// The address of the stream of the items.
     pub(crate) stream: *mut u8,
 }
@@ -146,7 +146,7 @@ impl PackedBuffers {
             // SAFETY: elements by the promise of `cover`, and their place, which is ours or theirs.
             unsafe { padded.pack() };
         }
-        for block in self.blocks.iter().filter(|block| block.way != PackDirection::Out) {
+        for block in self.blocks.iter().filter(|block| block.direction != PackDirection::Out) {
             let PackedBlock { address, count, stream, .. } = *block;
             // SAFETY: the block and its stream by the promise of `add`.
             unsafe { block.layout.pack_raw(address, count, 0, stream, block.bytes()) };
@@ -156,7 +156,7 @@ impl PackedBuffers {
     /// Unpacks at most `most` bytes of each stream into user memory. Only while the operation is
     /// active.
     pub(crate) fn unpack(&mut self, most: usize) {
-        for block in self.blocks.iter().filter(|block| block.way != PackDirection::In) {
+        for block in self.blocks.iter().filter(|block| block.direction != PackDirection::In) {
             let PackedBlock { address, count, stream, .. } = *block;
             // SAFETY: as in `collect`.
             unsafe { block.layout.unpack_raw(address, count, 0, stream, block.bytes().min(most)) };

@@ -84,7 +84,7 @@ impl Engine {
     pub(crate) fn close(&mut self) {
         self.has_left = true;
         self.room = 0;
-        self.left.clear();
+        self.deferred_starts.clear();
         self.endpoint.cancel(|_| true);
         let all: Vec<(Id, State)> =
             self.operations.iter().map(|(id, operation)| (id, operation.state)).collect();
@@ -137,7 +137,7 @@ impl Engine {
 
     /// Cancels all pending transfers for good.
     pub(crate) fn abandon_all(&mut self) {
-        self.left.clear();
+        self.deferred_starts.clear();
         self.endpoint.cancel(|_| true);
         self.active = 0;
     }

@@ -128,7 +128,7 @@ pub(crate) struct CheckState {
     live: HashMap<OpKey, PendingCall>,
     /// Reasons of mismatches that no call of this rank has returned: at most one for each
     /// communicator.
-    pub(crate) untold: Vec<&'static str>,
+    pub(crate) unreported: Vec<&'static str>,
 }
 
 impl CheckState {
@@ -139,7 +139,7 @@ impl CheckState {
             page: Box::new([0; record::RECORD_MAX_BYTES]),
             ended: HashMap::new(),
             live: HashMap::new(),
-            untold: Vec::new(),
+            unreported: Vec::new(),
         }
     }
 

@@ -191,19 +191,19 @@ impl Engine {
     /// inactive, and have no place for them.
     fn orphans(&self, census: &Census<'_>) -> Vec<Orphan> {
         let mut orphans = Vec::new();
-        let mut look = |what, with, label: Label, fits: &dyn Fn(&Execution) -> bool| {
+        let mut add = |what, with, label: Label, fits: &dyn Fn(&Execution) -> bool| {
             let among = census.lost_for(OpKey { context: label.context, tag: label.tag }, fits);
             orphans.extend(among.map(|among| Orphan { what, with, label, among }));
         };
         self.endpoint.each_early(|from, label, element, bytes| {
             let is_notice = label.ordinal == NOTICE_STEP;
             let what = if is_notice { What::Notice } else { What::Message };
-            look(what, from, label, &|run| {
+            add(what, from, label, &|run| {
                 !is_notice && (element.is_reason() || run.receives(from, label.ordinal, bytes))
             });
         });
         self.endpoint.each_announced(|to, label| {
-            look(What::Channel, to, label, &|run| run.sends(to, label.ordinal));
+            add(What::Channel, to, label, &|run| run.sends(to, label.ordinal));
         });
         orphans
     }
@@ -255,7 +255,7 @@ impl Engine {
         let error = run.error().unwrap_or(error);
         self.endpoint.cancel(|token| token.operation == id.0);
         run.cut_off(&mut self.endpoint);
-        self.left.retain(|&left| left != id);
+        self.deferred_starts.retain(|&deferred| deferred != id);
         let number = run.number();
         self.take_notices(id, number);
         if !is_told {

@@ -59,17 +59,17 @@ impl Engine {
         Ok(InlineRun { run, staging: collected(staging) })
     }
 
-    /// Polls up to `looks` times for the messages of an inline run. Returns `Complete` if it has
-    /// succeeded.
+    /// Polls up to `max_polls` times for the messages of an inline run. Returns `Complete` if it
+    /// has succeeded.
     #[inline]
-    pub(crate) fn poll_inline(&mut self, inline: &mut InlineRun, looks: u32) -> Advance {
+    pub(crate) fn poll_inline(&mut self, inline: &mut InlineRun, max_polls: u32) -> Advance {
         let mut advance = Advance::Behind;
-        for look in 1..=looks {
+        for poll in 1..=max_polls {
             advance = inline.run.run_inorder(&mut self.endpoint);
             match advance {
                 Advance::Complete | Advance::Failed => return advance,
                 Advance::Waiting(from)
-                    if self.active == 0 || !look.is_multiple_of(POLLS_PER_PROGRESS) =>
+                    if self.active == 0 || !poll.is_multiple_of(POLLS_PER_PROGRESS) =>
                 {
                     self.endpoint.fetch_from(from);
                 }
@@ -180,14 +180,14 @@ impl Engine {
         true
     }
 
-    /// Polls up to `looks` times for the messages of an operation, and advances other operations,
-    /// whose peers may wait for this rank.
-    pub(crate) fn poll(&mut self, id: Id, looks: u32) {
-        match self.poll_linked(id, looks) {
+    /// Polls up to `max_polls` times for the messages of an operation, and advances other
+    /// operations, whose peers may wait for this rank.
+    pub(crate) fn poll(&mut self, id: Id, max_polls: u32) {
+        match self.poll_linked(id, max_polls) {
             Polled::Over => return self.progress_others(0),
             Polled::Moved | Polled::Waits => return self.progress_others(1),
-            Polled::NotCompiled if self.is_polled(id) => self.poll_run(id, looks),
-            Polled::NotCompiled | Polled::Message => self.poll_posted(id, looks),
+            Polled::NotCompiled if self.is_polled(id) => self.poll_run(id, max_polls),
+            Polled::NotCompiled | Polled::Message => self.poll_posted(id, max_polls),
         }
         self.progress_except(id);
     }
@@ -199,16 +199,16 @@ impl Engine {
     }
 
     /// Like [`Engine::poll`], and takes the outcome if it is there.
-    pub(crate) fn poll_until_done(&mut self, id: Id, persistent: bool, looks: u32) -> End {
+    pub(crate) fn poll_until_done(&mut self, id: Id, persistent: bool, max_polls: u32) -> End {
         if self.take_well(id, persistent) {
             // It ended during the start: a rank that only sends waits for nothing.
             self.progress_others(0);
             return End::Well;
         }
-        if let Some(outcome) = self.end_alone(id, persistent, looks) {
+        if let Some(outcome) = self.end_alone(id, persistent, max_polls) {
             return End::As(outcome);
         }
-        self.poll(id, looks);
+        self.poll(id, max_polls);
         if self.take_well(id, persistent) {
             return End::Well;
         }
@@ -226,8 +226,8 @@ impl Engine {
 
     /// Polls an operation that has posted its receives. Its end must be seen at once: a rank that
     /// shares a core would otherwise give the core away before the next poll.
-    fn poll_posted(&mut self, id: Id, looks: u32) {
-        for _ in 0..looks {
+    fn poll_posted(&mut self, id: Id, max_polls: u32) {
+        for _ in 0..max_polls {
             if self.is_complete(id) {
                 return;
             }
@@ -235,16 +235,16 @@ impl Engine {
         }
     }
 
-    fn poll_run(&mut self, id: Id, looks: u32) {
+    fn poll_run(&mut self, id: Id, max_polls: u32) {
         let mut done = mem::take(&mut self.done);
-        for look in 1..=looks {
+        for poll in 1..=max_polls {
             if !self.is_polled(id) {
                 break;
             }
             if self.poll_one(id, &mut done) {
                 continue;
             }
-            if self.active > 1 && look.is_multiple_of(POLLS_PER_PROGRESS) {
+            if self.active > 1 && poll.is_multiple_of(POLLS_PER_PROGRESS) {
                 break; // what it waits for may wait for another operation
             }
             self.endpoint.poll_network(&mut done);

@@ -78,7 +78,7 @@ impl Engine {
         }
         let tokens: HashSet<u64> = hit.iter().map(|(id, _)| id.0).collect();
         self.endpoint.cancel(|token| tokens.contains(&token.operation));
-        self.left.retain(|id| !tokens.contains(&id.0));
+        self.deferred_starts.retain(|id| !tokens.contains(&id.0));
         hit.into_iter().for_each(|(id, death)| self.end_by(id, death));
     }
 

@@ -51,23 +51,23 @@ impl Engine {
         if !is_short || self.has_more_to_do() {
             return false;
         }
-        let reply = TrafficHint::Unsaid;
+        let hint = TrafficHint::Unknown;
         // SAFETY: readable by the caller's promise.
-        let is_sent = unsafe { self.endpoint.send_inline(to, label, element, data, reply) };
+        let is_sent = unsafe { self.endpoint.send_inline(to, label, element, data, hint) };
         if is_sent {
             self.has_transferred();
         }
         is_sent
     }
 
-    /// Does a transfer now, if it is short and completes within `looks` polls.
+    /// Does a transfer now, if it is short and completes within `max_polls` polls.
     ///
     /// # Safety
     /// Its memory is valid now, and nobody else uses it.
     pub(crate) unsafe fn transfer_at_once(
         &mut self,
         transfer: &Transfer,
-        looks: u32,
+        max_polls: u32,
     ) -> Option<Outcome> {
         match *transfer {
             Transfer::Send(Envelope { label, .. }, data, _) => {
@@ -80,7 +80,7 @@ impl Engine {
                 let (from, label) = exact(selector)?;
                 let expected = ExactRecv { from, label, element, into };
                 // SAFETY: passed on.
-                let received = unsafe { self.receive_now(&expected, looks) }?;
+                let received = unsafe { self.receive_now(&expected, max_polls) }?;
                 let received =
                     received.map(|bytes| Received { source: from, tag: label.tag, bytes });
                 Some(received.map_err(|error| *error))
@@ -89,7 +89,7 @@ impl Engine {
         }
     }
 
-    /// Receives a message now, if it arrives within `looks` polls. Returns its length in bytes.
+    /// Receives a message now, if it arrives within `max_polls` polls. Returns its length in bytes.
     ///
     /// # Safety
     /// As [`Engine::transfer_at_once`].
@@ -97,7 +97,7 @@ impl Engine {
     pub(crate) unsafe fn receive_now(
         &mut self,
         expected: &ExactRecv,
-        looks: u32,
+        max_polls: u32,
     ) -> Option<Result<usize, Box<TransferError>>> {
         let from = expected.from;
         let is_next = from != self.endpoint.me() && self.endpoint.is_next_in_ring(from);
@@ -105,7 +105,7 @@ impl Engine {
             return None;
         }
         // SAFETY: passed on.
-        let received = unsafe { self.look_for_next(expected, looks) }?;
+        let received = unsafe { self.look_for_next(expected, max_polls) }?;
         self.has_transferred();
         Some(received)
     }
@@ -129,11 +129,16 @@ impl Engine {
         id
     }
 
-    /// The outcome of the only posted receive, if its message arrives within `looks` polls, which
-    /// take as long as a message may take. The operation is then removed, as if its outcome had
-    /// been taken.
+    /// The outcome of the only posted receive, if its message arrives within `max_polls` polls,
+    /// which take as long as a message may take. The operation is then removed, as if its outcome
+    /// had been taken.
     #[inline]
-    pub(super) fn end_alone(&mut self, id: Id, persistent: bool, looks: u32) -> Option<Outcome> {
+    pub(super) fn end_alone(
+        &mut self,
+        id: Id,
+        persistent: bool,
+        max_polls: u32,
+    ) -> Option<Outcome> {
         let operation = self.operations.get_mut(id)?;
         // The first receive of a collective has the same token.
         let is_bare = match operation.work {
@@ -142,7 +147,7 @@ impl Engine {
             _ => return None,
         };
         let token = Token { operation: id.0, step: 0 };
-        for look in 1..=looks {
+        for poll in 1..=max_polls {
             match self.endpoint.recv_alone(token)? {
                 (source, tag, InlineRecv::Done(ended)) => {
                     let outcome = ended.map(|bytes| Received { source, tag, bytes });
@@ -157,7 +162,7 @@ impl Engine {
                     return Some(outcome);
                 }
                 (from, _, InlineRecv::Empty)
-                    if self.active == 1 || !look.is_multiple_of(POLLS_PER_PROGRESS) =>
+                    if self.active == 1 || !poll.is_multiple_of(POLLS_PER_PROGRESS) =>
                 {
                     self.endpoint.fetch_from(from);
                 }
@@ -180,14 +185,14 @@ impl Engine {
     unsafe fn look_for_next(
         &mut self,
         &ExactRecv { from, label, element, into }: &ExactRecv,
-        looks: u32,
+        max_polls: u32,
     ) -> Option<Result<usize, Box<TransferError>>> {
-        for look in 1..=looks {
+        for poll in 1..=max_polls {
             // SAFETY: passed on.
             match unsafe { self.endpoint.recv_inline(from, label, element, into, Fill::Part) } {
                 InlineRecv::Done(received) => return Some(received.map_err(Box::new)),
                 InlineRecv::Empty
-                    if self.active == 0 || !look.is_multiple_of(POLLS_PER_PROGRESS) =>
+                    if self.active == 0 || !poll.is_multiple_of(POLLS_PER_PROGRESS) =>
                 {
                     self.endpoint.fetch_from(from);
                 }

@@ -93,7 +93,7 @@ impl Engine {
             Work::Stored(stored) if stored.posting == Posting::WhenReady => {}
             Work::Stored(_) => self.post_stored(id),
             Work::Run(run) if run.may_run_inorder() => self.start_active(id),
-            Work::Run(_) if self.has_helper => self.left.push(id),
+            Work::Run(_) if self.has_progress_thread => self.deferred_starts.push(id),
             Work::Run(_) => self.advance(id),
             // All others are nonpersistent.
             _ => {}
@@ -122,16 +122,16 @@ impl Engine {
         polled
     }
 
-    /// Polls up to `looks` times for the messages of an operation, if it has a linked program.
-    pub(super) fn poll_linked(&mut self, id: Id, looks: u32) -> Polled {
+    /// Polls up to `max_polls` times for the messages of an operation, if it has a linked program.
+    pub(super) fn poll_linked(&mut self, id: Id, max_polls: u32) -> Polled {
         let mut polled = Polled::Waits;
-        for look in 1..=looks {
+        for poll in 1..=max_polls {
             polled = self.advance_linked(id);
             match polled {
                 Polled::Over | Polled::NotCompiled | Polled::Message => break,
                 // The awaited message may depend on another operation of this rank.
                 Polled::Waits
-                    if self.active > 1 && look.is_multiple_of(inline_run::POLLS_PER_PROGRESS) =>
+                    if self.active > 1 && poll.is_multiple_of(inline_run::POLLS_PER_PROGRESS) =>
                 {
                     break;
                 }

@@ -93,7 +93,7 @@ pub(crate) struct CachedPlan {
     /// Whether a message may be shorter than its slice of the output.
     pub(crate) takes_less: bool,
     /// The traffic hint of its sends.
-    reply: TrafficHint,
+    hint: TrafficHint,
     /// For each step the result of [`CachedPlan::fan_out`]; empty if that is `None` for all.
     readers: Box<[Option<u32>]>,
 }
@@ -121,7 +121,7 @@ impl CachedPlan {
         let is_one_way = is_one_way(&plan);
         CachedPlan {
             takes_less: takes_less(&call.operation),
-            reply: reply(&plan, call, is_one_way),
+            hint: traffic_hint(&plan, call, is_one_way),
             readers: readers(&plan, is_one_way),
             plan,
             reason,
@@ -142,7 +142,7 @@ impl CachedPlan {
     /// The traffic hint of its sends: whether and how their receivers answer.
     #[inline]
     pub(crate) fn hint(&self) -> TrafficHint {
-        self.reply
+        self.hint
     }
 
     /// Chooses in-order execution, if that cannot block any rank: messages of up to `short` bytes
@@ -212,7 +212,7 @@ fn stays_near(plan: &Plan, element_bytes: usize) -> bool {
 /// leave the blocks unchanged, unless this rank forwards blocks of others. A one-way message of a
 /// reduction or a scan is reduced; in an exclusive scan it is a result as well. Of the messages
 /// that more than two ranks exchange in a reduction most are reduced.
-fn reply(plan: &Plan, call: &Call, is_one_way: bool) -> TrafficHint {
+fn traffic_hint(plan: &Plan, call: &Call, is_one_way: bool) -> TrafficHint {
     use Operation::{
         Allreduce, Gather, Gatherv, Reduce, ReduceScatter, ReduceScatterBlock, Scan, Scatter,
         Scatterv,
@@ -229,7 +229,7 @@ fn reply(plan: &Plan, call: &Call, is_one_way: bool) -> TrafficHint {
         Gather { .. } | Gatherv { .. } | Scatter { .. } | Scatterv { .. } if !receives => {
             TrafficHint::Untouched { among_several: plan.messages() > 1 }
         }
-        _ => TrafficHint::Never,
+        _ => TrafficHint::OneWay,
     }
 }
 
@@ -608,58 +608,58 @@ mod tests {
     /// Blocks of a gather or a scatter are unchanged, unless ranks forward those of others.
     #[test]
     fn replies_tell_what_becomes_of_messages() {
-        let reply_of = |name: &str, operation: &Operation, rank| {
+        let hint_of = |name: &str, operation: &Operation, rank| {
             let call = Call { rank: Rank(rank), operation: operation.clone(), ..call(9) };
             let plan = plan_of(name, &call);
-            reply(&plan, &call, is_one_way(&plan))
+            traffic_hint(&plan, &call, is_one_way(&plan))
         };
         let root = Rank(0);
         let untouched = |among_several| TrafficHint::Untouched { among_several };
         let gather = Operation::Gather { count: 9, root };
         let scatter = Operation::Scatter { count: 9, root };
-        assert_eq!(reply_of("linear", &scatter, 0), untouched(true));
-        assert_eq!(reply_of("linear", &gather, 1), untouched(false));
-        assert_eq!(reply_of("binomial", &gather, 1), untouched(false), "a leaf");
+        assert_eq!(hint_of("linear", &scatter, 0), untouched(true));
+        assert_eq!(hint_of("linear", &gather, 1), untouched(false));
+        assert_eq!(hint_of("binomial", &gather, 1), untouched(false), "a leaf");
         assert_eq!(
-            reply_of("binomial", &gather, 2),
-            TrafficHint::Never,
+            hint_of("binomial", &gather, 2),
+            TrafficHint::OneWay,
             "it has that of rank 3, too"
         );
-        assert_eq!(reply_of("linear", &Operation::Bcast { count: 9, root }, 0), TrafficHint::Never);
+        assert_eq!(hint_of("linear", &Operation::Bcast { count: 9, root }, 0), TrafficHint::OneWay);
         let reduce = Operation::Reduce { count: 9, root, commutative: true };
-        assert_eq!(reply_of("linear", &reduce, 1), TrafficHint::Reduced);
-        assert_eq!(reply_of("binomial", &reduce, 2), TrafficHint::Reduced, "with that of rank 3");
+        assert_eq!(hint_of("linear", &reduce, 1), TrafficHint::Reduced);
+        assert_eq!(hint_of("binomial", &reduce, 2), TrafficHint::Reduced, "with that of rank 3");
         assert_eq!(
-            reply_of("linear_reduce_scatter_gather", &reduce, 1),
+            hint_of("linear_reduce_scatter_gather", &reduce, 1),
             TrafficHint::Operands,
             "it gets one, too"
         );
         let both = Call { ranks: 2, ..call(9) };
         let allreduce = Operation::Allreduce { count: 9, commutative: true };
-        assert_eq!(reply_of("recursive_doubling", &allreduce, 1), TrafficHint::Operands);
+        assert_eq!(hint_of("recursive_doubling", &allreduce, 1), TrafficHint::Operands);
         let both = Call { rank: Rank(1), operation: allreduce, ..both };
         let plan = plan_of("recursive_doubling", &both);
         assert_eq!(
-            reply(&plan, &both, is_one_way(&plan)),
+            traffic_hint(&plan, &both, is_one_way(&plan)),
             TrafficHint::Expected,
             "there are only two"
         );
         let halves = |count| Operation::Allreduce { count, commutative: true };
         let count = 2 * CACHED_BYTES_MAX / call(9).element_bytes;
-        let replies = [count, count + 4].map(|count| {
+        let hints = [count, count + 4].map(|count| {
             let names = ["reduce_scatter_allgather", "linear_reduce_scatter_allgather"];
-            names.map(|name| reply_of(name, &halves(count), 1))
+            names.map(|name| hint_of(name, &halves(count), 1))
         });
         let far = [TrafficHint::Expected; 2];
         assert_eq!(
-            replies,
+            hints,
             [[TrafficHint::Operands, TrafficHint::Expected], far],
             "half, or three quarters"
         );
         let scan = Operation::Scan { count: 9, commutative: true };
-        assert_eq!(reply_of("chain", &scan, 1), TrafficHint::Reduced);
+        assert_eq!(hint_of("chain", &scan, 1), TrafficHint::Reduced);
         let exscan = Operation::Exscan { count: 9, commutative: true };
-        assert_eq!(reply_of("chain", &exscan, 1), TrafficHint::Never, "it is a result, too");
-        assert_eq!(reply_of("linear", &Operation::Alltoall { count: 9 }, 0), TrafficHint::Expected);
+        assert_eq!(hint_of("chain", &exscan, 1), TrafficHint::OneWay, "it is a result, too");
+        assert_eq!(hint_of("linear", &Operation::Alltoall { count: 9 }, 0), TrafficHint::Expected);
     }
 }

@@ -90,13 +90,13 @@ impl Engine {
     }
 
     /// The reason of a mismatch that no call has returned. Returns each once.
-    pub(crate) fn untold_mismatch(&mut self) -> Option<&'static str> {
-        self.books.as_mut()?.untold.pop()
+    pub(crate) fn unreported_mismatch(&mut self) -> Option<&'static str> {
+        self.books.as_mut()?.unreported.pop()
     }
 
     /// Records that a call has returned this reason.
     pub(crate) fn tell(&mut self, reason: &'static str) {
-        self.books().untold.retain(|&untold| untold != reason);
+        self.books().unreported.retain(|&unreported| unreported != reason);
     }
 
     /// Remembers an operation until it has ended.
@@ -181,7 +181,7 @@ impl Engine {
         let hit: Vec<(Id, State)> = hit.map(|(id, operation)| (id, operation.state)).collect();
         // A pending operation returns the reason to its caller.
         if hit.iter().all(|&(_, state)| state == State::Inactive) {
-            self.books().untold.push(broken.reason);
+            self.books().unreported.push(broken.reason);
         }
         let tokens: HashSet<u64> = hit.iter().map(|(id, _)| id.0).collect();
         self.endpoint.cancel(|token| tokens.contains(&token.operation));

@@ -315,15 +315,15 @@ impl Engine {
     }
 
     /// Runs an identical short collective inside the cache, as long as its messages are there or
-    /// arrive within `looks` polls.
+    /// arrive within `max_polls` polls.
     #[inline]
     pub(crate) fn replay(
         &mut self,
         known: &ReplayKey<'_>,
         number: impl FnOnce() -> OpKey,
-        looks: u32,
+        max_polls: u32,
     ) -> Option<Replay> {
-        self.replay_with(known, number, looks, |_| true)
+        self.replay_with(known, number, max_polls, |_| true)
     }
 
     /// Like [`Engine::replay`] with one poll, for a caller that does not wait, and only if this
@@ -343,7 +343,7 @@ impl Engine {
         &mut self,
         known: &ReplayKey<'_>,
         number: impl FnOnce() -> OpKey,
-        looks: u32,
+        max_polls: u32,
         suits: impl FnOnce(&ReplayProgram) -> bool,
     ) -> Option<Replay> {
         if !self.may_repeat() {
@@ -354,7 +354,7 @@ impl Engine {
         let (Some(program), Some(run)) = (program, &mut *kept) else {
             return kept.take().map(Replay::Long);
         };
-        let (mut place, mut advance, mut left) = (0, Advance::Behind, looks);
+        let (mut place, mut advance, mut left) = (0, Advance::Behind, max_polls);
         while left > 0 {
             left -= 1;
             advance = run.run_program(program, &mut place, &mut self.endpoint);

@@ -33,7 +33,7 @@ impl RankContext {
     /// request of a collective that another never started, say): then [`STILLNESS`] ends the wait.
     fn finish_and_leave(&self) {
         self.compare_last_calls();
-        while let Some(reason) = self.untold_mismatch() {
+        while let Some(reason) = self.unreported_mismatch() {
             log_line(format_args!("motet: rank {}: {}", self.me(), ErrorKind::Mismatch(reason)));
         }
         {
@@ -72,8 +72,8 @@ impl RankContext {
     }
 
     /// The reason of a mismatch that no call has returned. Returns it once.
-    pub(crate) fn untold_mismatch(&self) -> Option<&'static str> {
-        self.engine().untold_mismatch()
+    pub(crate) fn unreported_mismatch(&self) -> Option<&'static str> {
+        self.engine().unreported_mismatch()
     }
 
     /// Tells the launcher of another library that this rank has left in good order. Otherwise the

@@ -71,19 +71,19 @@ enum FlushPoll {
 
 /// The polls of the flush thread since it rested.
 #[derive(Debug)]
-struct Looks {
+struct FlushPolls {
     last: Option<u64>,
     idle: u32,
     /// The time to the next poll.
     pause: Duration,
 }
 
-impl Looks {
-    fn new() -> Looks {
-        Looks { last: None, idle: 0, pause: POLL_PERIOD_MIN }
+impl FlushPolls {
+    fn new() -> FlushPolls {
+        FlushPolls { last: None, idle: 0, pause: POLL_PERIOD_MIN }
     }
 
-    fn look(&mut self, newest: Option<u64>) -> FlushPoll {
+    fn poll(&mut self, newest: Option<u64>) -> FlushPoll {
         let last = std::mem::replace(&mut self.last, newest);
         self.idle = if newest.is_none() { self.idle + 1 } else { 0 };
         let found = match newest {
@@ -109,9 +109,9 @@ impl Shared {
     fn flush_forgotten(&self, held_back: &FlushSignal) {
         held_back.serve();
         while held_back.rest() {
-            let mut looks = Looks::new();
-            while held_back.pause(looks.pause) {
-                match looks.look(held_back.newest()) {
+            let mut polls = FlushPolls::new();
+            while held_back.pause(polls.pause) {
+                match polls.poll(held_back.newest()) {
                     FlushPoll::Nothing => {}
                     FlushPoll::Forgotten => self.engine().endpoint().progress_network(),
                     FlushPoll::Peace => break,
@@ -127,41 +127,41 @@ mod tests {
 
     #[test]
     fn what_stays_for_two_looks_is_forgotten() {
-        let mut looks = Looks::new();
+        let mut polls = FlushPolls::new();
         for number in 1..100 {
-            assert_eq!(looks.look(Some(number)), FlushPoll::Nothing);
+            assert_eq!(polls.poll(Some(number)), FlushPoll::Nothing);
         }
-        assert_eq!(looks.look(Some(99)), FlushPoll::Forgotten);
-        assert_eq!(looks.look(Some(99)), FlushPoll::Forgotten);
-        assert_eq!(looks.look(None), FlushPoll::Nothing);
+        assert_eq!(polls.poll(Some(99)), FlushPoll::Forgotten);
+        assert_eq!(polls.poll(Some(99)), FlushPoll::Forgotten);
+        assert_eq!(polls.poll(None), FlushPoll::Nothing);
     }
 
     #[test]
     fn peace_is_when_nothing_waits_for_a_while() {
-        let mut looks = Looks::new();
+        let mut polls = FlushPolls::new();
         for _ in 0..3 {
             for _ in 1..IDLE_POLLS_MAX {
-                assert_eq!(looks.look(None), FlushPoll::Nothing);
+                assert_eq!(polls.poll(None), FlushPoll::Nothing);
             }
-            assert_eq!(looks.look(Some(1)), FlushPoll::Nothing);
+            assert_eq!(polls.poll(Some(1)), FlushPoll::Nothing);
         }
         for _ in 1..IDLE_POLLS_MAX {
-            assert_eq!(looks.look(None), FlushPoll::Nothing);
+            assert_eq!(polls.poll(None), FlushPoll::Nothing);
         }
-        assert_eq!(looks.look(None), FlushPoll::Peace);
+        assert_eq!(polls.poll(None), FlushPoll::Peace);
     }
 
     #[test]
     fn pauses_grow_while_the_rank_comes() {
-        let mut looks = Looks::new();
+        let mut polls = FlushPolls::new();
         let mut pauses = Vec::new();
         for number in 1..10 {
-            pauses.push(looks.pause);
-            looks.look(Some(number));
+            pauses.push(polls.pause);
+            polls.poll(Some(number));
         }
         assert!(pauses.is_sorted());
         assert_eq!((pauses[0], pauses[8]), (POLL_PERIOD_MIN, POLL_PERIOD_MAX));
-        assert_eq!(looks.look(Some(9)), FlushPoll::Forgotten);
-        assert_eq!(looks.pause, POLL_PERIOD_MIN);
+        assert_eq!(polls.poll(Some(9)), FlushPoll::Forgotten);
+        assert_eq!(polls.pause, POLL_PERIOD_MIN);
     }
 }

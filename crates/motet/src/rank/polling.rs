@@ -9,7 +9,7 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
-use motet_fabric::contention;
+use motet_fabric::foreign_load;
 
 use super::wait::Behaviour;
 use super::{RankContext, Shared};
@@ -61,7 +61,7 @@ impl RankContext {
 
 impl Shared {
     fn help_others(&self) {
-        let now = contention::now();
+        let now = foreign_load::now();
         let Behaviour { granularity, polls } = &self.behaviour;
         if let Some(work) = polls.work_before(now) {
             granularity.count(work);
@@ -74,7 +74,7 @@ impl Shared {
         } else {
             self.yield_core();
         }
-        polls.last.store(contention::now(), Ordering::Relaxed);
+        polls.last.store(foreign_load::now(), Ordering::Relaxed);
     }
 }
 

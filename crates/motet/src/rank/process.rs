@@ -28,6 +28,6 @@ impl RankContext {
         mem::forget(self.shared.clone());
         mem::forget(self.flush_thread.take());
         mem::forget(self.launched.take());
-        mem::forget(self.helper.take());
+        mem::forget(self.progress_thread.take());
     }
 }

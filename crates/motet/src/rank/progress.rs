@@ -17,7 +17,7 @@
 //!
 //! With a core for it, the progress thread also starts collectives that may take long: copying data
 //! that has already arrived, or that goes through shared memory, would take time of the rank
-//! ([`Engine::leave_to_helper`]).
+//! ([`Engine::leave_starts_to_progress_thread`]).
 
 use std::io;
 use std::panic::{self, AssertUnwindSafe};
@@ -42,14 +42,14 @@ const PAUSES_PER_POLL: u32 = 50;
 pub(crate) struct ProgressConfig {
     pub(crate) waiting: Waiting,
     /// Whether a progress thread advances operations while the rank computes.
-    pub(crate) has_helper: bool,
+    pub(crate) has_progress_thread: bool,
 }
 
 impl ProgressConfig {
     /// Whether there is a progress thread and a core for it, in a world of so many ranks on so many
     /// cores.
-    pub(super) fn helper_has_core(&self, ranks: usize, cores: usize) -> bool {
-        self.has_helper && 2 * ranks <= cores
+    pub(super) fn progress_thread_has_core(&self, ranks: usize, cores: usize) -> bool {
+        self.has_progress_thread && 2 * ranks <= cores
     }
 }
 
@@ -77,9 +77,9 @@ impl ProgressThread {
         ranks: usize,
         cores: usize,
     ) -> ProgressThread {
-        let has_core = progress_config.helper_has_core(ranks, cores);
+        let has_core = progress_config.progress_thread_has_core(ranks, cores);
         ProgressThread {
-            is_constant: progress_config.has_helper,
+            is_constant: progress_config.has_progress_thread,
             poll_before_park: if has_core { SPIN_BEFORE_PARK } else { Duration::ZERO },
             idle: Mutex::new(()),
             called: Condvar::new(),
@@ -154,13 +154,13 @@ impl RankContext {
     ///
     /// # Errors
     /// The system has refused a thread.
-    pub(crate) fn help(&self) -> Result<(), ErrorKind> {
-        let helper = self.helper.get_or_init(|| {
+    pub(crate) fn start_progress_thread(&self) -> Result<(), ErrorKind> {
+        let thread = self.progress_thread.get_or_init(|| {
             let shared = self.shared.clone();
             let name = format!("motet helper {}", self.me());
-            thread::Builder::new().name(name).spawn(move || shared.help())
+            thread::Builder::new().name(name).spawn(move || shared.run_progress_thread())
         });
-        if let Err(refusal) = helper {
+        if let Err(refusal) = thread {
             let what = "start the thread that makes progress";
             let source = io::Error::from_raw_os_error(refusal.raw_os_error().unwrap_or_default());
             return Err(motet_fabric::Error::System { what, source }.into());
@@ -182,7 +182,7 @@ impl Shared {
 
     /// Runs the progress thread. If an operator or a waker panics, the rank dies, and all waiting
     /// threads are woken to find out.
-    fn help(&self) {
+    fn run_progress_thread(&self) {
         if panic::catch_unwind(AssertUnwindSafe(|| self.serve())).is_err() {
             self.die();
         }
@@ -192,7 +192,7 @@ impl Shared {
     fn wait_for_work(&self) {
         let progress = &self.progress;
         loop {
-            let engine = self.engine.lock().expect("the helper is in no operator");
+            let engine = self.engine.lock().expect("the progress thread is in no operator");
             let is_idle =
                 !progress.is_ending.load(Ordering::Acquire) && !progress.has_work(&engine);
             progress.is_parked.store(is_idle, Ordering::Relaxed);

@@ -302,7 +302,7 @@ impl Settings {
     /// operations cost what they did.
     #[must_use]
     pub fn progress_thread(mut self) -> Settings {
-        self.progress_config.has_helper = true;
+        self.progress_config.has_progress_thread = true;
         self
     }
 

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use motet_fabric::Failure;
-use motet_fabric::contention::now;
+use motet_fabric::foreign_load::now;
 use motet_fabric::slab::Id;
 
 use super::granularity::{FINE_NS, Granularity};
@@ -71,7 +71,7 @@ type Ready<'a, T> = dyn FnMut(&mut Engine) -> Option<T> + 'a;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WaitPolicy {
     /// Polls of the one message that a short operation waits for, before any poll of the engine.
-    pub(super) looks: u32,
+    pub(super) max_polls: u32,
     /// Polls of the engine between two readings of the clock.
     burst: u32,
     spin: Duration,
@@ -109,7 +109,7 @@ impl WaitPolicy {
     /// thread that has work.
     pub(super) fn with(waiting: Waiting, ranks: usize, cores: usize) -> WaitPolicy {
         let spinning = WaitPolicy {
-            looks: 200,
+            max_polls: 200,
             burst: 32,
             spin: SPIN_MAX,
             spin_before_yield: SPIN_BEFORE_YIELD,
@@ -122,7 +122,7 @@ impl WaitPolicy {
             spans_groups: false,
         };
         let sharing = WaitPolicy {
-            looks: 2,
+            max_polls: 2,
             burst: 1,
             spin: Duration::ZERO,
             yields: 32,
@@ -164,13 +164,13 @@ impl WaitPolicy {
         if self.spin.is_zero() && self.yields == 0 {
             return self; // it is to park at once
         }
-        let (looks, burst, awake) = (self.looks.min(32), self.burst.min(4), Duration::ZERO);
+        let (max_polls, burst, awake) = (self.max_polls.min(32), self.burst.min(4), Duration::ZERO);
         let (spin_before_yield, spin) = if self.spin.is_zero() {
             (Duration::ZERO, REMOTE_OVERSUBSCRIBED_SPIN)
         } else {
             (self.spin_before_yield, self.spin)
         };
-        WaitPolicy { looks, burst, spin_before_yield, turns: 0, spin, awake, ..self }
+        WaitPolicy { max_polls, burst, spin_before_yield, turns: 0, spin, awake, ..self }
     }
 }
 
@@ -325,7 +325,7 @@ impl Shared {
             }
             self.yield_core();
             let mut engine = self.engine();
-            let ended = ended(&mut engine, self.policy.looks);
+            let ended = ended(&mut engine, self.policy.max_polls);
             if ended.is_some() {
                 self.note_end_of_wait();
                 return ended;
@@ -380,7 +380,7 @@ impl Shared {
                 self.yield_core();
             }
             ended = self.poll_for(burst, ready);
-            if let Some(moved) = flow.look(&mut self.engine()) {
+            if let Some(moved) = flow.poll(&mut self.engine()) {
                 begun = moved;
             }
         }
@@ -453,7 +453,7 @@ impl ProgressMeter {
 
     /// Returns the present time if something has moved since the last poll. What moves may belong
     /// to other operations, so now and then the awaited peers are checked for life.
-    fn look(&mut self, engine: &mut Engine) -> Option<Instant> {
+    fn poll(&mut self, engine: &mut Engine) -> Option<Instant> {
         let before = std::mem::replace(&mut self.moves, engine.moves());
         if before == self.moves {
             return None;

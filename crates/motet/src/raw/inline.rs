@@ -51,7 +51,7 @@ impl Incoming<'_> {
         let expected = self.expected(comm, from, tag)?;
         let core = comm.core();
         // SAFETY: passed on.
-        let received = unsafe { core.free_engine()?.receive_now(&expected, core.looks()) }?;
+        let received = unsafe { core.free_engine()?.receive_now(&expected, core.max_polls()) }?;
         Some(match received {
             Ok(bytes) => {
                 let (source, tag) = (Source::Rank(from), TagFilter::Tag(tag));

@@ -176,8 +176,8 @@ impl Incoming<'_> {
     pub unsafe fn run<'on>(&self, on: impl Into<CommRef<'on>>) -> Result<Status> {
         let comm = on.into().messages();
         // SAFETY: passed on.
-        if let Some(told) = unsafe { self.try_recv_inline(comm) } {
-            return told;
+        if let Some(received) = unsafe { self.try_recv_inline(comm) } {
+            return received;
         }
         // SAFETY: passed on.
         unsafe { self.run_thoroughly(comm) }
@@ -350,11 +350,11 @@ pub(super) type Located = (RawSlice, TypeCode, Option<Box<PackedBuffers>>);
 unsafe fn locate(
     which: &'static str,
     data: TypedBuffer<'_>,
-    way: PackDirection,
+    direction: PackDirection,
 ) -> Result<Located, ErrorKind> {
     let mut stage = Stage::new(Unit::of([data.datatype]));
     // SAFETY: passed on.
-    let RawSlice { start, len } = unsafe { stage.data(which, data, 1, way) }?;
+    let RawSlice { start, len } = unsafe { stage.data(which, data, 1, direction) }?;
     let Unit { bytes, code, .. } = stage.unit();
     Ok((RawSlice { start, len: len * bytes }, code, stage.finish()))
 }
@@ -370,14 +370,14 @@ pub(super) unsafe fn place(
     call: &'static str,
     which: &'static str,
     data: TypedBuffer<'_>,
-    way: PackDirection,
+    direction: PackDirection,
 ) -> Result<Located> {
     let tells_type = tells_type(comm);
     if !tells_type && let Some(span) = Stage::new(Unit::BYTE).as_it_is(data, 1) {
         return Ok((span, TypeCode::BYTES, None));
     }
     // SAFETY: passed on.
-    let located = unsafe { locate(which, data, way) };
+    let located = unsafe { locate(which, data, direction) };
     let (span, code, staging) = located.map_err(|kind| comm.error(call, kind))?;
     Ok((span, if tells_type { code } else { TypeCode::BYTES }, staging))
 }

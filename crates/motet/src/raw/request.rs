@@ -349,7 +349,7 @@ impl Request {
     /// As [`Request::wait`].
     pub fn test(&mut self) -> Result<Option<Status>> {
         if let Some(inner) = self.active()
-            && !inner.handle.look()
+            && !inner.handle.try_complete()
         {
             return inner.handle.not_yet();
         }
@@ -363,7 +363,7 @@ impl Request {
     /// As [`Request::wait`].
     pub fn get_status(&mut self) -> Result<Option<Status>> {
         let Some(inner) = self.active() else { return Ok(Some(Status::EMPTY)) };
-        if inner.handle.look() { inner.tell().map(Some) } else { inner.handle.not_yet() }
+        if inner.handle.try_complete() { inner.tell().map(Some) } else { inner.handle.not_yet() }
     }
 
     /// Frees the request. A message in flight goes on, and the library holds its buffers until it
@@ -449,13 +449,13 @@ impl Request {
             }
             return Ok(Status::EMPTY);
         };
-        let told = inner.tell();
+        let status = inner.tell();
         if inner.persistent {
             inner.active = false;
-            return told;
+            return status;
         }
         let freed = self.release();
-        told.and_then(|status| freed.map(|()| status))
+        status.and_then(|status| freed.map(|()| status))
     }
 
     fn release(&mut self) -> Result<()> {

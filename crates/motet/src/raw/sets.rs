@@ -316,9 +316,9 @@ struct Faults {
 impl Faults {
     /// Converts the result of one operation to a status.
     #[inline]
-    fn status(&mut self, told: Result<Status>) -> Status {
+    fn status(&mut self, result: Result<Status>) -> Status {
         self.operations += 1;
-        told.unwrap_or_else(|error| self.status_of_error(&error))
+        result.unwrap_or_else(|error| self.status_of_error(&error))
     }
 
     #[cold]

@@ -371,11 +371,11 @@ mod tests {
     /// # Safety
     /// As [`assert_valid`].
     unsafe fn refused<T: super::Element>(start: *const u8, len: usize) -> Option<String> {
-        let look = || {
+        let check = || {
             // SAFETY: passed on.
             unsafe { assert_valid::<T>(start, len) }
         };
-        let panic = std::panic::catch_unwind(look).err()?;
+        let panic = std::panic::catch_unwind(check).err()?;
         Some(*panic.downcast::<String>().expect("it is a text"))
     }
 

@@ -4,7 +4,7 @@
 //! [`shape::hypercube`](super::shape::hypercube) for who folds onto whom. Guest and host are
 //! consecutive ranks, so `guest ∘ host` keeps the operands in rank order.
 
-use super::operand_slots;
+use super::operand_placement;
 use super::shape::hypercube::{Fold, FoldRole};
 use crate::build::Builder;
 use crate::call::{Call, Rank};
@@ -27,7 +27,7 @@ pub(super) fn fold(builder: &mut Builder<'_>, fold: Fold) -> Option<Corner> {
             Some(Corner { number: corner, data: contribution, guest: None })
         }
         FoldRole::Host { corner, guest } => {
-            let incoming = operand_slots::place(builder, contribution, output);
+            let incoming = operand_placement::place(builder, contribution, output);
             builder.recv(guest, incoming);
             builder.reduce(incoming, contribution, output);
             Some(Corner { number: corner, data: output, guest: Some(guest) })

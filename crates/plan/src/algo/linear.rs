@@ -10,7 +10,7 @@
 //! already arrived at once, and the receiver of our message would wait during this copy.
 
 use super::shape::ring::Ring;
-use super::{Refusal, operand_slots};
+use super::{Refusal, operand_placement};
 use crate::build::Builder;
 use crate::call::{Call, Rank};
 use crate::cost::Cost;
@@ -107,7 +107,7 @@ pub(super) fn operands_of(builder: &mut Builder<'_>, own: Slice, result: Slice) 
     };
     let mut place = |rank: usize| match rank {
         _ if rank == me => own,
-        _ if rank == last => operand_slots::place(builder, own, result),
+        _ if rank == last => operand_placement::place(builder, own, result),
         _ => builder.scratch(own.len),
     };
     (0..=last.max(me)).map(&mut place).collect()

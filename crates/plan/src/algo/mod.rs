@@ -17,7 +17,7 @@ mod fold;
 mod gathered_blocks;
 mod hierarchical;
 mod linear;
-mod operand_slots;
+mod operand_placement;
 mod scattered_blocks;
 mod shape;
 mod subtree;

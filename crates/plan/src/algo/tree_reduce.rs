@@ -1,7 +1,7 @@
 //! The partial result of a rank in a reduction tree: its own operand, reduced with the operands
 //! received so far.
 
-use crate::algo::operand_slots::Places;
+use crate::algo::operand_placement::Places;
 use crate::algo::shape::doublings;
 use crate::build::Builder;
 use crate::call::{Call, Rank};

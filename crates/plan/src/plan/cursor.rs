@@ -54,7 +54,7 @@ impl InOrder {
     }
 
     #[inline]
-    fn claim(&mut self, plan: &Plan, step: StepId) -> bool {
+    fn take_last(&mut self, plan: &Plan, step: StepId) -> bool {
         let is_next = plan.order().get(self.complete as usize) == Some(&step);
         let is_taken = is_next && self.handed_out == self.complete;
         self.handed_out += u32::from(is_taken);
@@ -295,12 +295,13 @@ impl Cursor {
         matches!(&self.0, Size::InOrder(state) if state.handed_out > state.complete)
     }
 
-    /// Hands this step out, if it is the one that has become ready last: out of turn, for whoever
-    /// can do it better now. Says whether it did.
+    /// Hands this step out before its turn, if it is the step that became ready last. Returns
+    /// whether it did. An executor uses this to reduce a message in place as soon as it has
+    /// arrived.
     #[inline]
     pub fn take_last(&mut self, plan: &Plan, step: StepId) -> bool {
         match &mut self.0 {
-            Size::InOrder(state) => state.claim(plan, step),
+            Size::InOrder(state) => state.take_last(plan, step),
             Size::Few(state) => state.take_last(step),
             Size::Many(state) => state.take_last(step),
         }

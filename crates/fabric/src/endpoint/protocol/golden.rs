@@ -72,14 +72,14 @@ enum Kind {
 const KINDS: [(&str, Kind); 11] = [
     ("expected", Kind::Hinted(TrafficHint::Expected)),
     ("operands", Kind::Hinted(TrafficHint::Operands)),
-    ("never", Kind::Hinted(TrafficHint::Never)),
+    ("one way", Kind::Hinted(TrafficHint::OneWay)),
     ("untouched", Kind::Hinted(TrafficHint::Untouched { among_several: false })),
     ("untouched, several", Kind::Hinted(TrafficHint::Untouched { among_several: true })),
     ("reduced", Kind::Hinted(TrafficHint::Reduced)),
-    ("unsaid", Kind::Hinted(TrafficHint::Unsaid)),
-    ("unsaid, an answer", Kind::Answer),
+    ("unknown", Kind::Hinted(TrafficHint::Unknown)),
+    ("unknown, an answer", Kind::Answer),
     ("synchronous", Kind::Synchronous),
-    ("never, to 2 ranks", Kind::Multicast(TrafficHint::Never)),
+    ("one way, to 2 ranks", Kind::Multicast(TrafficHint::OneWay)),
     ("expected, to 2 ranks", Kind::Multicast(TrafficHint::Expected)),
 ];
 
@@ -207,7 +207,7 @@ fn travel(case: Case, bytes: usize) -> MessagePath {
     }
     let is_sent = match kind {
         Kind::Hinted(_) | Kind::Answer => {
-            let hint = if let Kind::Hinted(hint) = kind { hint } else { TrafficHint::Unsaid };
+            let hint = if let Kind::Hinted(hint) = kind { hint } else { TrafficHint::Unknown };
             // SAFETY: the data outlives both endpoints' use of it.
             let _ = unsafe { sender.send_with(hint, Peer(1), message, TOKEN) };
             true

@@ -36,8 +36,8 @@ impl PeerLink {
     }
 
     /// Counts a poll of the rank.
-    pub(in crate::net) fn look(&mut self) {
-        self.burst.look();
+    pub(in crate::net) fn count_poll(&mut self) {
+        self.burst.count_poll();
     }
 
     /// Takes note of a cell that may have been put into the ring. Returns its position in a burst,

@@ -82,7 +82,7 @@ impl Network {
     pub(super) fn end_bursts(&mut self) {
         for peer in &self.active {
             if let Some(link) = &mut self.links[peer.index()] {
-                link.look();
+                link.count_poll();
             }
         }
         self.pending_sends.seen = Instant::now();

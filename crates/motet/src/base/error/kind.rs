@@ -22,7 +22,10 @@ pub struct ExceptionId(pub u64);
 pub enum ErrorKind {
     /// A message was longer than the receive buffer, and nothing was written. In a collective it
     /// may be a part of the data: its ranks disagree on the length of the data.
-    #[error("truncated: {sent} bytes arrived where there is room for {room}")]
+    #[error(
+        "message truncated ({sent} bytes sent, room for {room}); \
+         pass a larger buffer, or in a collective the same length on all ranks"
+    )]
     Truncated {
         /// Bytes that were sent.
         sent: usize,
@@ -32,8 +35,8 @@ pub enum ErrorKind {
     /// A message of a collective was shorter than expected, and nothing was written: its ranks
     /// disagree on the length of the data. The message may be a part of the data.
     #[error(
-        "{sent} bytes arrived where {expected} were expected; \
-         pass counts and types that fit together on all ranks"
+        "message too short ({sent} bytes sent, {expected} expected); \
+         pass matching counts and types on all ranks"
     )]
     TooShort {
         /// Bytes that were sent.
@@ -44,9 +47,9 @@ pub enum ErrorKind {
     /// Another rank sends or awaits messages that this rank's call does not have: the ranks
     /// disagree on the length of the data, or on which collective this is.
     #[error(
-        "rank {rank} of the world has other messages in this operation than this rank; \
-         pass counts, types and roots that fit together on all ranks, \
-         and try MOTET_CHECK=1, which compares the calls"
+        "rank {rank} of the world sends or expects other messages in this operation than this \
+         rank; pass matching counts, types and roots on all ranks, \
+         and set MOTET_CHECK=1 to compare the calls"
     )]
     Astray {
         /// Its rank in the world.
@@ -54,8 +57,8 @@ pub enum ErrorKind {
     },
     /// The sender's elements are of another type than the receiver's. The buffer is unchanged.
     #[error(
-        "type mismatch: rank {rank} of the world sent {sent}, which cannot be received as \
-         {expected}; send and receive the same type"
+        "type mismatch (rank {rank} of the world sent {sent}, this rank receives {expected}); \
+         send and receive the same type"
     )]
     TypeMismatch {
         /// The sender's rank in the world.
@@ -67,19 +70,22 @@ pub enum ErrorKind {
     },
     /// A rank has died. Once a rank has been told, no collective over a communicator with the dead
     /// rank succeeds; those over communicators of living ranks do.
-    #[error("{0}; nothing that waits for it can complete")]
+    #[error("{0}; no operation that waits for it can complete")]
     PeerFailed(Failure),
     /// An awaited rank has left the world in good order.
     #[error(
-        "rank {rank} of the world has finalized; its message will never arrive; a rank must make \
-         all calls that others wait for before it finalizes"
+        "rank {rank} of the world has finalized, so its message will never arrive; \
+         let each rank make all calls that others wait for before it finalizes"
     )]
     PeerLeft {
         /// Its rank in the world.
         rank: usize,
     },
     /// Another rank met an error in the same operation, so its part is missing.
-    #[error("rank {rank} of the world met an error in this operation, so its part is missing")]
+    #[error(
+        "rank {rank} of the world failed in this operation, so its data is missing; \
+         see the error of that rank"
+    )]
     Spoiled {
         /// Its rank in the world.
         rank: usize,
@@ -90,13 +96,16 @@ pub enum ErrorKind {
     #[error("{0}")]
     Mismatch(&'static str),
     /// The operator of a reduction has failed on another rank, so no rank has a result.
-    #[error("the operator has failed on another rank, so there is no result: rank {rank} said so")]
+    #[error(
+        "the operator of the reduction failed on another rank, so there is no result \
+         (reported by rank {rank} of the world)"
+    )]
     OperatorFailed {
         /// The rank of the world that has reported it, which need not be where it has failed.
         rank: usize,
     },
     /// An exception of another language has left a callback of the program, and was stopped there.
-    #[error("an exception has left {from}")]
+    #[error("{from} threw an exception")]
     Exception {
         /// What kind of callback it is.
         from: &'static str,
@@ -152,7 +161,7 @@ pub enum ErrorKind {
         size: usize,
     },
     /// A root that is not in the group among which the collective runs.
-    #[error("root {root} is not in the group of {size} ranks that takes part")]
+    #[error("root {root} is not in the group of {size} ranks that makes this call")]
     RootOutside {
         /// The root that was passed, a rank of the communicator.
         root: usize,
@@ -160,13 +169,13 @@ pub enum ErrorKind {
         size: usize,
     },
     /// A root argument for intercommunicators, passed to an intracommunicator.
-    #[error("the root is {role}, which is for intercommunicators only")]
+    #[error("root {role} is for intercommunicators only; pass a rank")]
     RootRole {
         /// What was passed.
         role: &'static str,
     },
     /// A tag that is larger than a tag may be.
-    #[error("the {what} is {tag}, but must be at most {most}")]
+    #[error("{what} out of range ({tag} given, at most {most} allowed)")]
     Tag {
         /// What it was passed as.
         what: &'static str,
@@ -207,10 +216,10 @@ pub enum ErrorKind {
         problem: String,
     },
     /// An operation of a set that is not complete, because another one failed.
-    #[error("not complete yet: another operation of the set went wrong before")]
+    #[error("not complete: another operation of the set failed first; wait for this one again")]
     Pending,
     /// Some operations of a set failed.
-    #[error("{failed} of {operations} operations went wrong; each one has its own error")]
+    #[error("{failed} of {operations} operations failed; see the error of each one")]
     InStatus {
         /// Operations that went wrong.
         failed: usize,
@@ -226,7 +235,7 @@ pub enum ErrorKind {
         problem: String,
     },
     /// An unknown or freed key of attributes.
-    #[error("the key of attributes {problem}")]
+    #[error("the attribute key {problem}")]
     Keyval {
         /// What is wrong with it.
         problem: &'static str,
@@ -256,7 +265,7 @@ pub enum ErrorKind {
         instead: &'static str,
     },
     /// Not enough memory.
-    #[error("no memory for {what}: {bytes} bytes are needed")]
+    #[error("no memory for {what} ({bytes} bytes needed)")]
     NoMemory {
         /// What it was for.
         what: &'static str,
@@ -274,11 +283,11 @@ pub enum ErrorKind {
     /// of. (MPI 5.0 §6.9.5)
     #[error(
         "called by an operator of a reduction, which must not call the library; \
-         let it combine its operands and do all else after the reduction"
+         make this call after the reduction"
     )]
     WithinOperator,
-    /// A fault of the library itself.
-    #[error("a fault of the library: {0}; please report it")]
+    /// An internal error: a fault of the library itself.
+    #[error("internal error: {0}; please report it")]
     Internal(String),
     /// An error that the program has made itself: in one of its callbacks, or to call an error
     /// handler.
@@ -321,7 +330,8 @@ impl ErrorKind {
     /// A message of `needed` bytes does not fit into the rest of the buffer.
     fn no_room(needed: usize) -> ErrorKind {
         ErrorKind::of_send_buffer(format!(
-            "has no room for {needed} bytes and {BSEND_OVERHEAD} more, or is not attached"
+            "has no room for {needed} bytes and {BSEND_OVERHEAD} bytes of overhead, or is not \
+             attached; attach a larger one"
         ))
     }
 

@@ -100,15 +100,15 @@ impl Communicator {
         // The leader has the identifier and the remote ranks, or nothing if it failed.
         let known = bridged.as_deref().unwrap_or_default().len();
         let known = self.tell_from(CREATE, local_leader, vec![known as u64])?[0] as usize;
-        let told = bridged.map_err(|kind| self.error(CREATE, kind))?;
+        let words = bridged.map_err(|kind| self.error(CREATE, kind))?;
         if known == 0 {
             let problem =
                 format!("has a leader, rank {local_leader}, that could not reach the other group");
             return Err(self.error(CREATE, ErrorKind::Communicator { problem }));
         }
-        let told = if leads { told } else { vec![0; known] };
-        let told = self.tell_from(CREATE, local_leader, told)?;
-        let (id, remote) = told.split_first().expect("an id comes first");
+        let words = if leads { words } else { vec![0; known] };
+        let words = self.tell_from(CREATE, local_leader, words)?;
+        let (id, remote) = words.split_first().expect("an id comes first");
         let remote = Group::new(remote.iter().map(|&rank| Peer(rank as u32)).collect());
         if let Some(rank) = remote.intersection(self.group()).world_ranks().next() {
             return Err(self.error(CREATE, GroupError::Overlap { rank }.into()));
@@ -147,7 +147,7 @@ impl Communicator {
         // Errors go to the handler of the communicator on which this was called.
         let home = CommContext::new(self.core().clone(), group, place, ErrorHandler::Return);
         let bridge = context(peer.id(), ContextKind::Bridge);
-        let meeting = Communicator::untold(home, peer.id());
+        let meeting = Communicator::unchecked(home, peer.id());
         let meeting = meeting.with_collectives(Sequence::new(bridge, 2 * u64::from(tag.0)));
         exchanged(&meeting, self).map_err(crate::Error::into_kind)
     }
@@ -183,7 +183,7 @@ impl Intercommunicator {
         let all = self.union.tell_all(CALL, mine)?;
         let (left, right) = all.split_at(self.left_size());
         for side in [left, right] {
-            if let Some(other) = side.iter().position(|told| told[0] != side[0][0]) {
+            if let Some(other) = side.iter().position(|words| words[0] != side[0][0]) {
                 let problem = format!("ranks 0 and {other} of one group do not agree");
                 let which = "order of the groups";
                 return Err(self.union.error(CALL, ErrorKind::Differs { which, problem }));
@@ -248,7 +248,7 @@ impl Intercommunicator {
         let all = self.union.tell_all(CALL, [place, group.fingerprint(), core.fresh_id()])?;
         let (left, right) = all.split_at(self.left_size());
         for side in [left, right] {
-            if let Some(rank) = side.iter().position(|told| told[1] != side[0][1]) {
+            if let Some(rank) = side.iter().position(|words| words[1] != side[0][1]) {
                 return Err(self.group_error(CALL, GroupError::Differs { rank }));
             }
         }

@@ -95,8 +95,8 @@ impl Communicator {
             let communicator = self.of_members(group, self.rank(), id);
             return Ok(Arranged { communicator, edges, mapping: kept(MappingReason::NotAsked) });
         }
-        let told = self.mapped(call, &edges, reorder, Wishes::of(info))?;
-        let (facts, processes) = told.split_at(FACTS);
+        let words = self.mapped(call, &edges, reorder, Wishes::of(info))?;
+        let (facts, processes) = words.split_at(FACTS);
         let processes: Vec<usize> = processes.iter().map(|&process| process as usize).collect();
         let edges = self.passed_on(call, edges, &processes)?;
         let rank = processes.iter().position(|&process| process == self.rank());
@@ -118,12 +118,12 @@ impl Communicator {
         let mine: Vec<u64> =
             [u64::from(reorder == Reorder::Allowed)].into_iter().chain(weighed).collect();
         let all = self.sparse_exchange_as(call, [(0, &mine[..])])?;
-        let told = if self.rank() == 0 {
+        let words = if self.rank() == 0 {
             mapped_here(&all, &self.nodes(), wishes.objective)
         } else {
             vec![0; FACTS + self.size()]
         };
-        self.tell_from(call, 0, told)
+        self.tell_from(call, 0, words)
     }
 
     /// Receives the edges of the rank that this process now has, from the process that had the
@@ -141,9 +141,9 @@ impl Communicator {
 
 /// Maps the edges of all ranks (at rank 0).
 fn mapped_here(all: &[(usize, Vec<u64>)], nodes: &[usize], objective: Objective) -> Vec<u64> {
-    let movable: Vec<bool> = all.iter().map(|(_, told)| told[0] == 1).collect();
-    let edges = all.iter().flat_map(|&(from, ref told)| {
-        let pairs = told[1..].as_chunks().0.iter();
+    let movable: Vec<bool> = all.iter().map(|(_, words)| words[0] == 1).collect();
+    let edges = all.iter().flat_map(|&(from, ref words)| {
+        let pairs = words[1..].as_chunks().0.iter();
         pairs.map(move |&[to, weight]| Edge { from, to: to as usize, weight })
     });
     let edges: Vec<Edge> = edges.collect();

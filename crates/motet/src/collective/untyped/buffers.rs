@@ -63,22 +63,22 @@ enum Layout<'a> {
 
 impl<'a> Layout<'a> {
     /// Visits the address, count and datatype of each block.
-    fn each(&self, mut look: impl FnMut(i128, u64, &Datatype)) {
+    fn each(&self, mut visit: impl FnMut(i128, u64, &Datatype)) {
         match *self {
             Layout::Contiguous(TypedBuffer { address, count, datatype }, blocks) => {
                 let count = count.saturating_mul(blocks) as u64;
-                look(address.addr() as i128, count, datatype);
+                visit(address.addr() as i128, count, datatype);
             }
             Layout::Blocks(VectorBuffer { address, counts, displacements, datatype }) => {
                 for (&count, &displacement) in counts.iter().zip(displacements) {
                     let offset = displacement as i128 * i128::from(datatype.extent());
-                    look(address.addr() as i128 + offset, count as u64, datatype);
+                    visit(address.addr() as i128 + offset, count as u64, datatype);
                 }
             }
             Layout::Mixed(WBuffer { address, counts, displacements, datatypes }) => {
                 let places = counts.iter().zip(displacements).zip(datatypes);
                 for ((&count, &displacement), datatype) in places {
-                    look(address.addr() as i128 + displacement as i128, count as u64, datatype);
+                    visit(address.addr() as i128 + displacement as i128, count as u64, datatype);
                 }
             }
         }

@@ -93,7 +93,7 @@ impl Stage {
         which: &'static str,
         data: TypedBuffer<'_>,
         copies: usize,
-        way: PackDirection,
+        direction: PackDirection,
     ) -> Result<RawSlice, ErrorKind> {
         if let Some(span) = self.as_it_is(data, copies) {
             return Ok(span);
@@ -103,7 +103,7 @@ impl Stage {
         match self.in_a_row(&items) {
             Some(span) => Ok(span),
             // SAFETY: passed on.
-            None => Ok(unsafe { self.as_stream(vec![items], way) }.span),
+            None => Ok(unsafe { self.as_stream(vec![items], direction) }.span),
         }
     }
 
@@ -126,7 +126,7 @@ impl Stage {
         &mut self,
         which: &'static str,
         blocks: VectorBuffer<'_>,
-        way: PackDirection,
+        direction: PackDirection,
     ) -> Result<SideBuffers, ErrorKind> {
         let VectorBuffer { address, counts, displacements, datatype } = blocks;
         one_each("displacements", displacements.len(), counts.len())?;
@@ -137,7 +137,7 @@ impl Stage {
         };
         let items = counts.iter().zip(displacements).map(place).collect::<Result<_, _>>()?;
         // SAFETY: passed on.
-        Ok(unsafe { self.place(items, way) })
+        Ok(unsafe { self.place(items, direction) })
     }
 
     /// # Safety
@@ -146,7 +146,7 @@ impl Stage {
         &mut self,
         which: &'static str,
         blocks: WBuffer<'_>,
-        way: PackDirection,
+        direction: PackDirection,
     ) -> Result<SideBuffers, ErrorKind> {
         let WBuffer { address, counts, displacements, datatypes } = blocks;
         one_each("displacements", displacements.len(), counts.len())?;
@@ -157,18 +157,19 @@ impl Stage {
             items.push(self::items(which, address, count, datatype)?);
         }
         // SAFETY: passed on.
-        Ok(unsafe { self.place(items, way) })
+        Ok(unsafe { self.place(items, direction) })
     }
 
     /// # Safety
     /// The operation holds the memory of the items.
-    unsafe fn place(&mut self, items: Vec<Items<'_>>, way: PackDirection) -> SideBuffers {
+    unsafe fn place(&mut self, items: Vec<Items<'_>>, direction: PackDirection) -> SideBuffers {
         // Blocks that are received one over the other get streams: the last of them stays.
-        let lie_well = |side: &SideBuffers| way == PackDirection::In || lie_apart(&side.blocks);
+        let lie_well =
+            |side: &SideBuffers| direction == PackDirection::In || lie_apart(&side.blocks);
         match self.where_it_lies(&items).filter(lie_well) {
             Some(side) => side,
             // SAFETY: passed on.
-            None => unsafe { self.as_stream(items, way) },
+            None => unsafe { self.as_stream(items, direction) },
         }
     }
 
@@ -215,7 +216,7 @@ impl Stage {
     ///
     /// # Safety
     /// The operation holds the memory of the items.
-    unsafe fn as_stream(&mut self, items: Vec<Items<'_>>, way: PackDirection) -> SideBuffers {
+    unsafe fn as_stream(&mut self, items: Vec<Items<'_>>, direction: PackDirection) -> SideBuffers {
         let bytes = |items: &Items<'_>| (items.layout.size() * items.count) as usize;
         let staging = self.staging.get_or_insert_with(|| Box::new(PackedBuffers::new()));
         let all: usize = items.iter().map(bytes).sum();
@@ -227,7 +228,7 @@ impl Stage {
             let Items { address, layout, count: items } = items;
             let stream = stream.wrapping_add(start * self.unit.bytes);
             let layout = layout.clone();
-            let staged = PackedBlock { address, layout, count: items, way, stream };
+            let staged = PackedBlock { address, layout, count: items, direction, stream };
             // SAFETY: the memory by the caller's promise; the stream is the staging's own.
             unsafe { staging.add(staged) };
             start += count;

@@ -222,7 +222,7 @@ fn root_in(place: RankOf, root: Root) -> Result<usize, ErrorKind> {
 
 /// Returns how to pack an output that the call overwrites: in place, the old contents are packed
 /// first.
-fn way_out(in_place: bool) -> PackDirection {
+fn output_direction(in_place: bool) -> PackDirection {
     if in_place { PackDirection::Both } else { PackDirection::Out }
 }
 

@@ -73,9 +73,9 @@ pub struct StreamOf {
 
 impl StreamOf {
     /// These items as a block that an operation packs or unpacks.
-    pub(crate) fn staged(self, way: PackDirection) -> PackedBlock {
+    pub(crate) fn staged(self, direction: PackDirection) -> PackedBlock {
         let StreamOf { address, layout, count, stream } = self;
-        PackedBlock { address, layout, count, way, stream }
+        PackedBlock { address, layout, count, direction, stream }
     }
 }
 

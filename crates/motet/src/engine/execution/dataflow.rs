@@ -190,16 +190,16 @@ impl Execution {
     fn send(&mut self, step: StepId, operation: u64, endpoint: &mut Endpoint) -> StepAttempt {
         let (to, label, data) = self.message(step);
         let token = Token { operation, step: step.0 };
-        let (reply, message) = (self.hint(), (label, self.element, data));
+        let (hint, message) = (self.hint(), (label, self.element, data));
         if let Some(readers) = self.planned.fan_out(step) {
-            let source = (operation, reply);
+            let source = (operation, hint);
             // SAFETY: as in `receive`; the plan has no step write what others are still to send.
             if unsafe { endpoint.send_multicast(to, message, source, readers) } {
                 return StepAttempt::Done;
             }
         }
         // SAFETY: as in `receive`.
-        match unsafe { endpoint.send_with(reply, to, message, token) } {
+        match unsafe { endpoint.send_with(hint, to, message, token) } {
             Posted::Done => StepAttempt::Done,
             Posted::Pending => StepAttempt::Posted,
         }
@@ -211,9 +211,9 @@ impl Execution {
     fn hint(&self) -> TrafficHint {
         let alignment = || self.kernel.as_ref().and_then(|kernel| kernel.alignment());
         match self.planned.hint() {
-            TrafficHint::Reduced if alignment().is_none() => TrafficHint::Never,
+            TrafficHint::Reduced if alignment().is_none() => TrafficHint::OneWay,
             TrafficHint::Operands if alignment().is_none() => TrafficHint::Expected,
-            reply => reply,
+            hint => hint,
         }
     }
 

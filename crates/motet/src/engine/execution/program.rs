@@ -130,7 +130,7 @@ impl<S: OperandSpan> PlanProgram<S> {
     /// A program without instructions, with room for so many.
     pub(super) fn with_capacity(steps: usize) -> PlanProgram<S> {
         let instructions = Vec::with_capacity(steps);
-        PlanProgram { instructions, hint: TrafficHint::Never, is_one_way: false }
+        PlanProgram { instructions, hint: TrafficHint::OneWay, is_one_way: false }
     }
 
     /// Compiles a bound execution, for these routes.

@@ -17,7 +17,7 @@
 //! MPICH*, 2005.
 
 use crate::algo::fold::{fold, folding_cost, unfold};
-use crate::algo::operand_slots::Places;
+use crate::algo::operand_placement::Places;
 use crate::algo::shape::hypercube::{Fold, is_lower, partner};
 use crate::algo::{Algorithm, Refusal};
 use crate::build::Builder;

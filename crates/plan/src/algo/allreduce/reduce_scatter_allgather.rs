@@ -21,7 +21,7 @@
 use std::ops::Range;
 
 use crate::algo::fold::{fold, folding_cost, unfold};
-use crate::algo::operand_slots;
+use crate::algo::operand_placement;
 use crate::algo::shape::hypercube::{Fold, is_lower, partner};
 use crate::algo::shape::partition::part;
 use crate::algo::{Algorithm, Refusal};
@@ -82,7 +82,7 @@ impl Algorithm for ReduceScatterAllgather {
             let peer = shape.rank(partner(corner.number, round));
             // Each round has its own place to receive into, so all receives can wait at once.
             let (mine, into) = (value.range(kept.clone()), output.range(kept.clone()));
-            let theirs = operand_slots::place(builder, mine, into);
+            let theirs = operand_placement::place(builder, mine, into);
             builder.send(peer, value.range(given.clone()));
             builder.recv(peer, theirs);
             let (left, right) = if lower { (mine, theirs) } else { (theirs, mine) };

@@ -18,7 +18,7 @@
 //! workstations*, 2009.
 
 use crate::algo::gathered_blocks::{circulate, longest_part_bytes, parts};
-use crate::algo::operand_slots::Places;
+use crate::algo::operand_placement::Places;
 use crate::algo::shape::ring::Ring;
 use crate::algo::{Algorithm, Refusal, accepts_commutative};
 use crate::build::Builder;

@@ -15,7 +15,7 @@
 //! receive and reduce once, which is the least that all ranks can do together: right where ranks
 //! share cores, and where one scan follows the other, as then every rank works on another one.
 
-use crate::algo::{Algorithm, Refusal, operand_slots};
+use crate::algo::{Algorithm, Refusal, operand_placement};
 use crate::build::Builder;
 use crate::call::{Call, Collective, Rank};
 use crate::cost::{AggregateWork, Cost, OneWayFlow, SendRecvCount};
@@ -54,7 +54,7 @@ impl Algorithm for Chain {
         let Rank(me) = call.rank;
         let mut sum = own;
         if me > 0 {
-            let earlier = operand_slots::place(builder, own, output);
+            let earlier = operand_placement::place(builder, own, output);
             builder.recv(Rank(me - 1), earlier);
             builder.reduce(earlier, own, output);
             sum = output;

@@ -16,7 +16,7 @@
 //!
 //! Paper: Hillis and Steele, *Data parallel algorithms*, 1986.
 
-use crate::algo::operand_slots::Places;
+use crate::algo::operand_placement::Places;
 use crate::algo::shape::{doublings, later};
 use crate::algo::{Algorithm, Refusal};
 use crate::build::Builder;

@@ -111,9 +111,9 @@ unsafe fn rooted(
     let (crossing, stage) = match *collective {
         Collective::Bcast { data, .. } => {
             let mut stage = Stage::new(Unit::of([data.datatype]));
-            let way = if is_root { PackDirection::In } else { PackDirection::Out };
+            let direction = if is_root { PackDirection::In } else { PackDirection::Out };
             // SAFETY: see above.
-            let data = unsafe { stage.data("buffer", data, 1, way) }?;
+            let data = unsafe { stage.data("buffer", data, 1, direction) }?;
             (InterCall::bcast(inter, role, data), stage)
         }
         Collective::Gather { receive, .. } if is_root => {
@@ -169,7 +169,7 @@ unsafe fn far_end(
     inter: &Intercommunicator,
     role: RootRole,
 ) -> Translated {
-    let (which, data, way) = match *collective {
+    let (which, data, direction) = match *collective {
         Collective::Gather { send, .. } | Collective::Gatherv { send, .. } => {
             ("send buffer", send, PackDirection::In)
         }
@@ -181,7 +181,7 @@ unsafe fn far_end(
     let data = not_here(which, data)?;
     let mut stage = Stage::new(Unit::of([data.datatype]));
     // SAFETY: passed on.
-    let span = unsafe { stage.data(which, data, 1, way) }?;
+    let span = unsafe { stage.data(which, data, 1, direction) }?;
     let sides = InterBuffers { input: span, output: span, element_bytes: stage.unit().bytes };
     let crossing = match *collective {
         Collective::Gather { .. } => InterCall::gather(inter, role, sides),

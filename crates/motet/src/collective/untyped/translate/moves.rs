@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
-use super::{NOTHING, Translated, Translation, not_here, root_in, way_out};
+use super::{NOTHING, Translated, Translation, not_here, output_direction, root_in};
 use crate::base::error::ErrorKind;
 use crate::collective::untyped::collective::{Collective, Root};
 use crate::collective::untyped::data::{TypedBuffer, VectorBuffer, WBuffer};
@@ -53,9 +53,9 @@ pub(super) unsafe fn translate(collective: &Collective<'_>, place: RankOf) -> Tr
 unsafe fn bcast(place: RankOf, data: TypedBuffer<'_>, root: Root) -> Translated {
     let root = root_in(place, root)?;
     let mut stage = Stage::new(Unit::of([data.datatype]));
-    let way = if root == place.rank { PackDirection::In } else { PackDirection::Out };
+    let direction = if root == place.rank { PackDirection::In } else { PackDirection::Out };
     // SAFETY: passed on.
-    let output = unsafe { stage.data("buffer", data, 1, way) }?;
+    let output = unsafe { stage.data("buffer", data, 1, direction) }?;
     Translation::moving(CollectiveArgs::bcast(&place, output, root), stage)
 }
 
@@ -76,10 +76,10 @@ unsafe fn gather(
         Some(data) => Some(unsafe { stage.data("send buffer", data, 1, PackDirection::In) }?),
         None => None,
     };
-    let way = way_out(send.is_none());
+    let direction = output_direction(send.is_none());
     let output = match receive {
         // SAFETY: passed on.
-        Some(data) => unsafe { stage.data("receive buffer", data, place.size, way) }?,
+        Some(data) => unsafe { stage.data("receive buffer", data, place.size, direction) }?,
         None => NOTHING,
     };
     Translation::moving(CollectiveArgs::gather(&place, input, output, root), stage)
@@ -109,7 +109,8 @@ unsafe fn gatherv(
         );
     };
     // SAFETY: passed on.
-    let output = unsafe { stage.blocks("receive buffer", receive, way_out(send.is_none())) }?;
+    let output =
+        unsafe { stage.blocks("receive buffer", receive, output_direction(send.is_none())) }?;
     let shape = CollectiveArgs::gatherv(&place, input, output.span, &output.blocks, root);
     Translation::moving(shape, stage)
 }
@@ -191,9 +192,9 @@ unsafe fn allgather(
         Some(data) => Some(unsafe { stage.data("send buffer", data, 1, PackDirection::In) }?),
         None => None,
     };
-    let (ranks, way) = (place.size, way_out(send.is_none()));
+    let (ranks, direction) = (place.size, output_direction(send.is_none()));
     // SAFETY: passed on.
-    let output = unsafe { stage.data("receive buffer", receive, ranks, way) }?;
+    let output = unsafe { stage.data("receive buffer", receive, ranks, direction) }?;
     Translation::moving(CollectiveArgs::allgather(&place, input, output), stage)
 }
 
@@ -210,7 +211,8 @@ unsafe fn allgatherv(
         None => None,
     };
     // SAFETY: passed on.
-    let output = unsafe { stage.blocks("receive buffer", receive, way_out(send.is_none())) }?;
+    let output =
+        unsafe { stage.blocks("receive buffer", receive, output_direction(send.is_none())) }?;
     Translation::moving(
         CollectiveArgs::allgatherv(&place, input, output.span, &output.blocks),
         stage,
@@ -230,9 +232,9 @@ unsafe fn alltoall(
         Some(data) => Some(unsafe { stage.data("send buffer", data, ranks, PackDirection::In) }?),
         None => None,
     };
-    let way = way_out(send.is_none());
+    let direction = output_direction(send.is_none());
     // SAFETY: passed on.
-    let output = unsafe { stage.data("receive buffer", receive, ranks, way) }?;
+    let output = unsafe { stage.data("receive buffer", receive, ranks, direction) }?;
     Translation::moving(CollectiveArgs::alltoall(&place, input, output), stage)
 }
 
@@ -249,7 +251,8 @@ unsafe fn alltoallv(
         None => None,
     };
     // SAFETY: passed on.
-    let output = unsafe { stage.blocks("receive buffer", receive, way_out(send.is_none())) }?;
+    let output =
+        unsafe { stage.blocks("receive buffer", receive, output_direction(send.is_none())) }?;
     exchange(place, stage, input, output)
 }
 
@@ -262,7 +265,8 @@ unsafe fn alltoallw(place: RankOf, send: Option<WBuffer<'_>>, receive: WBuffer<'
         None => None,
     };
     // SAFETY: passed on.
-    let output = unsafe { stage.mixed("receive buffer", receive, way_out(send.is_none())) }?;
+    let output =
+        unsafe { stage.mixed("receive buffer", receive, output_direction(send.is_none())) }?;
     exchange(place, stage, input, output)
 }
 

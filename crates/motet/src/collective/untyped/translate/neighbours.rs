@@ -43,7 +43,7 @@ impl Edges<'_> {
 
     /// Returns how to pack the output: if a neighbour is absent, the old contents are packed first,
     /// so that its block stays unchanged.
-    fn way_out(&self) -> PackDirection {
+    fn output_direction(&self) -> PackDirection {
         match self {
             Edges::Topology(near) if near.sources().contains(&None) => PackDirection::Both,
             _ => PackDirection::Out,
@@ -172,7 +172,8 @@ unsafe fn allgather(edges: &Edges<'_>, send: TypedBuffer<'_>, receive: TypedBuff
     let input = unsafe { stage.data("send buffer", send, 1, PackDirection::In) }?;
     let sources = edges.sources();
     // SAFETY: passed on.
-    let output = unsafe { stage.data("receive buffer", receive, sources, edges.way_out()) }?;
+    let output =
+        unsafe { stage.data("receive buffer", receive, sources, edges.output_direction()) }?;
     Ok((stage, to_all(input, edges), in_line(output, sources)))
 }
 
@@ -182,7 +183,7 @@ unsafe fn allgatherv(edges: &Edges<'_>, send: TypedBuffer<'_>, receive: VectorBu
     // SAFETY: passed on.
     let input = unsafe { stage.data("send buffer", send, 1, PackDirection::In) }?;
     // SAFETY: passed on.
-    let output = unsafe { stage.blocks("receive buffer", receive, edges.way_out()) }?;
+    let output = unsafe { stage.blocks("receive buffer", receive, edges.output_direction()) }?;
     Ok((stage, to_all(input, edges), output))
 }
 
@@ -192,7 +193,8 @@ unsafe fn alltoall(edges: &Edges<'_>, send: TypedBuffer<'_>, receive: TypedBuffe
     // SAFETY: passed on.
     let input = unsafe { stage.data("send buffer", send, destinations, PackDirection::In) }?;
     // SAFETY: passed on.
-    let output = unsafe { stage.data("receive buffer", receive, sources, edges.way_out()) }?;
+    let output =
+        unsafe { stage.data("receive buffer", receive, sources, edges.output_direction()) }?;
     Ok((stage, in_line(input, destinations), in_line(output, sources)))
 }
 
@@ -203,7 +205,7 @@ unsafe fn alltoallv(edges: &Edges<'_>, send: VectorBuffer<'_>, receive: VectorBu
     // SAFETY: passed on.
     let input = unsafe { stage.blocks("send buffer", send, PackDirection::In) }?;
     // SAFETY: passed on.
-    let output = unsafe { stage.blocks("receive buffer", receive, edges.way_out()) }?;
+    let output = unsafe { stage.blocks("receive buffer", receive, edges.output_direction()) }?;
     Ok((stage, input, output))
 }
 
@@ -214,7 +216,7 @@ unsafe fn alltoallw(edges: &Edges<'_>, send: WBuffer<'_>, receive: WBuffer<'_>) 
     // SAFETY: passed on.
     let input = unsafe { stage.mixed("send buffer", send, PackDirection::In) }?;
     // SAFETY: passed on.
-    let output = unsafe { stage.mixed("receive buffer", receive, edges.way_out()) }?;
+    let output = unsafe { stage.mixed("receive buffer", receive, edges.output_direction()) }?;
     Ok((stage, input, output))
 }
 

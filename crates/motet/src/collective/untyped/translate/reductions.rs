@@ -4,7 +4,7 @@
 
 use motet_plan::{Block, Neighbour};
 
-use super::{NOTHING, Translated, Translation, not_here, root_in, way_out};
+use super::{NOTHING, Translated, Translation, not_here, output_direction, root_in};
 use crate::base::error::ErrorKind;
 use crate::base::group::Group;
 use crate::collective::intercommunicator::Intercommunicator;
@@ -53,7 +53,7 @@ pub(super) unsafe fn translate(collective: &Collective<'_>, place: RankOf) -> Tr
             let input = unsafe { reducing.input(reduction.count, 1) }?;
             let output = if at_root {
                 // SAFETY: see above.
-                unsafe { reducing.output(reduction.count, 1, way_out(in_place)) }?
+                unsafe { reducing.output(reduction.count, 1, output_direction(in_place)) }?
             } else {
                 NOTHING
             };
@@ -64,7 +64,8 @@ pub(super) unsafe fn translate(collective: &Collective<'_>, place: RankOf) -> Tr
             let input = unsafe { reducing.input(reduction.count, ranks) }?;
             let copies = if in_place { ranks } else { 1 };
             // SAFETY: see above.
-            let output = unsafe { reducing.output(reduction.count, copies, way_out(in_place)) }?;
+            let output =
+                unsafe { reducing.output(reduction.count, copies, output_direction(in_place)) }?;
             CollectiveArgs::reduce_scatter_block(&place, input, output, commutative)
         }
         Collective::ReduceScatter { counts, .. } => {
@@ -76,13 +77,13 @@ pub(super) unsafe fn translate(collective: &Collective<'_>, place: RankOf) -> Tr
             // SAFETY: see above.
             let input = unsafe { reducing.input(reduction.count, 1) }?;
             let is_exscan = matches!(collective, Collective::Exscan { .. });
-            let way = way_out(in_place || is_exscan);
+            let direction = output_direction(in_place || is_exscan);
             let output = match input {
                 Some(input) if is_exscan && place.rank == 0 => {
                     RawSlice { start: reduction.output, len: input.len }
                 }
                 // SAFETY: see above.
-                _ => unsafe { reducing.output(reduction.count, 1, way) }?,
+                _ => unsafe { reducing.output(reduction.count, 1, direction) }?,
             };
             match collective {
                 Collective::Scan { .. } => {
@@ -115,7 +116,7 @@ pub(super) unsafe fn among_groups(
         _ => to.len(),
     };
     // Without sources the output stays unchanged, so its old contents are packed, too.
-    let way = if from.is_empty() { PackDirection::Both } else { PackDirection::Out };
+    let direction = if from.is_empty() { PackDirection::Both } else { PackDirection::Out };
     let (reducing, input, output) = match *collective {
         Collective::NeighborReducev { send, receive, op, .. } => {
             let send = not_here("send buffer", send)?;
@@ -129,7 +130,7 @@ pub(super) unsafe fn among_groups(
             // SAFETY: see above.
             let input = unsafe { reducing.stage.blocks("send buffer", send, PackDirection::In) }?;
             // SAFETY: see above.
-            let output = unsafe { reducing.output(receive.count, 1, way) }?;
+            let output = unsafe { reducing.output(receive.count, 1, direction) }?;
             (reducing, input, output)
         }
         _ => {
@@ -139,7 +140,7 @@ pub(super) unsafe fn among_groups(
             // SAFETY: see above.
             let span = unsafe { reducing.input(reduction.count, copies) }?.unwrap_or(NOTHING);
             // SAFETY: see above.
-            let output = unsafe { reducing.output(reduction.count, 1, way) }?;
+            let output = unsafe { reducing.output(reduction.count, 1, direction) }?;
             let count = output.len;
             let start = |index| if copies < to.len() { 0 } else { index * count };
             let block = |index| Block { start: start(index), count };
@@ -280,12 +281,12 @@ impl<'a> Reducing<'a> {
         &mut self,
         count: usize,
         copies: usize,
-        way: PackDirection,
+        direction: PackDirection,
     ) -> Result<RawSlice, ErrorKind> {
         let Reduction { output: address, datatype, .. } = self.reduction;
         let data = TypedBuffer { address, count, datatype };
         // SAFETY: passed on.
-        unsafe { self.stage.data("receive buffer", data, copies, way) }
+        unsafe { self.stage.data("receive buffer", data, copies, direction) }
     }
 
     /// Converts input and output of a call in which this rank gets block `own`; counts are in
@@ -301,7 +302,7 @@ impl<'a> Reducing<'a> {
         let input = unsafe { self.input(whole, 1) }?;
         let room = if in_place { whole } else { own };
         // SAFETY: passed on.
-        let output = unsafe { self.output(room, 1, way_out(in_place)) }?;
+        let output = unsafe { self.output(room, 1, output_direction(in_place)) }?;
         let units = self.reduction.datatype.size() as usize / self.stage.unit().bytes;
         Ok((input, output, counts.iter().map(|count| count * units).collect()))
     }

@@ -18,7 +18,7 @@ pub(super) struct Costs {
     /// To send a message, and to receive one.
     pub(super) message: Nanos,
     /// The time until a spinning rank sees its condition.
-    pub(super) look: Nanos,
+    pub(super) poll: Nanos,
     /// How many times as long work takes as on a quiet machine.
     pub(super) work: f64,
     /// The slice of a thread that has not asked for one, as `sched_getattr` returns it.
@@ -33,7 +33,7 @@ pub(super) const COSTS: Costs = Costs {
     futex: 3 * US,
     idle_wake: 7 * US,
     message: 250,
-    look: 50,
+    poll: 50,
     work: 1.15,
     slice: 1_400 * US,
 };

@@ -218,7 +218,7 @@ impl World {
             if alarm < at {
                 let index = self.alarms.iter().position(|one| one.0 == alarm).expect("it is there");
                 let (_, task) = self.alarms.swap_remove(index);
-                self.scheduler.tasks[task].action = Action::Look(alarm + PULSE);
+                self.scheduler.tasks[task].action = Action::Spin(alarm + PULSE);
                 self.scheduler.wake(task, None);
             } else if let Some(task) = task {
                 self.advance(task);
@@ -349,7 +349,7 @@ impl World {
         let task = &mut self.scheduler.tasks[to];
         if rank.waits_for == Some(from) {
             task.found = true;
-            self.scheduler.end_look(to, self.costs.look);
+            self.scheduler.end_spin(to, self.costs.poll);
         }
         let task = &self.scheduler.tasks[to];
         if rank.stage == Stage::Asleep && task.state == State::Asleep {
@@ -365,7 +365,7 @@ impl World {
 
     fn look_for(&mut self, id: usize, time: Nanos) {
         self.ranks[id].stage = Stage::Looking;
-        self.scheduler.act(id, Action::Look(self.now() + time));
+        self.scheduler.act(id, Action::Spin(self.now() + time));
     }
 
     /// Checks, and continues to wait if there is no message.

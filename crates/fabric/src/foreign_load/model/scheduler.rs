@@ -79,7 +79,7 @@ pub(super) enum Action {
     /// It computes for this time.
     Compute(Nanos),
     /// It spins until this time.
-    Look(Nanos),
+    Spin(Nanos),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -273,7 +273,7 @@ impl Scheduler {
         let (core, group) = (self.tasks[task].core, self.tasks[task].group);
         self.account(core);
         let until = until.min(self.now.saturating_add(self.left_to_group(core, group)));
-        self.act(task, Action::Look(until));
+        self.act(task, Action::Spin(until));
         self.tasks[task].for_all = true;
     }
 
@@ -303,9 +303,9 @@ impl Scheduler {
     }
 
     /// The condition of a thread holds, or another thread needs its core.
-    pub(super) fn end_look(&mut self, task: usize, after: Nanos) {
+    pub(super) fn end_spin(&mut self, task: usize, after: Nanos) {
         let (now, task) = (self.now, &mut self.tasks[task]);
-        if task.state == State::Running && matches!(task.action, Action::Look(_)) {
+        if task.state == State::Running && matches!(task.action, Action::Spin(_)) {
             task.end = task.end.min(now + after);
         }
     }
@@ -315,17 +315,17 @@ impl Scheduler {
         if let Some(current) = self.cores[core].current
             && self.tasks[current].for_all
         {
-            self.end_look(current, self.costs.yield_alone);
+            self.end_spin(current, self.costs.yield_alone);
         }
     }
 
     fn set_end(&mut self, task: usize, overhead: Nanos) {
-        let (begun, look) = (self.now + overhead, self.costs.look);
+        let (begun, poll) = (self.now + overhead, self.costs.poll);
         let task = &mut self.tasks[task];
         task.end = match task.action {
             Action::Compute(left) => begun.saturating_add(left),
-            Action::Look(_) if task.found => begun + look,
-            Action::Look(until) => until.max(begun),
+            Action::Spin(_) if task.found => begun + poll,
+            Action::Spin(until) => until.max(begun),
         };
     }
 
@@ -375,8 +375,8 @@ impl Scheduler {
             task.state = State::Ready;
             match task.action {
                 Action::Compute(_) => task.action = Action::Compute(task.end.saturating_sub(now)),
-                Action::Look(_) if task.for_all => task.action = Action::Look(0),
-                Action::Look(_) => {}
+                Action::Spin(_) if task.for_all => task.action = Action::Spin(0),
+                Action::Spin(_) => {}
             }
             task.for_all = false;
         }
