@@ -509,6 +509,6 @@ mod tests {
         let calls = [0, MANY].map(calls_for_the_last);
         let least = MANY as usize / PACKETS_PER_PEER_MAX;
         assert!(calls[0] > MANY as usize / 2, "few receives: taken one at a time, {calls:?}");
-        assert!(calls[1] <= 2 * least, "{calls:?} calls");
+        assert!(calls[1] <= 4 * least, "{calls:?} calls");
     }
 }
