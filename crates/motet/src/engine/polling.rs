@@ -37,6 +37,7 @@ impl Engine {
     }
 
     /// Like [`Engine::progress`], with this limit for polls of operations that do not move.
+    #[inline(never)] // short calls rarely need it, and would save registers for it
     pub(super) fn progress_within(&mut self, limit: MissLimit) -> bool {
         let moved = self.move_on(limit);
         self.moves += u64::from(moved);
