@@ -61,11 +61,9 @@ pub(crate) use p2p_inline::ExactRecv;
 pub(crate) use persistent::StartOutcome;
 pub use plan_cache::CacheCounters;
 pub(crate) use plan_cache::{CacheHit, CachedPlan, PlanCache, Rule, Selection};
+use polling::{MissLimit, NO_MISS_LIMIT};
 pub(crate) use replay::{BlockList, CallSignature, FrontEnd, HasLists, Lists, Replay, ReplayKey};
 pub(crate) use wakers::Postponed;
-
-/// One progress call in so many also detects operations that can never complete.
-const THOROUGH_EVERY: u32 = 256;
 
 /// The result of an operation.
 pub(crate) type Outcome = Result<Received, TransferError>;
@@ -147,6 +145,11 @@ pub(crate) struct Engine {
     operations: Slab<Operation>,
     /// Active operations that the engine polls: steps of theirs wait for channels or eager rings.
     polled: Vec<Id>,
+    /// The index in `polled` at which the next call continues.
+    next_polled: usize,
+    /// Number of polls of operations in `polled`.
+    #[cfg(test)]
+    polls: u64,
     /// Whether a progress thread runs, which then starts the long collectives.
     has_progress_thread: bool,
     /// Operations whose start is deferred to the progress thread.
@@ -193,6 +196,9 @@ impl Engine {
             endpoint,
             operations: Slab::default(),
             polled: Vec::with_capacity(2 * inline_run::POLLED_OPS_MAX),
+            next_polled: 0,
+            #[cfg(test)]
+            polls: 0,
             has_progress_thread: false,
             deferred_starts: Vec::new(),
             gathering: Vec::new(),
@@ -286,24 +292,6 @@ impl Engine {
         self.operations.insert(Operation { work, state, rare, held: false, dropped: false })
     }
 
-    /// Advances all operations as far as possible. Returns whether any moved.
-    pub(crate) fn progress(&mut self) -> bool {
-        let moved = self.move_on();
-        self.moves += u64::from(moved);
-        moved
-    }
-
-    /// Like [`Engine::progress`] and, once in [`THOROUGH_EVERY`] calls,
-    /// [`Engine::progress_thoroughly`]. For threads that poll and never park.
-    pub(crate) fn progress_now_and_then_thoroughly(&mut self) {
-        self.busy_polls = self.busy_polls.wrapping_add(1);
-        if self.busy_polls.is_multiple_of(THOROUGH_EVERY) {
-            self.progress_thoroughly();
-        } else {
-            self.progress();
-        }
-    }
-
     /// Number of operations that have ended. While it is unchanged, none has ended.
     pub(crate) fn ended(&self) -> u64 {
         self.ended
@@ -314,18 +302,18 @@ impl Engine {
         self.moves
     }
 
-    fn move_on(&mut self) -> bool {
-        let moved = self.move_messages();
+    fn move_on(&mut self, limit: MissLimit) -> bool {
+        let moved = self.move_messages(limit);
         let flushed = !self.flushes.is_empty() && self.end_flushes();
         moved || flushed
     }
 
-    fn move_messages(&mut self) -> bool {
+    fn move_messages(&mut self, limit: MissLimit) -> bool {
         let mut done = mem::take(&mut self.done);
         let begun = !self.deferred_starts.is_empty() && self.begin_deferred(&mut done);
         // Inline collectives read the eager rings themselves, before the endpoint does.
         let fetched = self.endpoint.poll_network(&mut done);
-        let mut moved = self.poll_channels(&mut done) || begun;
+        let mut moved = self.poll_channels(limit, &mut done) || begun;
         let came = self.endpoint.take_in(&mut done) || fetched;
         if came && !self.gathering.is_empty() {
             self.gather(&mut done);
@@ -351,7 +339,7 @@ impl Engine {
     /// Advances all operations, then fails those that can never complete because a peer has left or
     /// the ranks disagree. Called before a thread parks.
     pub(crate) fn progress_thoroughly(&mut self) -> bool {
-        let mut moved = self.progress();
+        let mut moved = self.progress_within(NO_MISS_LIMIT);
         let mut done = mem::take(&mut self.done);
         self.endpoint.fail_ops_of_left_peers(&mut done);
         moved |= !done.is_empty();

@@ -432,7 +432,7 @@ impl RankContext {
             engine.poll(id, max_polls);
             engine.take(id, persistent)
         });
-        let wait = || self.wait_for(&[id], |engine| engine.take(id, persistent));
+        let wait = || self.wait_for(&[id], |engine| engine.poll_and_take(id, persistent));
         let outcome = ended.unwrap_or_else(wait);
         std::mem::forget(panicked);
         outcome

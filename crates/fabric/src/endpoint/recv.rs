@@ -21,7 +21,8 @@ use crate::{Label, Peer, Received, RegionMut, Selector, Token, TransferError, Ty
 
 /// Packets that are taken from one peer before the next peer has its turn.
 const PACKETS_PER_PEER_MAX: usize = 64;
-/// Messages of one peer that are kept before more are taken reluctantly.
+/// Messages of one peer that are kept before more are taken reluctantly, if this rank has posted
+/// fewer receives.
 const UNEXPECTED_MAX: usize = 256;
 /// Looks without anything new after which we are that reluctant no more.
 const UNEXPECTED_IDLE_POLLS: u32 = 16;
@@ -136,11 +137,13 @@ impl Endpoint {
     /// Messages that come before their receives are kept in our memory, and a fast sender would
     /// have us keep any number of them. So of a peer that has many kept already nothing more is
     /// taken while there is something else to do; its lane fills, and it waits. Only when we find
-    /// nothing time and again may what we wait for lie behind: then we take one at a time.
+    /// nothing time and again may what we wait for lie behind: then we take one at a time. A rank
+    /// that has posted many receives has as many operations, and what it waits for is likely to lie
+    /// behind messages for others of them: it keeps as many messages of each peer.
     pub(super) fn poll_readers(&mut self, done: &mut Vec<Completion>) -> bool {
         let (mut came, mut hoarded) = (false, false);
         for peer in 0..self.readers.len() {
-            if self.unexpected[peer] < UNEXPECTED_MAX {
+            if self.unexpected[peer] < UNEXPECTED_MAX || !self.keeps_many(peer) {
                 came |= self.poll_reader(peer, PACKETS_PER_PEER_MAX, done);
             } else if self.readers[peer].has_news() {
                 hoarded = true;
@@ -151,11 +154,16 @@ impl Endpoint {
             return came || hoarded;
         }
         for peer in 0..self.readers.len() {
-            if self.unexpected[peer] >= UNEXPECTED_MAX {
+            if self.keeps_many(peer) {
                 came |= self.poll_reader(peer, 1, done);
             }
         }
         came
+    }
+
+    /// Whether so many messages of a peer are kept that more are taken reluctantly.
+    fn keeps_many(&self, peer: usize) -> bool {
+        self.unexpected[peer] >= UNEXPECTED_MAX.max(self.matching.posted())
     }
 
     /// Takes up to `turn` packets from one peer.
@@ -447,5 +455,60 @@ impl Endpoint {
             // The operation was freed here before it was opened there.
             self.offered_channels.remove(&(to, label));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::endpoint::Options;
+    use crate::segment::SharedSegment;
+    use crate::{Region, Selector};
+
+    const MANY: u64 = 8 * UNEXPECTED_MAX as u64;
+    /// The tag of the awaited message, which is sent last.
+    const LAST: u64 = 2 * MANY;
+
+    fn label(tag: u64) -> Label {
+        Label { context: 0, tag, ordinal: 0 }
+    }
+
+    /// Calls of progress until a rank gets a message behind many others, for which no receives are
+    /// posted, while it has posted so many receives of messages that do not come.
+    fn calls_for_the_last(receives: u64) -> usize {
+        let segment = Arc::new(SharedSegment::private(2).unwrap());
+        let endpoint = |rank| Endpoint::new(segment.clone(), Peer(rank), Options::default());
+        let [mut sender, mut receiver] = [0, 1].map(endpoint);
+        let (data, mut into, mut done) = ([7_u8], vec![0_u8; receives as usize + 1], Vec::new());
+        for (tag, into) in (MANY..MANY + receives).chain([LAST]).zip(into.chunks_mut(1)) {
+            let (selector, into) = (Selector::exactly(Peer(0), label(tag)), RegionMut::of(into));
+            let token = Token { operation: tag, step: 0 };
+            // SAFETY: the memory outlives both endpoints' use of it.
+            unsafe { receiver.recv(selector, TypeCode::BYTES, into, token, &mut done) };
+        }
+        for tag in (0..MANY).chain([LAST]) {
+            let (token, data) = (Token { operation: tag, step: 0 }, Region::of(&data));
+            // SAFETY: as above.
+            let _ = unsafe { sender.send(Peer(1), label(tag), TypeCode::BYTES, data, token) };
+        }
+        let (mut calls, mut sent) = (0, Vec::new());
+        while done.is_empty() {
+            assert!(calls < 4 * MANY as usize, "the message does not come");
+            sender.progress(&mut sent);
+            receiver.progress(&mut done);
+            calls += 1;
+        }
+        assert_eq!(done[0].token.operation, LAST);
+        calls
+    }
+
+    #[test]
+    fn a_rank_with_many_receives_takes_many_messages() {
+        let calls = [0, MANY].map(calls_for_the_last);
+        let least = MANY as usize / PACKETS_PER_PEER_MAX;
+        assert!(calls[0] > MANY as usize / 2, "few receives: taken one at a time, {calls:?}");
+        assert!(calls[1] <= 4 * least, "{calls:?} calls");
     }
 }

@@ -276,7 +276,8 @@ impl OpHandle {
         if !self.end.is_known()
             && let Some(mut engine) = self.origin.core.free_engine()
         {
-            engine.progress_now_and_then_thoroughly();
+            engine.progress_now_and_then_thoroughly(1);
+            engine.poll_awaited(self.id);
             self.end = End::of(self.take(&mut engine));
             drop(engine);
             if !self.end.is_known() {

@@ -149,11 +149,11 @@ fn report(handle: &mut OpHandle) -> bool {
 /// Makes progress once for each rank that owns operations of the set (one rank, unless several
 /// ranks share a thread).
 fn move_on(set: &mut [&mut dyn Pending]) {
-    let mut last = None;
+    let (mut last, requests) = (None, set.len());
     for pending in set {
         let core = &pending.in_flight().0.origin.core;
         if last != Some(Arc::as_ptr(core)) {
-            core.engine().progress_now_and_then_thoroughly();
+            core.engine().progress_now_and_then_thoroughly(requests);
             last = Some(Arc::as_ptr(core));
         }
     }

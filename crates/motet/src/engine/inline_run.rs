@@ -22,13 +22,14 @@ use motet_fabric::slab::Id;
 
 use super::execution::Advance;
 use super::persistent::Polled;
+use super::polling::MISSES_BESIDE_WORK;
 use super::{End, Engine, Execution, Operation, PackedBuffers, State, Work, collected};
 
 /// One in so many unsuccessful polls makes progress on other operations, if there are any.
 pub(super) const POLLS_PER_PROGRESS: u32 = 16;
 /// A rank that yields between its polls advances all operations once in so many yields.
 const YIELDS_PER_PROGRESS: u32 = 8;
-/// The number of operations that the engine polls each time; more than these post their receives.
+/// The number of operations that run inline at once; more than these post their receives.
 pub(super) const POLLED_OPS_MAX: usize = 8;
 
 /// A short collective that has started and is not an operation.
@@ -94,8 +95,8 @@ impl Engine {
     }
 
     /// Advances other operations, if more than `own` are active, for a caller that polls only its
-    /// own. Once in so many turns it advances all, because the awaited message may be blocked by
-    /// one that the caller does not poll.
+    /// own. Once in so many turns it advances others in any case, because the awaited message may
+    /// be blocked by one that the caller does not poll.
     pub(crate) fn progress_others_every(&mut self, turn: u32, own: usize) {
         if turn.is_multiple_of(YIELDS_PER_PROGRESS) {
             self.progress();
@@ -114,14 +115,14 @@ impl Engine {
         self.progress_others(0);
     }
 
-    /// Advances all operations if more than `own` are active, if messages wait for room, or in
+    /// Advances a few operations if more than `own` are active, if messages wait for room, or in
     /// check mode. So a program that calls the library again and again makes progress, even if no
     /// call ever waits. In check mode, the records of other ranks arrive before the checked call
     /// ends.
     #[inline]
     pub(super) fn progress_others(&mut self, own: usize) {
         if self.active > own || self.endpoint.has_waiting() || self.books.is_some() {
-            self.progress();
+            self.progress_within(MISSES_BESIDE_WORK);
         }
     }
 
@@ -217,7 +218,7 @@ impl Engine {
 
     /// Whether an operation waits for messages that produce no completion, so that the engine must
     /// poll.
-    fn is_polled(&mut self, id: Id) -> bool {
+    pub(super) fn is_polled(&mut self, id: Id) -> bool {
         let Some(operation) = self.operations.get_mut(id) else { return false };
         let Work::Run(run) = &operation.work else { return false };
         let waits = run.may_run_inorder() || run.waits_for_channel();

@@ -191,7 +191,7 @@ impl Partitions {
         }
         self.place(part)?;
         let mut engine = origin.engine(origin.call)?;
-        engine.progress_now_and_then_thoroughly();
+        engine.progress_now_and_then_thoroughly(1);
         let has_arrived = engine.is_complete(*id) || engine.failure().is_some();
         drop(engine);
         if !has_arrived {

@@ -217,7 +217,7 @@ fn look_for_one(requests: &mut [Request]) -> Poll<Option<usize>> {
     let over = requests.iter().position(Request::is_over);
     let Some(core) = core_of(requests) else { return Poll::Ready(over) };
     let mut engine = core.engine();
-    engine.progress_now_and_then_thoroughly();
+    engine.progress_now_and_then_thoroughly(requests.len());
     if over.is_some() {
         return Poll::Ready(over);
     }
@@ -251,7 +251,7 @@ fn look_for_some(
 fn are_all_over(requests: &mut [Request]) -> bool {
     let Some(core) = core_of(requests) else { return true };
     let mut engine = core.engine();
-    engine.progress_now_and_then_thoroughly();
+    engine.progress_now_and_then_thoroughly(requests.len());
     let all = requests.len();
     let mut are_over = |engine: &mut Engine| collect_first(requests, &core, engine) == all;
     // A death ends those that it concerns.
