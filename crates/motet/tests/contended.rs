@@ -1,5 +1,5 @@
-//! How ranks that share cores wait beside foreign threads: they park, since a yielded core would go to
-//! a foreign thread for a whole time slice. Counted in context switches, not in time.
+//! How ranks that share cores wait beside foreign threads: they park, since a yielded core would go
+//! to a foreign thread for a whole time slice. Counted in context switches, not in time.
 
 mod worlds;
 

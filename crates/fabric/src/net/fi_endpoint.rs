@@ -177,8 +177,9 @@ impl FiEndpoint {
         self.check("open a queue of completions", opened)
     }
 
-    /// Opens the endpoint. Where ports are limited to a range, libfabric may choose one that another
-    /// endpoint has, and finds out when it enables the endpoint: then this function tries again.
+    /// Opens the endpoint. Where ports are limited to a range, libfabric may choose one that
+    /// another endpoint has, and finds out when it enables the endpoint: then this function tries
+    /// again.
     fn open_endpoint(&mut self, info: *mut Info) -> Result<()> {
         let open = self.of_domain().endpoint.expect("domains open endpoints");
         let mut attempts = 0;

@@ -1,5 +1,5 @@
-//! World tag: random bits in the tag of every message that name the world. A late message that reaches
-//! an endpoint of another world, at a reused address, matches no receive there. Protocol:
+//! World tag: random bits in the tag of every message that name the world. A late message that
+//! reaches an endpoint of another world, at a reused address, matches no receive there. Protocol:
 //! `README.md`, "Other worlds".
 
 use std::hash::{BuildHasher, Hasher, RandomState};
