@@ -44,7 +44,9 @@ pub struct Cost {
     pub repeated: usize,
     /// Bytes of results of reductions.
     pub reduced: usize,
-    /// Bytes copied inside a rank, beyond what any algorithm must copy.
+    /// Bytes copied inside a rank, beyond what any algorithm must copy: blocks that move to another
+    /// place, and results whose place other ranks have read last, since fetching it from their
+    /// caches costs as much as a copy (as in `ring`).
     pub copied: usize,
 }
 

@@ -9,8 +9,9 @@ use crate::plan::Plan;
 
 /// A way to carry out one collective.
 ///
-/// [`accepts`](Self::accepts), [`cost`](Self::cost) and [`work`](Self::work) decide which algorithm
-/// is taken, and all ranks must take the same. They may look only at what is equal on all ranks:
+/// [`accepts`](Self::accepts), [`cost`](Self::cost), [`parts`](Self::parts) and
+/// [`work`](Self::work) decide which algorithm is taken, and [`longest`](Self::longest) how its
+/// steps run; all ranks must decide the same. They may look only at what is equal on all ranks:
 /// never at the rank, at `in_place`, or at where a block lies.
 pub trait Algorithm: Sync {
     /// The name within the collective.

@@ -21,6 +21,8 @@ mod operand_placement;
 mod scattered_blocks;
 mod shape;
 mod subtree;
+#[cfg(test)]
+mod template;
 mod tree_reduce;
 mod via_root;
 mod within;
@@ -124,12 +126,42 @@ pub(crate) fn by_time(call: &Call, machine: &CostParams) -> Vec<(f64, &'static d
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::call::{NodeMap, Operation, Rank};
+    use crate::timeline::Timeline;
+    use crate::verify::{Mode, Options, verify};
 
     #[test]
     fn every_row_has_the_name_of_its_file() {
         let rows: Vec<_> =
             table().iter().map(|row| (row.collective().name(), row.name())).collect();
         assert_eq!(rows, FILES);
+    }
+
+    /// The template is right for all small numbers of ranks, and its rounds are as it says.
+    #[test]
+    fn the_template_is_right() {
+        let row = template::ROW;
+        for ranks in 1..=9 {
+            let call = |rank| Call {
+                rank: Rank(rank),
+                ranks,
+                element_bytes: 8,
+                in_place: false,
+                nodes: NodeMap::ONE,
+                operation: Operation::Allreduce { count: 5, commutative: false },
+            };
+            let calls: Vec<_> = (0..ranks).map(call).collect();
+            let plans: Vec<_> = calls.iter().map(|call| row.plan(call).unwrap()).collect();
+            for mode in [Mode::Eager, Mode::Rendezvous, Mode::InOrder] {
+                let options = Options { seed: 1, mode };
+                if let Err(violation) = verify(&calls, &plans, &options) {
+                    panic!("{ranks} ranks, {mode:?}: {violation}");
+                }
+            }
+            let cost = row.cost(&calls[0]);
+            assert_eq!(Timeline::new(&plans).unwrap().rounds(), cost.rounds + cost.extra_sends);
+            assert!(row.work(&calls[0]).messages == cost.rounds && !row.summary().is_empty());
+        }
     }
 
     #[test]

@@ -58,8 +58,9 @@ pub enum DistancePattern {
 pub struct AggregateWork {
     /// How many ranks there are.
     pub ranks: usize,
-    /// How often a rank must wait for others, summed up over the ranks; none if data flows one way,
-    /// so that ranks run ahead of others from one operation to the next.
+    /// How often a rank looks for a message in vain and gives its core to another one, summed up
+    /// over the ranks; none if data flows one way, so that ranks run ahead of others from one
+    /// operation to the next. In a tree, all ranks wait in each round.
     pub waits: usize,
     /// Messages.
     pub messages: usize,
