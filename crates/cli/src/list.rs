@@ -90,20 +90,29 @@ impl List {
         let call = example.call(0)?;
         let choice = select::choose(&call, tuning).map_err(|error| Mistake(error.to_string()))?;
         page.line(format_args!("{collective}: {}", example.size()));
+        let columns = name_columns(collective);
         for algorithm in algo::of(collective) {
             let (time, text) = prediction(algorithm, &call, &tuning.machine, &choice);
-            page.row(&format!("  {:<25} {time:>9}  ", algorithm.name()), &text);
+            page.row(&format!("  {:<columns$} {time:>9}  ", algorithm.name()), &text);
         }
         page.line(format_args!(""));
         Ok(())
     }
 }
 
+/// The columns of the names of the algorithms of a collective; those of most are as wide.
+fn name_columns(collective: Collective) -> usize {
+    const USUAL: usize = 25;
+    let longest = algo::of(collective).map(|row| row.name().len()).max();
+    longest.map_or(USUAL, |longest| longest.max(USUAL))
+}
+
 /// Writes the summary of each algorithm of a collective.
 fn summaries(page: &mut Page, collective: Collective) {
     page.line(format_args!("{collective}"));
+    let columns = name_columns(collective);
     for algorithm in algo::of(collective) {
-        page.row(&format!("  {:<25} ", algorithm.name()), algorithm.summary());
+        page.row(&format!("  {:<columns$} ", algorithm.name()), algorithm.summary());
     }
     page.line(format_args!(""));
 }
@@ -173,6 +182,13 @@ mod tests {
         let cases = [(0.0, "0 ns"), (9999.0, "9999 ns"), (10_000.0, "10 µs"), (2e10, "20 s")];
         for (nanoseconds, text) in cases {
             assert_eq!(time(nanoseconds), text);
+        }
+    }
+
+    #[test]
+    fn every_name_fits_its_column() {
+        for row in algo::table() {
+            assert!(row.name().len() <= name_columns(row.collective()), "{row:?}");
         }
     }
 
