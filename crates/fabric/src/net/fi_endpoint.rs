@@ -449,10 +449,12 @@ fn first_key(random: u64, key_bits: u32) -> u64 {
     1 + (random >> (u64::BITS - key_bits) >> 1)
 }
 
+/// The result of a call that starts a transfer. A host that cannot be reached is no final error:
+/// the link may come back, and if it does not, the failure detector finds out.
 fn begun(code: isize) -> Begun {
     match -(code as i32) {
         0 => Begun::Yes,
-        libc::EAGAIN => Begun::NotNow,
+        libc::EAGAIN | libc::ENETDOWN | libc::ENETUNREACH | libc::EHOSTUNREACH => Begun::NotNow,
         error => Begun::Never(error),
     }
 }
@@ -563,6 +565,13 @@ mod tests {
         let came = event(&mut second, &mut first);
         assert_eq!((came.tag, came.bytes, &memory[..3]), (2, 3, b"own".as_slice()));
         second.close();
+    }
+
+    #[test]
+    fn a_link_that_is_down_may_come_back() {
+        assert_eq!(begun(0), Begun::Yes);
+        assert_eq!(begun(-(libc::EHOSTUNREACH as isize)), Begun::NotNow);
+        assert_eq!(begun(-(libc::ECONNRESET as isize)), Begun::Never(libc::ECONNRESET));
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub(super) struct Target(pub(super) u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Begun {
     Yes,
-    /// The provider has no room for it now (`-FI_EAGAIN`); try again later.
+    /// The provider has no room for it now, or cannot reach the other host; try again later.
     NotNow,
     /// It failed for good, with this error code.
     Never(i32),
