@@ -5,7 +5,7 @@ use crate::finding::Finding;
 use crate::source::{Source, Word};
 
 /// No part of a name is one of these: neither in `snake_case` nor in `CamelCase`.
-const RETIRED: [&str; 43] = [
+const RETIRED: [&str; 45] = [
     "acts",
     "belt",
     "belts",
@@ -46,6 +46,8 @@ const RETIRED: [&str; 43] = [
     "straight",
     "straights",
     "stretch",
+    "unsaid",
+    "untold",
     "vigil",
     "volley",
     "volleys",

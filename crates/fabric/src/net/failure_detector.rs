@@ -45,7 +45,7 @@ pub(super) struct Shared {
     home: Arc<SharedSegment>,
     is_over: AtomicBool,
     /// Whether all ranks on other hosts have been informed of a failure.
-    is_told: AtomicBool,
+    are_notified: AtomicBool,
     begun: Instant,
     /// How often the rank has polled the network.
     polls: AtomicU64,
@@ -120,7 +120,7 @@ impl FailureDetector {
         let shared = Arc::new(Shared {
             home,
             is_over: AtomicBool::new(false),
-            is_told: AtomicBool::new(false),
+            are_notified: AtomicBool::new(false),
             begun: Instant::now(),
             polls: AtomicU64::new(0),
             peers: (0..ranks).map(|_| Counts::default()).collect(),
@@ -131,9 +131,9 @@ impl FailureDetector {
             shared: Arc::clone(&shared),
             timeout,
             watches: (0..ranks).map(|_| None).collect(),
-            untold: Vec::new(),
+            unnotified: Vec::new(),
             elsewhere,
-            is_told: false,
+            notifies: false,
         };
         let thread = thread::Builder::new()
             .name(format!("motet beat {me}"))
@@ -146,7 +146,7 @@ impl FailureDetector {
     /// most.
     pub(super) fn await_last_words(&self) {
         let ends = Instant::now() + LAST_MESSAGE_TIMEOUT;
-        while !self.shared.is_told.load(Ordering::Acquire) && Instant::now() < ends {
+        while !self.shared.are_notified.load(Ordering::Acquire) && Instant::now() < ends {
             thread::sleep(Duration::from_millis(1));
         }
     }
@@ -223,8 +223,8 @@ struct HeartbeatThread {
     /// The ranks on other hosts.
     elsewhere: Vec<Peer>,
     /// Those of them that have not been informed of the failure yet.
-    untold: Vec<Peer>,
-    is_told: bool,
+    unnotified: Vec<Peer>,
+    notifies: bool,
 }
 
 impl HeartbeatThread {
@@ -245,7 +245,7 @@ impl HeartbeatThread {
         }
         let ends = Instant::now() + LAST_MESSAGE_TIMEOUT;
         self.spread_failure();
-        while !self.untold.is_empty() && Instant::now() < ends {
+        while !self.unnotified.is_empty() && Instant::now() < ends {
             self.listen(Duration::from_millis(5));
             self.spread_failure();
         }
@@ -340,15 +340,15 @@ impl HeartbeatThread {
     /// Informs all ranks on other hosts when the world has failed.
     fn spread_failure(&mut self) {
         let Some(failure) = self.shared.home.failure() else { return };
-        if !self.is_told {
-            self.is_told = true;
-            self.untold = self.elsewhere.clone();
-            self.untold.retain(|&peer| peer != failure.rank);
+        if !self.notifies {
+            self.notifies = true;
+            self.unnotified = self.elsewhere.clone();
+            self.unnotified.retain(|&peer| peer != failure.rank);
         }
         let word = ControlMessage::Death { failure: pack(failure) };
         let channel = &mut self.channel;
-        self.untold.retain(|&peer| !channel.send(peer, word));
-        self.shared.is_told.store(self.untold.is_empty(), Ordering::Release);
+        self.unnotified.retain(|&peer| !channel.send(peer, word));
+        self.shared.are_notified.store(self.unnotified.is_empty(), Ordering::Release);
     }
 }
 

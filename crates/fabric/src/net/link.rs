@@ -50,7 +50,7 @@ pub(super) struct PeerLink {
     consumed: u64,
     /// How far this rank has reported to the sender that it has read `into`, and polls since a
     /// further report became due.
-    told: u64,
+    reported: u64,
     polls: u32,
     /// Whether the other side has left, and needs no credit.
     has_left: bool,
@@ -98,7 +98,7 @@ impl PeerLink {
         // The layouts of all ranks are the same.
         let offset = layout.lane_from(me.index()) + LANE_HEAD - layout.lanes().start;
         let copy = window.map(|window| RemoteAddr { target, window, offset });
-        let (sent, released, consumed, told) = (first, first, first, first);
+        let (sent, released, consumed, reported) = (first, first, first, first);
         let (in_flight, arrived, segments, polls) = (0, 0, 0, 0);
         Ok(PeerLink {
             target,
@@ -112,7 +112,7 @@ impl PeerLink {
             released,
             in_flight,
             consumed,
-            told,
+            reported,
             polls,
             has_left: false,
             has_farewell: false,
@@ -224,7 +224,7 @@ impl PeerLink {
 
     /// Sends the next cell, or several cells.
     fn push_next(&mut self, ep: &mut FiEndpoint, transfers: &mut ZeroCopyTransfers) -> Begun {
-        let read = self.into.consumed().load(Ordering::Acquire).max(self.told);
+        let read = self.into.consumed().load(Ordering::Acquire).max(self.reported);
         let begun = self.push_frame(ep, read);
         begun.unwrap_or_else(|| self.push_cell(ep, transfers, read))
     }
@@ -274,7 +274,7 @@ impl PeerLink {
     /// Counts `cells` cells given to libfabric, which report that this rank has read up to `read`.
     fn note_pushed(&mut self, cells: u64, read: u64) {
         self.sent += cells;
-        self.told = read;
+        self.reported = read;
         self.release();
     }
 
@@ -371,17 +371,17 @@ impl PeerLink {
     /// cell that would carry it has gone there for some polls.
     fn give_room(&mut self, ep: &mut FiEndpoint, leaves: bool) -> std::result::Result<(), i32> {
         let read = self.into.consumed().load(Ordering::Acquire);
-        if read <= self.told || self.has_left {
+        if read <= self.reported || self.has_left {
             self.polls = 0;
             return Ok(());
         }
         self.polls += 1;
-        let is_starving = read - self.told >= self.out.ring.cells as u64;
+        let is_starving = read - self.reported >= self.out.ring.cells as u64;
         if (leaves || self.polls < POLLS_BEFORE_CREDIT_MESSAGE) && !is_starving {
             return Ok(());
         }
         match ep.inject(self.target, ROOM | u64::from(self.me.0), &read.to_le_bytes()) {
-            Begun::Yes => self.told = read,
+            Begun::Yes => self.reported = read,
             Begun::NotNow => {}
             Begun::Never(error) => return Err(error),
         }
@@ -398,8 +398,8 @@ impl PeerLink {
             CELL => self.accept_cells(message),
             ROOM => {
                 let (word, _) = split(message)?;
-                let told = Some(word).filter(|&word| word <= self.sent).ok_or(Damaged)?;
-                self.hear(told);
+                let read = Some(word).filter(|&word| word <= self.sent).ok_or(Damaged)?;
+                self.hear(read);
                 Ok(0)
             }
             _ => Err(Damaged),
@@ -430,7 +430,7 @@ impl PeerLink {
 
     /// Accepts a cell that has been written into its place, without its stamp.
     pub(super) fn accept_written(&mut self, note: ImmData) -> std::result::Result<(), Damaged> {
-        let read = self.into.consumed().load(Ordering::Acquire).max(self.told);
+        let read = self.into.consumed().load(Ordering::Acquire).max(self.reported);
         let cells = self.into.ring.cells as u64;
         // It is the next cell with this index: the sender writes the one after it only when it
         // knows that this one has been read.
@@ -471,7 +471,7 @@ impl PeerLink {
 
     /// Puts a cell into its place.
     fn place(&mut self, word: u64, body: &[u8]) -> std::result::Result<(), Damaged> {
-        let read = self.into.consumed().load(Ordering::Acquire).max(self.told);
+        let read = self.into.consumed().load(Ordering::Acquire).max(self.reported);
         let stamp = whole(word as u32, read);
         let position = stamp.wrapping_sub(1);
         let is_ours = position >= read && position < read + self.into.ring.cells as u64;

@@ -47,7 +47,7 @@ struct SenderSlots {
     /// emptied without a gap, and of those below the last number the sender knows.
     granted: u64,
     emptied: u64,
-    told: u64,
+    advertised: u64,
     /// A bit for each buffer that is empty again although an earlier one is not.
     ahead: u8,
 }
@@ -68,7 +68,7 @@ impl SenderSlots {
             lengths: [None; SLOTS_PER_SENDER as usize],
             granted: 0,
             emptied: 0,
-            told: 0,
+            advertised: 0,
             ahead: 0,
         };
         // SAFETY: the memory stays until the endpoint is closed (`Drop`).
@@ -134,7 +134,7 @@ pub(super) struct BounceCredits {
     /// Senders whose next grant waits until libfabric has room.
     waiting: Vec<Peer>,
     /// Senders that do not know yet how many buffers are granted to them.
-    untold: Vec<Peer>,
+    unadvertised: Vec<Peer>,
 }
 
 impl BounceCredits {
@@ -159,8 +159,9 @@ impl BounceCredits {
         if slots.granted < slots.emptied + SLOTS_PER_SENDER {
             self.waiting.push(to);
         }
-        if slots.granted - slots.told >= UNADVERTISED_MAX && !self.untold.contains(&to) {
-            self.untold.push(to);
+        if slots.granted - slots.advertised >= UNADVERTISED_MAX && !self.unadvertised.contains(&to)
+        {
+            self.unadvertised.push(to);
         }
         Ok(())
     }
@@ -168,22 +169,22 @@ impl BounceCredits {
     /// How many remote bounce buffers have been granted to a rank. The caller reports the number to
     /// it.
     pub(super) fn advertise(&mut self, to: Peer) -> u64 {
-        self.untold.retain(|untold| *untold != to);
+        self.unadvertised.retain(|unadvertised| *unadvertised != to);
         self.sender_slots.get_mut(&to).map_or(0, |slots| {
-            slots.told = slots.granted;
+            slots.advertised = slots.granted;
             slots.granted
         })
     }
 
     /// Senders that do not know yet how many buffers are granted to them.
     pub(super) fn unadvertised(&self) -> &[Peer] {
-        &self.untold
+        &self.unadvertised
     }
 
     /// Whether there is any grant to report.
     #[inline]
     pub(super) fn has_news(&self) -> bool {
-        !self.untold.is_empty()
+        !self.unadvertised.is_empty()
     }
 
     /// Handles the report of a rank how many remote bounce buffers it has granted.
@@ -250,7 +251,7 @@ impl BounceCredits {
         for slots in self.sender_slots.values_mut() {
             ep.forget(std::mem::replace(&mut slots.registration, Registration::NONE));
         }
-        self.untold.clear();
+        self.unadvertised.clear();
     }
 }
 
@@ -277,7 +278,7 @@ mod tests {
             lengths: [None; SLOTS_PER_SENDER as usize],
             granted: SLOTS_PER_SENDER,
             emptied: 0,
-            told: 0,
+            advertised: 0,
             ahead: 0,
         };
         for (place, emptied) in [(1, 0), (2, 0), (0, 3), (3, 4), (0, 5), (2, 5), (1, 7)] {

@@ -55,8 +55,8 @@ pub(crate) enum How {
 /// The direction of a transfer.
 enum TransferDirection {
     /// Into the memory of the receive `recv` of the endpoint. The sender knows that it may send
-    /// `told` segments.
-    In { recv: Id, told: u32 },
+    /// `granted` segments.
+    In { recv: Id, granted: u32 },
     /// Out of the memory of a send, to that endpoint.
     Out(Target),
     /// Out of the memory of a send, into a remote bounce buffer with that tag, behind the cell that
@@ -161,13 +161,13 @@ impl ZeroCopyTransfer {
 
     /// The report to the sender, if it is worth a message now.
     fn ready(&mut self) -> Option<News> {
-        let TransferDirection::In { told, .. } = &mut self.way else { return None };
-        let more = self.posted - *told;
+        let TransferDirection::In { granted, .. } = &mut self.way else { return None };
+        let more = self.posted - *granted;
         let is_all = self.posted == self.segments;
-        if self.how != How::Whole || more == 0 || *told > 0 && !is_all && more < WINDOW / 2 {
+        if self.how != How::Whole || more == 0 || *granted > 0 && !is_all && more < WINDOW / 2 {
             return None;
         }
-        *told = self.posted;
+        *granted = self.posted;
         Some(News::Ready { to: self.peer, ids: self.ids, upto: self.posted })
     }
 
@@ -255,7 +255,7 @@ impl ZeroCopyTransfers {
         self.last += 1;
         let ids = TransferIds { send, recv: self.last, first: self.next };
         self.next = self.next.wrapping_add(segments);
-        let way = TransferDirection::In { recv, told: 0 };
+        let way = TransferDirection::In { recv, granted: 0 };
         let transfer = ZeroCopyTransfer::new(way, (peer, ids), into, registration);
         Ok(self.insert(ZeroCopyTransfer { allowed: segments, ..transfer }))
     }
@@ -433,7 +433,7 @@ impl ZeroCopyTransfers {
     ) -> Option<(TransferIds, u32)> {
         let transfer = self.all.get_mut(&name)?;
         let (end, sent) = match transfer.way {
-            TransferDirection::In { told, .. } => (told, None),
+            TransferDirection::In { granted, .. } => (granted, None),
             TransferDirection::Out(_) => (transfer.posted, Some((transfer.ids, transfer.posted))),
             // The message arrives nevertheless: its cell is in the ring.
             TransferDirection::RemoteBounce { .. } => (transfer.segments, None),

@@ -49,7 +49,7 @@ pub(super) struct FiEndpoints {
     /// others write.
     pub(super) segment: SharedSegment,
     pub(super) window: Registration,
-    told: Option<RmaRegion>,
+    published: Option<RmaRegion>,
     /// Random bits that name the world if this is its first rank.
     salt: u64,
     /// The name of the provider.
@@ -84,7 +84,7 @@ impl FiEndpoints {
             unsafe { main.open_window(lanes) }
         });
         // If that much memory may not be registered, cells travel as messages.
-        let (window, told) = match opened {
+        let (window, published) = match opened {
             Some(Ok((registration, window))) => (registration, Some(window)),
             Some(Err(_)) | None => (Registration::NONE, None),
         };
@@ -94,7 +94,7 @@ impl FiEndpoints {
             addresses,
             segment,
             window,
-            told,
+            published,
             salt: world_tag::random_bits(),
             text: choice.offer.provider,
         })
@@ -117,7 +117,7 @@ impl FiEndpoints {
     /// The bytes that the rank publishes.
     pub(super) fn card(&self) -> Vec<u8> {
         let [main, control] = &self.addresses;
-        let window = self.told.map(RmaRegion::to_bytes);
+        let window = self.published.map(RmaRegion::to_bytes);
         let window = window.as_ref().map_or(&[][..], |bytes| bytes);
         let mut card = [self.text.as_bytes(), b"\n"].concat();
         let tag_bits = self.main.tag_bits().min(self.control.tag_bits()).to_le_bytes();
@@ -177,7 +177,7 @@ impl PeerAddress {
             })
         };
         let card = card.get(end + 1..).and_then(read);
-        card.ok_or_else(|| Error::Network(format!("rank {rank} has told no address")))
+        card.ok_or_else(|| Error::Network(format!("rank {rank} has published no address")))
     }
 }
 
@@ -202,7 +202,7 @@ mod tests {
         let card = [b"tcp\n\0\0\0\0\x10\0".as_slice(), &window.to_bytes(), name].concat();
         assert_eq!(PeerAddress::read("tcp", 1, &card).unwrap().window, Some(window));
         let text = |card| PeerAddress::read("tcp", 1, card).unwrap_err().to_string();
-        assert!(text(b"tcp\n\x03\0ab").contains("has told no address"));
+        assert!(text(b"tcp\n\x03\0ab").contains("has published no address"));
         assert!(text(b"verbs\nabc").contains("rank 1 would use verbs"));
         assert!(text(b"!no library").contains("rank 1: no library"));
     }
