@@ -1,7 +1,8 @@
 //! The engine of one rank runs all its operations: here plans meet the fabric.
 //!
-//! It holds every operation that the rank has begun and not finished, moves all of them whenever a
-//! thread calls [`Engine::progress`], and never waits itself; the rank waits (see [`crate::rank`]).
+//! It holds every operation that the rank has begun and not finished, and moves them whenever a
+//! thread calls [`Engine::progress`]: all, or some in turn if very many are pending. It never waits
+//! itself; the rank waits (see [`crate::rank`]).
 //!
 //! **Why posted addresses stay valid.** The engine posts addresses of user memory to the endpoint.
 //! An operation owns the parts of its buffers (see [`crate::buffer`]) from before its first

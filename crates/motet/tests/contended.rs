@@ -55,6 +55,15 @@ fn sleeps_of_ranks(waiting: Waiting) -> u64 {
     slept.iter().sum()
 }
 
+/// Ends the busy threads, also when a test fails.
+struct EndOf<'a>(&'a AtomicBool);
+
+impl Drop for EndOf<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// Runs `body` while a foreign thread keeps each of these cores busy.
 fn beside_busy_threads<T>(cores: &[usize], body: impl FnOnce() -> T) -> T {
     let is_over = AtomicBool::new(false);
@@ -68,9 +77,8 @@ fn beside_busy_threads<T>(cores: &[usize], body: impl FnOnce() -> T) -> T {
                 }
             });
         }
-        let result = body();
-        is_over.store(true, Ordering::Relaxed);
-        result
+        let _end = EndOf(&is_over);
+        body()
     })
 }
 

@@ -204,7 +204,7 @@ impl FiEndpoint {
 
     /// Binds an open object to another.
     fn bind(&self, what: &str, object: *mut Fid, to: *mut Fid, flags: u64) -> Result<()> {
-        // SAFETY: an object that this port has opened.
+        // SAFETY: an object that this endpoint has opened.
         let bind = unsafe { &*object }.ops.bind.expect("objects can be bound");
         // SAFETY: two such objects.
         self.check(what, unsafe { bind(object, to, flags) })
@@ -258,8 +258,8 @@ impl FiEndpoint {
         self.tag_bits
     }
 
-    /// Joins a world: from here on the endpoint sends to endpoints of the same world only, and
-    /// receives from them only. `world` holds the bits that name it (`world_tag`).
+    /// Joins a world: from here on the messages of the endpoint carry these bits, and its receives
+    /// match messages with the same bits only (`world_tag`).
     pub(super) fn join_world(&mut self, world: u64) {
         self.world = world;
     }

@@ -3,6 +3,8 @@
 //! `README.md`, "Other worlds".
 
 use std::hash::{BuildHasher, Hasher, RandomState};
+use std::process;
+use std::time::SystemTime;
 
 /// The bits of a tag from this one on name the world, as far as the provider carries them.
 const WORLD_AT: u32 = 36;
@@ -22,8 +24,13 @@ pub(super) fn without(tag: u64) -> u64 {
 /// secret depends on them.
 pub(super) fn random_bits() -> u64 {
     // The standard library takes the keys of a new state from the system, once per thread, and
-    // counts on from there.
-    RandomState::new().build_hasher().finish()
+    // counts on from there. A process that was forked has the keys of its parent, but an id of its
+    // own.
+    let now = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |now| now.as_nanos());
+    let mut hasher = RandomState::new().build_hasher();
+    hasher.write_u32(process::id());
+    hasher.write_u128(now);
+    hasher.finish()
 }
 
 #[cfg(test)]

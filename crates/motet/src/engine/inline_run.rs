@@ -7,7 +7,7 @@
 //! message must arrive. A blocking collective becomes an operation only if it takes longer than a
 //! message may take.
 //!
-//! The engine runs only a few operations in this way, because it polls each of them each time.
+//! The engine runs only a few operations in this way, because it polls them again and again.
 //! Other operations that start meanwhile post their receives. Before a thread parks, all inline
 //! runs post theirs, so that the code for parking, deaths, leaving and reports need not know of
 //! inline runs.
@@ -27,7 +27,7 @@ use super::{End, Engine, Execution, Operation, PackedBuffers, State, Work, colle
 
 /// One in so many unsuccessful polls makes progress on other operations, if there are any.
 pub(super) const POLLS_PER_PROGRESS: u32 = 16;
-/// A rank that yields between its polls advances all operations once in so many yields.
+/// A rank that yields between its polls advances other operations once in so many yields.
 const YIELDS_PER_PROGRESS: u32 = 8;
 /// The number of operations that run inline at once; more than these post their receives.
 pub(super) const POLLED_OPS_MAX: usize = 8;

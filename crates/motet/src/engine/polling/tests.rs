@@ -93,3 +93,45 @@ fn many_in_orders_that_differ_all_end() {
         });
     }
 }
+
+/// The pass before a thread parks polls every operation, wherever the last pass stopped and
+/// whichever entries of the list are of operations that have ended.
+#[test]
+fn the_pass_before_parking_polls_all() {
+    let turn = Barrier::new(2);
+    on_ranks_with(2, &Settings::new(), |world| {
+        let dots = dots(world, 4)?;
+        if world.rank() == 0 {
+            let mut running = Vec::new();
+            turn.wait();
+            for (at, dot) in dots.into_iter().enumerate() {
+                running.push(dot.start()?);
+                if at < 2 {
+                    turn.wait(); // rank 1 looks at what has come
+                    turn.wait();
+                }
+            }
+            return running.into_iter().try_for_each(wait);
+        }
+        let running = start_all(dots)?;
+        turn.wait();
+        turn.wait();
+        {
+            let mut engine = world.core().engine();
+            assert_eq!(engine.polled.len(), 4);
+            let (first, mut done) = (engine.polled[0], Vec::new());
+            assert!(engine.poll_one(first, &mut done), "its message has come");
+            engine.settle(done);
+            assert_eq!(engine.polled.len(), 4, "an operation that has ended is still listed");
+        }
+        turn.wait();
+        turn.wait();
+        {
+            let mut engine = world.core().engine();
+            engine.next_polled = 2;
+            assert!(engine.progress_thoroughly(), "the message of the second has come");
+        }
+        turn.wait();
+        running.into_iter().try_for_each(wait)
+    });
+}
