@@ -111,7 +111,10 @@ pub(crate) fn a_death_in_the_middle(kind: Kind) {
                         Err(error) => assert_eq!(error, TransferError::Revoked(Peer(0))),
                     },
                     Err(found) => {
-                        assert_eq!(found, failure);
+                        // Between hosts the broken connection may be found first, where the
+                        // thread that notifies others gets no core for half a second.
+                        let is_late = found == Failure { rank: Peer(0), how: How::Cut };
+                        assert!(found == failure || is_late, "{found:?}");
                         let mut memory = receiver.cancel(receive).unwrap();
                         memory.fill(7);
                         std::thread::sleep(std::time::Duration::from_millis(20));
