@@ -122,15 +122,8 @@ impl Engine {
     #[inline]
     pub(super) fn progress_others(&mut self, own: usize) {
         if self.active > own || self.endpoint.has_waiting() || self.books.is_some() {
-            self.progress_beside_work();
+            self.progress_within(MISSES_BESIDE_WORK);
         }
-    }
-
-    /// Apart from its callers, whose common paths would save registers for it.
-    #[cold]
-    #[inline(never)]
-    fn progress_beside_work(&mut self) {
-        self.progress_within(MISSES_BESIDE_WORK);
     }
 
     /// Adds an execution that has started as an active operation.
