@@ -224,6 +224,7 @@ struct HeartbeatThread {
     elsewhere: Vec<Peer>,
     /// Those of them that have not been informed of the failure yet.
     unnotified: Vec<Peer>,
+    /// Whether the world has failed, and others are being notified.
     notifies: bool,
 }
 
