@@ -3,9 +3,21 @@
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
+use std::cell::RefCell;
 use std::io;
 
+use crate::layout::PAGE;
+use crate::memory::{STRING_COPY_MIN_BYTES, copy_many, is_page_aliased};
 use crate::{Region, RegionMut, memcheck};
+
+/// Bytes that the kernel copies at a time where it copies slowly to the final address.
+const DETOUR_BYTES: usize = 64 << 10;
+
+thread_local! {
+    /// Memory for such copies. It has a page more than a copy, so that each begins where the kernel
+    /// copies fast.
+    static DETOUR: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
 
 /// How this rank copies from and to the memory of its peers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,8 +44,12 @@ pub unsafe fn copy(how: SingleCopy, process: u32, address: u64, into: RegionMut)
             let from = std::ptr::with_exposed_provenance::<u8>(address as usize);
             // SAFETY: readable and writable by the caller's promise; two buffers of which one is
             // being written never overlap.
-            unsafe { into.start().copy_from_nonoverlapping(from, into.bytes()) };
+            unsafe { copy_many(from, into.start(), into.bytes()) };
             Ok(())
+        }
+        SingleCopy::Kernel if is_slow(address as usize, into.start().addr(), into.bytes()) => {
+            // SAFETY: passed on.
+            unsafe { detour(process, address, into) }
         }
         SingleCopy::Kernel => kernel_copy(process, address, into),
         SingleCopy::Off => Err(io::Error::from(io::ErrorKind::Unsupported)),
@@ -54,14 +70,69 @@ pub unsafe fn copy_to(how: SingleCopy, process: u32, address: u64, from: Region)
             let into = std::ptr::with_exposed_provenance_mut::<u8>(address as usize);
             // SAFETY: readable and writable by the caller's promise; two buffers of which one is
             // being written never overlap.
-            unsafe { into.copy_from_nonoverlapping(from.start(), from.bytes()) };
+            unsafe { copy_many(from.start(), into, from.bytes()) };
             // In memory that ranks share, what is read here next may be the other rank's.
             memcheck::mark_written(Region::new(into, from.bytes()));
             Ok(())
         }
+        SingleCopy::Kernel if is_slow(from.start().addr(), address as usize, from.bytes()) => {
+            // SAFETY: passed on.
+            unsafe { detour_to(process, address, from) }
+        }
         SingleCopy::Kernel => kernel_copy_to(process, address, from),
         SingleCopy::Off => Err(io::Error::from(io::ErrorKind::Unsupported)),
     }
+}
+
+/// Whether the kernel copies so many bytes slowly between these addresses, as it does with `rep
+/// movsb` ([page aliasing](crate::memory)).
+fn is_slow(from: usize, into: usize, bytes: usize) -> bool {
+    bytes >= STRING_COPY_MIN_BYTES && is_page_aliased(from, into)
+}
+
+/// Calls `copy` for each part of so many bytes, with memory that begins at an address to and from
+/// which the kernel copies fast, if the other address of the part is `place`.
+fn in_parts(
+    place: usize,
+    bytes: usize,
+    mut copy: impl FnMut(usize, RegionMut) -> io::Result<()>,
+) -> io::Result<()> {
+    DETOUR.with_borrow_mut(|memory| {
+        memory.resize(DETOUR_BYTES + PAGE, 0);
+        let skipped = (place + PAGE / 2).wrapping_sub(memory.as_ptr().addr()) % PAGE;
+        for start in (0..bytes).step_by(DETOUR_BYTES) {
+            let part = DETOUR_BYTES.min(bytes - start);
+            copy(start, RegionMut::of(&mut memory[skipped..skipped + part]))?;
+        }
+        Ok(())
+    })
+}
+
+/// As [`kernel_copy`], by way of other memory: the kernel copies there, and a core from there.
+///
+/// # Safety
+/// `into` is writable and used by nobody else.
+unsafe fn detour(process: u32, address: u64, into: RegionMut) -> io::Result<()> {
+    in_parts(address as usize, into.bytes(), |start, memory| {
+        kernel_copy(process, address + start as u64, memory)?;
+        let into = into.part(start, memory.bytes()).start();
+        // SAFETY: writable by the caller's promise, and no memory of this module.
+        unsafe { copy_many(memory.start(), into, memory.bytes()) };
+        Ok(())
+    })
+}
+
+/// As [`kernel_copy_to`], by way of other memory.
+///
+/// # Safety
+/// `from` is readable.
+unsafe fn detour_to(process: u32, address: u64, from: Region) -> io::Result<()> {
+    in_parts(address as usize, from.bytes(), |start, memory| {
+        let from = from.part(start, memory.bytes()).start();
+        // SAFETY: readable by the caller's promise, and no memory of this module.
+        unsafe { copy_many(from, memory.start(), memory.bytes()) };
+        kernel_copy_to(process, address + start as u64, memory.as_region())
+    })
 }
 
 /// Copies within this process by cross-memory attach, as between processes: for measurements.
@@ -132,4 +203,41 @@ fn kernel_copy(process: u32, address: u64, into: RegionMut) -> io::Result<()> {
 pub fn allow_peers() {
     // SAFETY: sets an attribute of this process; takes no pointers.
     unsafe { libc::prctl(libc::PR_SET_PTRACER, libc::PR_SET_PTRACER_ANY, 0, 0, 0) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Both directions, at addresses where the kernel is slow and at others, in several parts.
+    #[test]
+    fn the_kernel_copies_the_same_bytes_at_any_address() {
+        let me = std::process::id();
+        let source: Vec<u8> = (0..4 * DETOUR_BYTES).map(|at| (at % 251) as u8).collect();
+        for bytes in [STRING_COPY_MIN_BYTES, DETOUR_BYTES, 2 * DETOUR_BYTES + 777] {
+            for distance in [0, 1, 16, 31, 32] {
+                let mut copied = vec![0; bytes + PAGE];
+                let from = source.as_ptr().expose_provenance();
+                let skipped = (from + distance).wrapping_sub(copied.as_ptr().addr()) % PAGE;
+                let into = &mut copied[skipped..skipped + bytes];
+                let is_aliased = cfg!(target_arch = "x86_64") && (1..32).contains(&distance);
+                assert_eq!(is_slow(from, into.as_ptr().addr(), bytes), is_aliased);
+                // SAFETY: a slice that nobody else uses.
+                let done =
+                    unsafe { copy(SingleCopy::Kernel, me, from as u64, RegionMut::of(into)) };
+                if done.is_err() {
+                    return; // a system that refuses such copies
+                }
+                assert!(into == &source[..bytes], "{bytes} {distance}");
+                into.fill(0);
+                let address = into.as_mut_ptr().expose_provenance() as u64;
+                let from = Region::of(&source[..bytes]);
+                // SAFETY: the address is that of a slice that nobody else uses.
+                unsafe { copy_to(SingleCopy::Kernel, me, address, from) }.expect("as before");
+                assert!(into == &source[..bytes], "{bytes} {distance}");
+                assert!(copied[..skipped].iter().all(|&byte| byte == 0));
+                assert!(copied[skipped + bytes..].iter().all(|&byte| byte == 0));
+            }
+        }
+    }
 }

@@ -7,6 +7,11 @@
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
+mod copy;
+
+pub(crate) use copy::{STRING_COPY_MIN_BYTES, is_page_aliased};
+pub use copy::{copy, copy_many};
+
 /// Memory to read from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Region {
@@ -91,22 +96,5 @@ impl RegionMut {
     /// The same memory, to be read.
     pub fn as_region(self) -> Region {
         Region { start: self.start, bytes: self.bytes }
-    }
-}
-
-/// Copies bytes, of which there are often no more than a word holds: those without a call.
-///
-/// # Safety
-/// As for [`std::ptr::copy_nonoverlapping`], with bytes that need not be aligned.
-#[inline]
-pub(crate) unsafe fn copy(from: *const u8, into: *mut u8, bytes: usize) {
-    if bytes == size_of::<u64>() {
-        // SAFETY: passed on.
-        let word = unsafe { from.cast::<u64>().read_unaligned() };
-        // SAFETY: passed on.
-        unsafe { into.cast::<u64>().write_unaligned(word) };
-    } else {
-        // SAFETY: passed on.
-        unsafe { into.copy_from_nonoverlapping(from, bytes) };
     }
 }

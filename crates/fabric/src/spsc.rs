@@ -26,7 +26,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
 use crate::layout::{LANE_HEAD, LINE};
 pub use crate::layout::{Ring, STAMP_BYTES};
-use crate::memory::copy;
+use crate::memory::{copy, copy_many};
 use crate::{Region, RegionMut, SharedSegment};
 use prefault::Prefault;
 
@@ -201,7 +201,7 @@ impl RingWriter {
             let at = unsafe { behind.add(first) };
             // SAFETY: the cell is ours until stamped (README, "Eager rings"); the payload is
             // readable by the caller's promise, and user memory never overlaps cells.
-            unsafe { at.as_ptr().copy_from_nonoverlapping(rest.start(), rest.bytes()) };
+            unsafe { copy_many(rest.start(), at.as_ptr(), rest.bytes()) };
         }
         // SAFETY: as above; the body is 8-aligned, as is the header, as asserted.
         unsafe { body.cast::<H>().write(header) };
@@ -245,7 +245,7 @@ impl RingWriter {
         let annex = self.place.overflow_slot(self.next);
         // SAFETY: the annex is ours until the cell is stamped, since there is room for a message
         // of the longest kind (README, "Eager rings"); the rest is as in `push`.
-        unsafe { annex.as_ptr().copy_from_nonoverlapping(payload.start(), payload.bytes()) };
+        unsafe { copy_many(payload.start(), annex.as_ptr(), payload.bytes()) };
         // SAFETY: the body is 8-aligned, as is the header, and it fits the cell, as asserted.
         unsafe { self.place.body(self.next).cast::<H>().write(header) };
         self.stamp();

@@ -17,6 +17,7 @@ use super::recycled_buffers::{RecycledBuffers, give_back};
 use super::send::Outgoing;
 use super::{Completion, Endpoint, PostedRecv};
 use crate::copy_bandwidth::CopyBandwidth;
+use crate::memory::copy_many;
 use crate::packet::Packet;
 use crate::{Label, Peer, Region, SharedSegment, TrafficHint, TransferError, TypeCode, memcheck};
 
@@ -222,7 +223,7 @@ impl Endpoint {
         }
         let into = self.segment.at(buffer.data);
         // SAFETY: as in `fill`.
-        unsafe { into.as_ptr().copy_from_nonoverlapping(data.start(), data.bytes()) };
+        unsafe { copy_many(data.start(), into.as_ptr(), data.bytes()) };
         memcheck::mark_written(Region::new(into.as_ptr(), data.bytes()));
     }
 
@@ -313,7 +314,7 @@ impl Endpoint {
             // SAFETY: a posted receive: writable, by the promise of its poster, and long enough, as
             // `part` checks. The bytes lie in the segment, and nobody writes them until we say that
             // we have read the bounce buffer (README, "Bounce buffers").
-            unsafe { into.start().copy_from_nonoverlapping(from.as_ptr(), into.bytes()) };
+            unsafe { copy_many(from.as_ptr(), into.start(), into.bytes()) };
             at = upto;
         }
         Ok(())

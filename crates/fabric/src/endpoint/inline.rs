@@ -14,6 +14,7 @@ use super::protocol::is_bounced;
 use super::recv::Message;
 use super::{Endpoint, Fill, MatchedMessage, PostedRecv, UnexpectedBody};
 use crate::layout::LINE;
+use crate::memory::copy_many;
 use crate::packet::{Header, Packet};
 use crate::{
     Label, Peer, Region, RegionMut, Selector, Token, TrafficHint, TransferError, TypeCode,
@@ -282,7 +283,7 @@ impl Endpoint {
             (UnexpectedBody::Whole(whole), Ok(())) => {
                 let into = receive.into.start();
                 // SAFETY: writable by the promise of `recv_inline`; long enough, as just checked.
-                unsafe { into.copy_from_nonoverlapping(whole.as_ptr(), whole.len()) };
+                unsafe { copy_many(whole.as_ptr(), into, whole.len()) };
             }
             (&UnexpectedBody::Shared(buffer), Ok(())) => {
                 fits = self.copy_bounced(&message, buffer, receive)

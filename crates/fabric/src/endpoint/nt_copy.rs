@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::Region;
 use crate::layout::LINE;
+use crate::memory::copy_many;
 
 /// Shorter copies are not timed: the clock would take too much of them.
 const TIMED_MIN_BYTES: usize = 4 << 10;
@@ -129,7 +130,7 @@ unsafe fn copy(store_kind: StoreKind, into: NonNull<u8>, data: Region) {
         // SAFETY: passed on.
         StoreKind::NonTemporal => unsafe { copy_non_temporal(into, data) },
         // SAFETY: passed on; memory of the user and of the segment lie apart.
-        _ => unsafe { into.as_ptr().copy_from_nonoverlapping(data.start(), data.bytes()) },
+        _ => unsafe { copy_many(data.start(), into.as_ptr(), data.bytes()) },
     }
 }
 

@@ -11,6 +11,7 @@ use super::protocol::Thresholds;
 use super::send::{Attempt, Fragments, Outgoing};
 use super::{Completion, Endpoint, Posted, RndvOffer, RndvRecv};
 use crate::cma::SingleCopy;
+use crate::memory::copy_many;
 use crate::packet::Packet;
 use crate::slab::Id;
 use crate::{Peer, Received, read_lease};
@@ -117,7 +118,7 @@ impl Endpoint {
             // SAFETY: the memory belongs to a posted receive that is not complete: writable, and
             // long enough, as `part` checks. The bytes lie in the segment, and nobody writes them
             // until we let the bounce buffer go (README, "Bounce buffers").
-            unsafe { into.start().copy_from_nonoverlapping(from.as_ptr(), bytes) };
+            unsafe { copy_many(from.as_ptr(), into.start(), bytes) };
             self.note_fragment(id, bytes, done);
         }
         self.release_buffer(buffer);

@@ -12,6 +12,7 @@ use super::{
 };
 use crate::error::Sender;
 use crate::matching::Ticket;
+use crate::memory::copy_many;
 use crate::net::TransferIds;
 use crate::packet::{Header, Packet, WORDS_BYTES, Words};
 use crate::read_lease::ReadLease;
@@ -116,7 +117,7 @@ impl Message {
             let into = receive.into.start();
             // SAFETY: a posted receive: writable, by the promise of its poster, and long enough, as
             // just checked.
-            unsafe { into.copy_from_nonoverlapping(whole.as_ptr(), whole.len()) };
+            unsafe { copy_many(whole.as_ptr(), into, whole.len()) };
         }
         done.push(self.completion(receive.token(), fits));
     }

@@ -5,6 +5,7 @@
 
 use super::recv::Message;
 use super::{Completion, Endpoint, PostedRecv, RndvSend, UnexpectedBody};
+use crate::memory::copy_many;
 use crate::net::REMOTE_BOUNCE_BYTES;
 use crate::packet::Packet;
 use crate::{Label, Peer, Region, Token, TransferError, TypeCode};
@@ -89,7 +90,7 @@ impl Endpoint {
                 let into = receive.into.start();
                 // SAFETY: a posted receive: writable, by the promise of its poster, and long
                 // enough, as just checked. The buffer is ours until it is emptied.
-                unsafe { into.copy_from_nonoverlapping(data.start(), data.bytes()) };
+                unsafe { copy_many(data.start(), into, data.bytes()) };
             }
             Some(_) => {}
             None => outcome = Err(TransferError::Revoked(message.source)),

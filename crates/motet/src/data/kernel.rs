@@ -30,6 +30,7 @@ use std::mem::needs_drop;
 use std::slice;
 
 use motet_fabric::biased_lock::exclude;
+use motet_fabric::memory::copy_many;
 
 use crate::data::op::{Domain, Op, Operator, Take};
 use crate::types::datatype::Datatype;
@@ -363,7 +364,7 @@ impl Kernel for Take {
         };
         if !std::ptr::eq(from, into) {
             // SAFETY: elements of one byte; `into` is another operand or overlaps none.
-            unsafe { into.copy_from_nonoverlapping(from, count) };
+            unsafe { copy_many(from, into, count) };
         }
     }
 }

@@ -13,6 +13,8 @@
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
+use motet_fabric::memory::copy_many;
+
 use crate::Element;
 use crate::data::buffer::RawSlice;
 use crate::data::scratch::Scratch;
@@ -76,7 +78,7 @@ impl Padded {
         let Padded { from, place, count, element_bytes, clear } = *self;
         if !std::ptr::eq(from, place) {
             // SAFETY: as many elements here and there, in different memory.
-            unsafe { place.copy_from_nonoverlapping(from, count * element_bytes) };
+            unsafe { copy_many(from, place, count * element_bytes) };
         }
         for at in 0..count {
             // SAFETY: one of the elements.

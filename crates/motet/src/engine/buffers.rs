@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
+use motet_fabric::memory::copy_many;
 use motet_fabric::{Region, RegionMut};
 use motet_plan::{Buffer, Slice};
 
@@ -99,7 +100,7 @@ impl Memory {
         let (from, into) = (self.address(from), self.address(into));
         // SAFETY: slices of bound buffers, disjoint by the promise of every plan; the plan's
         // order keeps other steps off them.
-        unsafe { into.copy_from_nonoverlapping(from, bytes) };
+        unsafe { copy_many(from, into, bytes) };
     }
 
     /// `into = left ∘ right`.

@@ -8,6 +8,7 @@
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
+use motet_fabric::memory::copy_many;
 use motet_fabric::{Endpoint, Region, Token, TransferError};
 use motet_plan::{Action, Slice, StepId};
 
@@ -94,7 +95,7 @@ impl Execution {
             } else {
                 let into = self.memory.region_mut(place).start();
                 // SAFETY: as in `reduce_received`; the message is as long as its place.
-                unsafe { into.copy_from_nonoverlapping(received.start(), received.bytes()) };
+                unsafe { copy_many(received.start(), into, received.bytes()) };
             }
         });
         if let Err(error) = read {

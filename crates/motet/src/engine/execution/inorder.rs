@@ -7,6 +7,7 @@
 
 use std::borrow::Borrow;
 
+use motet_fabric::memory::copy_many;
 use motet_fabric::{Fill, Peer, Region, RegionMut};
 use motet_plan::StepId;
 
@@ -162,7 +163,7 @@ impl<R: Routes, const MAY_THROW: bool> Executor<'_, R, MAY_THROW> {
             Instr::Copy { from, into } => {
                 let (from, into) = (from.region(bases), into.start(bases));
                 // SAFETY: passed on; a plan copies between slices that do not overlap.
-                unsafe { into.copy_from_nonoverlapping(from.start(), from.bytes()) };
+                unsafe { copy_many(from.start(), into, from.bytes()) };
                 (true, 1)
             }
             Instr::Reduce { left, right, into, count } => {

@@ -4,6 +4,8 @@
 
 use std::ptr;
 
+use motet_fabric::memory::copy_many;
+
 use super::layout::{Row, Sink};
 use super::{Datatype, DatatypeError, Layout, external};
 
@@ -345,7 +347,7 @@ unsafe fn copy_blocks(from: (*const u8, isize), to: (*mut u8, isize), count: usi
                     let from = from.0.wrapping_offset(i * from.1);
                     let to = to.0.wrapping_offset(i * to.1);
                     // SAFETY: passed on.
-                    unsafe { ptr::copy_nonoverlapping(from, to, block) };
+                    unsafe { copy_many(from, to, block) };
                 },
             }
         };
@@ -392,7 +394,7 @@ unsafe fn copy_run(from: *const u8, to: *mut u8, len: usize) {
         4..=7 => ends!(4),
         2..=3 => ends!(2),
         // SAFETY: the run.
-        _ => unsafe { ptr::copy_nonoverlapping(from, to, len) },
+        _ => unsafe { copy_many(from, to, len) },
     }
 }
 
