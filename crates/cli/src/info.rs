@@ -20,7 +20,7 @@ use crate::probe::{self, Finding};
 /// The environment variables of Motet, and the effect of each: those of `docs/settings.md` in its
 /// order, then those that `motet run` sets. Two belong to the C library, which this crate does not
 /// link.
-const VARIABLES: [(&str, &str); 27] = [
+const VARIABLES: [(&str, &str); 28] = [
     (motet::env::CHECK, "`1`: ranks compare their collective calls; a mismatch is an error"),
     (motet::env::HANG_SECONDS, "report each wait that takes longer than this many seconds"),
     (motet::env::MAX_PENDING, "the largest number of pending collectives of a rank"),
@@ -34,6 +34,7 @@ const VARIABLES: [(&str, &str); 27] = [
     (motet::env::CHANNELS, "`off`: persistent operations send tagged messages"),
     (motet::env::RANKS_PER_SEGMENT, "n: only groups of n consecutive ranks share memory"),
     (motet::env::RANKS_PER_NODE, "n: algorithms treat n consecutive ranks as one machine"),
+    (motet::env::SHARED_HEAP, "`1`: ranks of `motet run` can read each other's large blocks"),
     (motet::env::WAIT, "how ranks wait: `auto`, `spin`, `yield` or `sleep`"),
     (motet::env::PROGRESS, "`thread`: a progress thread moves operations while the rank computes"),
     (crate::run::SESSION, "`own`: `motet run` starts the ranks in a new session"),

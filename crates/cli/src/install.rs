@@ -19,6 +19,7 @@ use std::process::{Command, ExitCode, Stdio};
 use anyhow::{Context, bail};
 
 use crate::quantity::counted;
+use crate::shared_heap::LIBRARY as HEAP;
 
 /// The library as cargo builds it, beside the command.
 const BUILT: &str = "libmpi_abi.so";
@@ -125,7 +126,8 @@ fn made(prefix: &Path) -> anyhow::Result<PathBuf> {
 /// All files to install.
 fn items() -> anyhow::Result<Vec<Item>> {
     let command = std::env::current_exe().context("cannot find the path of this command")?;
-    let library = library(&command)?;
+    let heap = library(&command, [HEAP, HEAP], "motet-heap")?;
+    let library = library(&command, [BUILT, LIBRARY], "motet-abi")?;
     let item = |path: &str, content| Item { path: path.to_owned(), content };
     let link = |to: &str| Content::Link(to.to_owned());
     let page = |text| Content::Text(filled(text));
@@ -139,6 +141,7 @@ fn items() -> anyhow::Result<Vec<Item>> {
     let mut items = vec![
         item("lib/libmpi_abi.so.1", Content::Binary(library)),
         item("lib/libmpi_abi.so", link(LIBRARY)),
+        item("lib/libmotet_heap.so", Content::Binary(heap)),
         item("lib/pkgconfig/motet.pc", page(include_str!("install/motet.pc"))),
         item("include/mpi.h", Content::Text(include_str!("../../abi/include/mpi.h").to_owned())),
         item("include/mpix.h", Content::Text(include_str!("../../abi/include/mpix.h").to_owned())),
@@ -170,15 +173,19 @@ fn filled(text: &str) -> String {
     text.replace("@VERSION@", env!("CARGO_PKG_VERSION"))
 }
 
-/// Finds the library that belongs to this command: beside it if cargo has built both, in `../lib`
+/// Finds a library that belongs to this command, by its name as built and as installed: beside it if cargo has built both, in `../lib`
 /// if both are installed.
-fn library(command: &Path) -> anyhow::Result<PathBuf> {
+pub(crate) fn library(
+    command: &Path,
+    [built, installed]: [&str; 2],
+    package: &str,
+) -> anyhow::Result<PathBuf> {
     let folder = command.parent().unwrap_or(Path::new("/"));
-    let places = [folder.join(BUILT), folder.join("../lib").join(LIBRARY)];
+    let places = [folder.join(built), folder.join("../lib").join(installed)];
     match places.iter().find(|place| place.is_file()) {
         Some(place) => Ok(place.clone()),
         None => bail!(
-            "cannot find {BUILT} beside {}: build it, as by `cargo build --release -p motet-abi`",
+            "cannot find {built} beside {}: build it, as by `cargo build --release -p {package}`",
             command.display()
         ),
     }

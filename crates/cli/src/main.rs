@@ -14,6 +14,7 @@ mod plan;
 mod probe;
 mod quantity;
 mod run;
+mod shared_heap;
 
 use std::process::ExitCode;
 

@@ -25,6 +25,7 @@ Starts a program as the ranks of one world on this machine, as `motet run` does.
   -env NAME VALUE     set a variable for all ranks (also -genv; -x NAME=VALUE)
   -wdir FOLDER        start the ranks in this folder
   --session SESSION   own or shared: the session of the ranks, see `motet run --help`
+  --shared-heap       large blocks lie in a heap that all ranks map, see `motet run --help`
   -V, --version       print the version
   -h, --help          print this help
   --                  end of the options; each `:` after it is an argument of the program
@@ -58,6 +59,7 @@ struct Job {
     variables: Vec<(OsString, OsString)>,
     folder: Option<PathBuf>,
     session: Option<OsString>,
+    shared_heap: bool,
     /// The program and its arguments.
     command: Vec<OsString>,
 }
@@ -126,6 +128,9 @@ impl Job {
         if let Some(session) = &self.session {
             words.extend(["--session".into(), session.clone()]);
         }
+        if self.shared_heap {
+            words.push("--shared-heap".into());
+        }
         if let Some(hosts) = &self.hosts {
             // `motet run` refuses this, and names launchers that start ranks on other hosts.
             words.extend(["--hosts".into(), hosts.clone()]);
@@ -167,6 +172,7 @@ fn read(words: Vec<OsString>) -> Result<Wish, String> {
             }
             "-x" => job.variables.extend(assignment(next("NAME or NAME=VALUE")?)?),
             "-session" | "--session" => job.session = Some(next("own or shared")?),
+            "-shared-heap" | "--shared-heap" => job.shared_heap = true,
             "--session=own" => job.session = Some("own".into()),
             "--session=shared" => job.session = Some("shared".into()),
             "-wdir" | "--wdir" | "-wd" => job.folder = Some(next("a folder")?.into()),

@@ -8,6 +8,7 @@ use motet_fabric::launcher::{self, Job};
 use motet_fabric::{log_line, printable};
 
 use crate::output::{Mistake, USAGE};
+use crate::shared_heap;
 
 /// The variable that selects the session of a job if `--session` is not given.
 pub(crate) const SESSION: &str = "MOTET_SESSION";
@@ -29,11 +30,18 @@ pub(crate) const SESSION: &str = "MOTET_SESSION";
 /// busy programs of the same terminal, this is faster for ranks that exchange messages often, and
 /// slower for ranks that compute long between messages. Such ranks cannot open /dev/tty.
 ///
+/// --shared-heap makes memory of the program readable for the other ranks: blocks of 16 KiB and more
+/// that it allocates by malloc (C, C++, Fortran, arrays of Python) lie in a heap that all ranks map,
+/// so that large messages are copied once, by a core. `fork` then copies these blocks. A Rust program
+/// does the same with `motet::SharedAllocator`.
+///
 /// Exit codes: 0 if all ranks succeeded; otherwise the exit code of the first rank that failed, or
 /// 128 plus the number of the signal that killed it; 127 if the program is not found; 126 if it
 /// cannot be started; 2 if the command line is wrong.
 #[derive(Debug, clap::Args)]
-#[command(override_usage = "motet run -n N [--label] [--session=own] PROGRAM [ARGS]...")]
+#[command(
+    override_usage = "motet run -n N [--label] [--session=own] [--shared-heap] PROGRAM [ARGS]..."
+)]
 pub(crate) struct RunCommand {
     /// Number of ranks
     #[arg(short = 'n', long = "ranks", value_name = "N", required_unless_present = "hosts")]
@@ -57,6 +65,11 @@ pub(crate) struct RunCommand {
     /// sets it for all jobs [default: shared]
     #[arg(long, value_name = "SESSION", value_enum)]
     session: Option<Session>,
+
+    /// Large blocks of the program lie in a heap that all ranks map. MOTET_SHARED_HEAP=1 sets it
+    /// for all jobs
+    #[arg(long)]
+    shared_heap: bool,
 
     /// The program, and its arguments
     #[arg(required = true, num_args = 1.., trailing_var_arg = true, value_name = "PROGRAM")]
@@ -107,6 +120,9 @@ impl RunCommand {
             None => Session::from_environment()?.into(),
         };
         job.environment.push(motet::machine::for_ranks()?);
+        if self.shared_heap || shared_heap::from_environment()? {
+            job.environment.extend(shared_heap::environment()?);
+        }
         Ok(ExitCode::from(launcher::run(&job)?.code))
     }
 }

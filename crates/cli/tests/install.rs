@@ -33,7 +33,8 @@ fn library() {
     static BUILT: OnceLock<()> = OnceLock::new();
     BUILT.get_or_init(|| {
         let profile = Path::new(env!("CARGO_BIN_EXE_motet")).parent().expect("a folder");
-        if is_newer(&profile.join("libmpi_abi.so")) {
+        let libraries = ["libmpi_abi.so", "libmotet_heap.so"].map(|name| profile.join(name));
+        if libraries.iter().all(|library| is_newer(library)) {
             return;
         }
         let target = profile.parent().expect("a folder of all profiles");
@@ -41,7 +42,9 @@ fn library() {
         let name = if name == "debug" { "dev" } else { &name };
         let mut cargo = Command::new("timeout");
         cargo.args(["1500", env!("CARGO"), "build", "--quiet", "-p", "motet-abi", "-p"]);
-        cargo.args(["motet-cli", "--profile", name, "--target-dir"]).arg(target);
+        cargo
+            .args(["motet-heap", "-p", "motet-cli", "--profile", name, "--target-dir"])
+            .arg(target);
         cargo.current_dir(env!("CARGO_MANIFEST_DIR"));
         ended(&mut cargo);
     });
@@ -52,7 +55,7 @@ fn is_newer(library: &Path) -> bool {
     let changed = |path: &Path| fs::metadata(path).and_then(|facts| facts.modified()).ok();
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("a folder");
     let mut sources = BTreeSet::new();
-    for name in ["plan", "fabric", "motet", "abi"] {
+    for name in ["plan", "fabric", "heap", "motet", "abi"] {
         files(&crates.join(name), &mut sources);
     }
     let is_tested = |path: &Path| path.components().any(|part| part.as_os_str() == "tests");
@@ -298,7 +301,8 @@ fn what_is_written_is_said() {
     for path in &found {
         let mode = fs::metadata(path).unwrap().permissions().mode() & 0o777;
         let is_program = path.parent().unwrap().ends_with("bin");
-        let is_library = path.to_string_lossy().contains("libmpi_abi");
+        let is_library =
+            path.extension() == Some("so".as_ref()) || path.ends_with("libmpi_abi.so.1");
         assert_eq!(mode, if is_program || is_library { 0o755 } else { 0o644 }, "{path:?}");
     }
     let nowhere = folder.path().join("nowhere");

@@ -23,6 +23,7 @@ mod introspect;
 mod mprobe;
 mod nt_copy;
 mod pipeline;
+mod process_heap;
 pub(crate) mod protocol;
 mod reassembly;
 mod recv;
@@ -42,6 +43,7 @@ use crate::channel::Arena;
 use crate::cma::{SingleCopy, allow_peers};
 use crate::matching::{Matching, Ticket};
 use crate::net::Network;
+use crate::process_heap::HeapDescription;
 use crate::read_lease::{LeaseTable, ReadLease};
 use crate::shared_heap::SharedHeap;
 use crate::slab::Slab;
@@ -62,6 +64,7 @@ pub use introspect::Transit;
 pub use mprobe::MatchedMessage;
 use nt_copy::CopyStrategy;
 use pipeline::Pipelines;
+use process_heap::ProcessHeaps;
 pub use protocol::{SizeRange, Thresholds};
 use reassembly::Reassembly;
 use send::PeerTx;
@@ -78,11 +81,13 @@ pub struct Options {
     /// The position of the first message in every ring; not 0 only to test large ones. Must be the
     /// same on all ranks.
     pub first_position: u64,
+    /// The heap of this process that is offered to peers; see [`crate::process_heap::installed`].
+    pub process_heap: Option<HeapDescription>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { single_copy: None, channels: true, first_position: 0 }
+        Options { single_copy: None, channels: true, first_position: 0, process_heap: None }
     }
 }
 
@@ -228,6 +233,7 @@ pub struct Endpoint {
     rndv_recvs: Slab<RndvRecv>,
     arena: Arena,
     heap: Arc<SharedHeap>,
+    process_heaps: ProcessHeaps,
     bounce: BounceSender,
     copy_strategy: CopyStrategy,
     /// If long messages go in pieces although they could be copied at once.
@@ -286,7 +292,7 @@ impl Endpoint {
             Some(seat) => ring(&segment, layout.lane(seat, own)),
             None => ring(elsewhere, elsewhere.layout().lane_from(peer)),
         };
-        let first = options.first_position;
+        let Options { first_position: first, process_heap, .. } = options;
         let single_copy = match (segment.is_shared(), options.single_copy) {
             (_, Some(false)) => SingleCopy::Off,
             (true, _) => SingleCopy::Kernel,
@@ -319,6 +325,7 @@ impl Endpoint {
             rndv_recvs: Slab::default(),
             arena: Arena::new(layout.arena(own), layout.arena_bytes()),
             heap: SharedHeap::of(&segment, own),
+            process_heaps: ProcessHeaps::new(process_heap.filter(|_| segment.is_shared())),
             bounce: BounceSender::of(&segment),
             copy_strategy: CopyStrategy::default(),
             pipelines: Pipelines::of(&thresholds),

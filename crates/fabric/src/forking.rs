@@ -17,7 +17,7 @@ use std::io;
 use std::ops::Range;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
-use std::sync::{Mutex, MutexGuard, Once, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError, Weak};
 use std::thread;
 
 use crate::host::page_bytes;
@@ -35,10 +35,20 @@ const NONE: i32 = -1;
 
 /// Memory that a child gets a copy of.
 pub(crate) trait Heap: Send + Sync {
+    /// A fork begins: until [`Heap::release`] no other thread changes the heap.
+    fn hold(&self) {}
+
+    /// The fork is over, in the process that has called `fork` or in its child.
+    fn release(&self, is_child: bool) {
+        let _ = is_child;
+    }
+
     /// The addresses of whole pages of so many bytes of which a part is in use.
     fn pages_in_use(&self, page: usize) -> Vec<Range<usize>>;
 }
 
+/// Heaps that a fork holds.
+static HELD: Mutex<Vec<Arc<dyn Heap>>> = Mutex::new(Vec::new());
 /// The heaps of this process.
 static HEAPS: Mutex<Vec<Weak<dyn Heap>>> = Mutex::new(Vec::new());
 
@@ -69,11 +79,14 @@ extern "C" fn before() {
     while IS_FORKING.swap(true, Ordering::Acquire) {
         thread::yield_now();
     }
-    let mut pages = lock(&PAGES);
+    let (mut pages, mut held) = (lock(&PAGES), lock(&HELD));
     pages.clear();
     for heap in lock(&HEAPS).iter().filter_map(Weak::upgrade) {
+        heap.hold();
         pages.extend(heap.pages_in_use(page_bytes()));
+        held.push(heap);
     }
+    drop(held);
     let mut ends = [NONE; 2];
     if !pages.is_empty() {
         // SAFETY: there is room for two descriptors. If there are none the parent does not wait.
@@ -91,7 +104,13 @@ extern "C" fn in_parent() {
         await_end(read);
     }
     close(read);
+    release_heaps(false);
     IS_FORKING.store(false, Ordering::Release);
+}
+
+fn release_heaps(is_child: bool) {
+    let held = std::mem::take(&mut *lock(&HELD));
+    held.iter().for_each(|heap| heap.release(is_child));
 }
 
 /// Waits until nobody has the writing end of a pipe any more; not for long.
@@ -112,6 +131,7 @@ extern "C" fn in_child() {
         make_private(pages);
     }
     taken_ends().into_iter().for_each(close);
+    release_heaps(true);
     IS_FORKING.store(false, Ordering::Release);
 }
 

@@ -27,6 +27,7 @@ pub mod exit_code;
 pub mod file;
 pub mod foreign_load;
 pub mod forking;
+mod free_list;
 pub mod host;
 mod kvs;
 pub mod launcher;
@@ -41,6 +42,7 @@ pub mod net;
 mod packet;
 #[doc(hidden)]
 pub mod poison;
+pub mod process_heap;
 pub mod read_lease;
 pub mod segment;
 pub mod shared_heap;

@@ -110,6 +110,11 @@ pub(crate) enum Packet {
     Bounced { label: Label, element: TypeCode, bytes: usize },
     /// A part of the signature of a structure, which has `total` bytes.
     Introduction { element: TypeCode, total: usize, bytes: usize },
+    /// The sender offers the heap of its process. The words are the descriptor of the file, its
+    /// number and its length.
+    HeapOffer,
+    /// The sender has mapped the heap that this rank has offered.
+    HeapMapped,
     /// The sender starts no new operation.
     Leaving,
     /// The sender has left the world: this is its last packet, except `Seen`.
@@ -151,6 +156,8 @@ const BOUNCE_CREDITS: u8 = 17;
 const BOUNCED: u8 = 18;
 const STREAMED: u8 = 19;
 const INTRODUCTION: u8 = 20;
+const HEAP_OFFER: u8 = 21;
+const HEAP_MAPPED: u8 = 22;
 
 impl Packet {
     pub(crate) fn header(self) -> Header {
@@ -191,6 +198,8 @@ impl Packet {
             Packet::Introduction { element, total, bytes } => {
                 (INTRODUCTION, Label { context: total as u64, ..none }, element, bytes)
             }
+            Packet::HeapOffer => (HEAP_OFFER, none, TypeCode::BYTES, 0),
+            Packet::HeapMapped => (HEAP_MAPPED, none, TypeCode::BYTES, 0),
             Packet::Leaving => (LEAVING, none, TypeCode::BYTES, 0),
             Packet::Left => (LEFT, none, TypeCode::BYTES, 0),
             Packet::Seen => (SEEN, none, TypeCode::BYTES, 0),
@@ -229,6 +238,8 @@ impl Packet {
             REMOTE_BOUNCED => Packet::RemoteBounced { label, element, bytes },
             BOUNCE_CREDITS => Packet::BounceCredits,
             BOUNCED => Packet::Bounced { label, element, bytes },
+            HEAP_OFFER => Packet::HeapOffer,
+            HEAP_MAPPED => Packet::HeapMapped,
             INTRODUCTION => Packet::Introduction { element, total: context as usize, bytes },
             LEAVING => Packet::Leaving,
             LEFT => Packet::Left,

@@ -156,6 +156,7 @@ pub use data::op::{
 };
 pub use data::reduce_local::reduce_local;
 pub use engine::{BufferRoom, CacheCounters};
+pub use motet_fabric::process_heap::SharedAllocator;
 pub use motet_fabric::{Failure, How};
 #[doc(hidden)]
 pub use motet_fabric::{log_line, printable};
@@ -185,7 +186,7 @@ pub mod hint {
 pub mod env {
     pub use crate::rank::settings::{
         ALGORITHM, CHANNELS, CHECK, HANG_SECONDS, MACHINE, MAX_PENDING, PROGRESS, RANKS_PER_NODE,
-        RANKS_PER_SEGMENT, SAVE_WISDOM, SINGLE_COPY, WAIT, WISDOM,
+        RANKS_PER_SEGMENT, SAVE_WISDOM, SHARED_HEAP, SINGLE_COPY, WAIT, WISDOM,
     };
 }
 

@@ -25,6 +25,7 @@ pub(crate) mod settings;
 mod wait;
 pub(crate) mod wisdom;
 
+use std::env;
 use std::io;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -34,9 +35,10 @@ use std::thread::{self, JoinHandle};
 use motet_fabric::affinity::CoreAffinity;
 use motet_fabric::biased_lock::{BiasedGuard, BiasedLock, Settle, is_excluded};
 use motet_fabric::bootstrap::{ForeignLauncher, JoinedRank};
+use motet_fabric::process_heap::{self, HeapDescription};
 use motet_fabric::shared_heap::{SharedHeap, SharedHeapBlock};
 use motet_fabric::slab::Id;
-use motet_fabric::{Endpoint, Failure, How, Peer, SharedSegment, TransferError, forking};
+use motet_fabric::{Endpoint, Failure, How, Peer, SharedSegment, TransferError, forking, log_line};
 use motet_plan::Tuning;
 
 use crate::engine::check::{CheckConfig, CheckState};
@@ -174,7 +176,8 @@ impl RankContext {
         tuning: Tuning,
     ) -> crate::Result<RankContext> {
         let JoinedRank { segment, rank: me, place, is_process, network, launched } = seat;
-        let &Settings { options, watch, progress_config, .. } = settings;
+        let &Settings { mut options, watch, progress_config, .. } = settings;
+        options.process_heap = heap_of_process(&segment, me);
         let nodes = match (&settings.nodes, &network) {
             (Nodes::One, Some(network)) => Nodes::Each(network.hosts().into()),
             (nodes, _) => nodes.clone(),
@@ -496,4 +499,23 @@ impl Drop for RankContext {
             let _ = thread.join();
         }
     }
+}
+
+/// The heap that other ranks may map. If the environment promises one and there is none, the first
+/// rank reports that.
+fn heap_of_process(segment: &SharedSegment, me: Peer) -> Option<HeapDescription> {
+    if !segment.is_shared() {
+        return None; // Ranks that are threads reach all memory.
+    }
+    let heap = process_heap::installed();
+    let is_promised = env::var(settings::SHARED_HEAP).is_ok_and(|value| value == "1");
+    if is_promised && heap.is_none() && me == Peer(0) {
+        log_line(format_args!(
+            "motet: {} is set, but the ranks have no shared heap: their program is linked \
+             statically, has an allocator of its own, was started without libmotet_heap.so, or \
+             the address space or the length of files is limited. Messages go as without it",
+            settings::SHARED_HEAP
+        ));
+    }
+    heap
 }

@@ -41,7 +41,8 @@ impl Workshop {
             Some(profile) => profile,
         };
         let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["build", "--quiet", "-p", "motet-abi", "-p", "motet-cli", "--profile"]);
+        cargo.args(["build", "--quiet", "-p", "motet-abi", "-p", "motet-heap"]);
+        cargo.args(["-p", "motet-cli", "--profile"]);
         cargo.arg(profile).env("CARGO_TARGET_DIR", target).current_dir(env!("CARGO_MANIFEST_DIR"));
         if !cargo.status()?.success() {
             return Err("the library cannot be built".into());

@@ -122,7 +122,8 @@ impl Endpoint {
         if bytes <= EXCHANGE_MIN_BYTES {
             return Outbound { bytes, hint, lies_in_heap: false };
         }
-        let lies_in_heap = bytes > self.thresholds.heap_min(hint) && self.is_in_shared_heap(data);
+        let lies_in_heap =
+            bytes > self.thresholds.heap_min(hint) && self.is_in_shared_heap(to, data);
         let hint = match hint {
             TrafficHint::Unknown
                 if !lies_in_heap && mem::take(&mut self.bounce.recent_traffic[to.index()]) =>

@@ -79,7 +79,7 @@ impl Endpoint {
                 Ok(())
             }
             InPlaceSource::Heap(offer, lease) => {
-                read(self.in_heap(offer.address, message.bytes));
+                read(self.in_heap(message.source, offer.address, message.bytes));
                 let copied = self.settle((message.source, lease), &offer, Copied::All);
                 copied.expect("there was nothing that the system could refuse")
             }

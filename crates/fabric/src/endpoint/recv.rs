@@ -245,6 +245,8 @@ impl Endpoint {
             Packet::Introduction { element, total, bytes } => {
                 self.handle_introduction(source, element, total, bytes);
             }
+            Packet::HeapOffer => self.handle_heap_offer(source),
+            Packet::HeapMapped => self.note_heap_mapped(source),
             Packet::Leaving | Packet::Left | Packet::Seen => self.note_disconnect(source, packet),
             Packet::Open { label, element } => {
                 let [offset, shape, bytes] = self.words(source);

@@ -333,7 +333,7 @@ impl Endpoint {
         let lease = if self.reaches(to) { None } else { self.leases.grant() };
         let transfer = None;
         let send = self.rndv_sends.insert(RndvSend { to, label, data, lease, token, transfer });
-        let address = self.heap_address(data);
+        let address = self.heap_address(to, data);
         let packet = Packet::Large { label, element, bytes: data.bytes() };
         let words = [address, ReadLease::to_word(lease), send.0];
         if self.peer_tx[to.index()].push_words(packet, &words) {

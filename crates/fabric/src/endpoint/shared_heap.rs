@@ -1,8 +1,9 @@
-//! Addresses of large messages in shared heaps: translates between offsets in the segment and
-//! addresses in the mapping of this process.
+//! Addresses of large messages in shared heaps and process heaps: translates between what packets
+//! name and addresses in the mappings of this process.
 //!
-//! A packet names memory of a [heap](crate::shared_heap) by its offset in the segment, which the
-//! receiver of the packet adds to its own mapping; and all other memory by its address, for the
+//! A packet names memory of a [shared heap](crate::shared_heap) by its offset in the segment, and
+//! memory of a [process heap](crate::process_heap) by its offset in that heap; the receiver of the
+//! packet adds the offset to its own mapping. It names all other memory by its address, for the
 //! kernel to copy from or to. Ranks that are threads have no heaps: an address is valid for all.
 
 use std::sync::Arc;
@@ -12,18 +13,20 @@ use crate::cma::SingleCopy;
 use crate::shared_heap::SharedHeap;
 use crate::{Peer, Region};
 
-/// The bit that is set for memory in a heap; the other bits are its offset in the segment. No
-/// address of a program has it: the upper half of the addresses belongs to the kernel.
+/// The bit that is set for memory in a heap. No address of a program has it: the upper half of the
+/// addresses belongs to the kernel.
 const IN_HEAP: u64 = 1 << 63;
+/// The bit that is set, too, if it is the process heap of the rank that has sent the packet.
+const OF_PROCESS: u64 = 1 << 62;
 
 /// Whether the address of a packet is one in a heap.
 pub(super) fn is_in_heap(address: u64) -> bool {
     address & IN_HEAP != 0
 }
 
-/// The offset in the segment of an address in a heap.
+/// The offset of an address in a heap.
 fn place(address: u64) -> usize {
-    (address & !IN_HEAP) as usize
+    (address & !(IN_HEAP | OF_PROCESS)) as usize
 }
 
 impl Endpoint {
@@ -32,31 +35,39 @@ impl Endpoint {
         &self.heap
     }
 
-    /// Whether memory lies in a heap.
+    /// Whether memory lies in a heap that a peer has mapped.
     #[inline]
-    pub(super) fn is_in_shared_heap(&self, memory: Region) -> bool {
-        self.segment.in_heaps(memory).is_some()
+    pub(super) fn is_in_shared_heap(&mut self, to: Peer, memory: Region) -> bool {
+        self.segment.in_heaps(memory).is_some() || self.offset_in_process_heap(to, memory).is_some()
     }
 
-    /// The address of memory of this rank, as packets name it.
-    pub(super) fn heap_address(&self, memory: Region) -> u64 {
-        match self.segment.in_heaps(memory) {
-            Some(place) => IN_HEAP | place as u64,
-            None => memory.start().expose_provenance() as u64,
+    /// The address of memory of this rank, as packets to a peer name it.
+    pub(super) fn heap_address(&mut self, to: Peer, memory: Region) -> u64 {
+        if let Some(place) = self.segment.in_heaps(memory) {
+            IN_HEAP | place as u64
+        } else if let Some(place) = self.offset_in_process_heap(to, memory) {
+            IN_HEAP | OF_PROCESS | place as u64
+        } else {
+            memory.start().expose_provenance() as u64
         }
     }
 
-    /// So many bytes from an address in a heap on, in the mapping of this rank.
-    pub(super) fn in_heap(&self, address: u64, bytes: usize) -> Region {
+    /// So many bytes from an address in a heap on that a peer has named, in the mapping of this
+    /// rank.
+    pub(super) fn in_heap(&self, peer: Peer, address: u64, bytes: usize) -> Region {
+        if address & OF_PROCESS != 0 {
+            return self.process_heaps.at(peer, place(address), bytes);
+        }
         let _last = self.segment.at(place(address) + bytes.saturating_sub(1));
         Region::new(self.segment.at(place(address)).as_ptr(), bytes)
     }
 
-    /// How to copy from or to an address that a peer has named, and the address to use here.
-    pub(super) fn locate(&self, peer: Peer, address: u64) -> (SingleCopy, u64) {
+    /// How to copy from or to an address that a peer has named, and the address to use here, for
+    /// so many bytes.
+    pub(super) fn locate(&self, peer: Peer, address: u64, bytes: usize) -> (SingleCopy, u64) {
         if is_in_heap(address) {
-            let at = self.segment.at(place(address));
-            (SingleCopy::Direct, at.as_ptr().expose_provenance() as u64)
+            let at = self.in_heap(peer, address, bytes);
+            (SingleCopy::Direct, at.start().expose_provenance() as u64)
         } else if peer == self.me {
             (SingleCopy::Direct, address)
         } else {
@@ -244,21 +255,27 @@ mod tests {
 
     #[test]
     fn only_memory_that_lies_in_a_heap_as_a_whole_is_told_as_such() {
-        let pair = Pair::new();
-        let [own, other] = &pair.ranks;
+        let mut pair = Pair::new();
         let memory = pair.memory(0);
+        let [own, other] = &mut pair.ranks;
         let start = memory.start().as_ptr();
-        assert!(own.is_in_shared_heap(Region::new(start, BYTES)));
-        assert!(!other.is_in_shared_heap(Region::new(start, BYTES)), "that is not its mapping");
+        assert!(own.is_in_shared_heap(Peer(1), Region::new(start, BYTES)));
+        assert!(
+            !other.is_in_shared_heap(Peer(0), Region::new(start, BYTES)),
+            "that is not its mapping"
+        );
         let heaps = own.segment.layout().heaps();
-        assert!(own.is_in_shared_heap(Region::new(start, heaps.end - heaps.start)));
-        assert!(!own.is_in_shared_heap(Region::new(start, heaps.end - heaps.start + 1)));
-        assert!(!own.is_in_shared_heap(Region::new(start.wrapping_sub(1), 1)));
-        let address = own.heap_address(Region::new(start, BYTES));
+        assert!(own.is_in_shared_heap(Peer(1), Region::new(start, heaps.end - heaps.start)));
+        assert!(!own.is_in_shared_heap(Peer(1), Region::new(start, heaps.end - heaps.start + 1)));
+        assert!(!own.is_in_shared_heap(Peer(1), Region::new(start.wrapping_sub(1), 1)));
+        let address = own.heap_address(Peer(1), Region::new(start, BYTES));
         let there = other.segment.at(heaps.start).addr().get() as u64;
-        assert_eq!(other.locate(Peer(0), address), (SingleCopy::Direct, there));
+        assert_eq!(other.locate(Peer(0), address, BYTES), (SingleCopy::Direct, there));
         let local = [0_u8; 4];
-        let address = own.heap_address(Region::of(&local));
-        assert_eq!(other.locate(Peer(0), address), (SingleCopy::Off, local.as_ptr().addr() as u64));
+        let address = own.heap_address(Peer(1), Region::of(&local));
+        assert_eq!(
+            other.locate(Peer(0), address, 4),
+            (SingleCopy::Off, local.as_ptr().addr() as u64)
+        );
     }
 }

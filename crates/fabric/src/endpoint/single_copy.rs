@@ -211,7 +211,7 @@ impl Endpoint {
         into: RegionMut,
     ) {
         cooperative_copy::open(&self.segment, source, lease);
-        let address = self.heap_address(into.as_region());
+        let address = self.heap_address(source, into.as_region());
         self.send_control(source, Packet::Share { send, address });
     }
 
@@ -239,7 +239,7 @@ impl Endpoint {
         &RndvOffer { address, .. }: &RndvOffer,
         into: RegionMut,
     ) -> impl Fn(Range<usize>) -> std::io::Result<()> + use<> {
-        let (how, address) = self.locate(source, address);
+        let (how, address) = self.locate(source, address, into.bytes());
         let process = self.segment.process(source);
         move |part| {
             let (from, into) = (address + part.start as u64, into.part(part.start, part.len()));
@@ -267,7 +267,8 @@ impl Endpoint {
         else {
             return;
         };
-        let ((how, address), process) = (self.locate(to, address), self.segment.process(to));
+        let (how, address) = self.locate(to, address, data.bytes());
+        let process = self.segment.process(to);
         cooperative_copy::help(&self.segment, self.me, lease, data.bytes(), |part| {
             let (into, from) = (address + part.start as u64, data.part(part.start, part.len()));
             // SAFETY: the send is posted; the receiver waits for the parts that we take, and leaves

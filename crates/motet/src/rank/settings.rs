@@ -30,6 +30,10 @@ pub const MACHINE: &str = "MOTET_MACHINE";
 /// The variable that forbids (`off`) single copies of large messages between processes, or uses
 /// them (`on`) even where two copies through shared memory are faster.
 pub const SINGLE_COPY: &str = "MOTET_SINGLE_COPY";
+/// The variable that says (`1`) that large blocks of the program lie in a heap that the other ranks
+/// of the host map. It is for `motet run`, which loads the allocator; a rank only reports that it
+/// has no such heap.
+pub const SHARED_HEAP: &str = "MOTET_SHARED_HEAP";
 /// The variable that forbids (`off`) channels for persistent operations.
 pub const CHANNELS: &str = "MOTET_CHANNELS";
 

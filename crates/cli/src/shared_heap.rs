@@ -1,0 +1,50 @@
+//! `--shared-heap`: the variables by which ranks take their large blocks from the process heap.
+
+use std::env;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+
+use crate::output::Mistake;
+
+/// The variable that selects the process heap if `--shared-heap` is not given. Ranks have it, too:
+/// they report if they have no such heap.
+const SHARED_HEAP: &str = motet::env::SHARED_HEAP;
+/// The library that the dynamic linker loads before a program.
+pub(crate) const LIBRARY: &str = "libmotet_heap.so";
+/// The variable that names such libraries.
+const PRELOAD: &str = "LD_PRELOAD";
+
+/// Whether the environment selects the process heap.
+pub(crate) fn from_environment() -> anyhow::Result<bool> {
+    match env::var_os(SHARED_HEAP).as_ref().map(|value| value.to_string_lossy()).as_deref() {
+        None | Some("" | "0" | "off") => Ok(false),
+        Some("1" | "on") => Ok(true),
+        Some(other) => {
+            Err(Mistake(format!("{SHARED_HEAP} is `{other}`; expected `1` or `0`")).into())
+        }
+    }
+}
+
+/// The variables for the ranks.
+pub(crate) fn environment() -> anyhow::Result<Vec<(OsString, OsString)>> {
+    let command = env::current_exe().context("cannot find the path of this command")?;
+    let mut preload = preloadable(crate::install::library(&command, [LIBRARY; 2], "motet-heap")?)?;
+    if let Some(others) = env::var_os(PRELOAD).filter(|others| !others.is_empty()) {
+        preload.push(":");
+        preload.push(others);
+    }
+    Ok(vec![(PRELOAD.into(), preload), (SHARED_HEAP.into(), "1".into())])
+}
+
+/// The absolute path of the library, if the dynamic linker can be told of it.
+fn preloadable(library: PathBuf) -> anyhow::Result<OsString> {
+    let library = library.canonicalize().unwrap_or(library).into_os_string();
+    // The dynamic linker splits the list of libraries at these characters.
+    if library.to_string_lossy().contains([' ', ':']) {
+        let library = library.display();
+        bail!("{PRELOAD} cannot name {library}: the path has a space or a colon");
+    }
+    Ok(library)
+}

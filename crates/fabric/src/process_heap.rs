@@ -1,0 +1,317 @@
+//! Process heap: the large blocks that a program allocates, in memory that other ranks can map.
+//!
+//! A program gets its memory from an allocator. [`SharedAllocator`], or the library that `motet run
+//! --shared-heap` loads before the program, takes large blocks from the heap of this module, and
+//! all others from the system. The heap is a file without a name (memfd) that this process has
+//! mapped. Another rank of the host opens the file by `/proc/PID/fd`, maps it, and then copies large
+//! messages that lie there as it copies those in a [shared heap](crate::shared_heap): once, by a
+//! core. The endpoint offers the heap to its peers (`../README.md`, "Process heaps").
+//!
+//! The heap is used by the allocator of the process, so it never allocates a large block itself,
+//! and a thread that is inside the heap gets all memory from the system.
+
+#![allow(unsafe_code)] // listed in docs/unsafe.md
+
+mod blocks;
+mod global;
+mod installed;
+mod lock;
+mod mapping;
+
+use std::cell::UnsafeCell;
+use std::ops::Range;
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use blocks::Blocks;
+pub use global::SharedAllocator;
+pub use installed::{DESCRIPTION_SYMBOL, installed};
+use lock::{ForkLock, Held};
+pub use mapping::HeapDescription;
+pub(crate) use mapping::HeapMapping;
+
+use crate::forking;
+
+/// Shorter blocks are taken from the system: no message in them is so long that it would be copied
+/// from a heap.
+pub const BLOCK_MIN_BYTES: usize = 16 << 10;
+
+/// A block that is longer than this goes back to the system when the program frees it; shorter ones
+/// are kept for the next allocation, as to get pages again takes some time.
+const KEPT_MAX_BYTES: usize = 32 << 20;
+
+/// The heap of a process. One that nobody has allocated from costs nothing.
+pub struct ProcessHeap {
+    /// The addresses of the heap, once it is mapped; equal if there is none.
+    start: AtomicUsize,
+    end: AtomicUsize,
+    lock: ForkLock,
+    state: UnsafeCell<State>,
+}
+
+/// The state that the lock protects.
+enum State {
+    /// Nobody has asked for a block.
+    Unused,
+    /// The system has refused the heap, or this process is a child made by `fork`, which has copies
+    /// of the blocks but must not allocate in what it shares with its parent.
+    Closed(Option<Blocks>),
+    Open(Blocks),
+}
+
+// SAFETY: `state` is only accessed by the thread that holds `lock`.
+unsafe impl Sync for ProcessHeap {}
+
+impl ProcessHeap {
+    /// A heap that is mapped when the first block is allocated.
+    #[must_use]
+    pub const fn new() -> ProcessHeap {
+        ProcessHeap {
+            start: AtomicUsize::new(0),
+            end: AtomicUsize::new(0),
+            lock: ForkLock::new(),
+            state: UnsafeCell::new(State::Unused),
+        }
+    }
+
+    /// Whether an address lies in the heap: then [`ProcessHeap::free`] frees the block.
+    #[inline]
+    pub fn contains(&self, address: *const u8) -> bool {
+        let address = address.addr();
+        address >= self.start.load(Ordering::Relaxed) && address < self.end.load(Ordering::Relaxed)
+    }
+
+    /// Allocates a block of so many bytes at a multiple of `alignment`, a power of two. Its bytes
+    /// are 0 if `zeroed` says so, else any. `None` if the heap has no room or cannot be made, or if
+    /// this thread is in the heap already: then the system has to serve the request.
+    pub fn allocate(
+        &'static self,
+        bytes: usize,
+        alignment: usize,
+        zeroed: bool,
+    ) -> Option<NonNull<u8>> {
+        let mut state = self.enter()?;
+        if let State::Unused = *state {
+            *state = self.open();
+        }
+        let State::Open(blocks) = &mut *state else { return None };
+        let block = blocks.allocate(bytes, alignment)?;
+        drop(state);
+        if zeroed && block.has_former_bytes {
+            // SAFETY: a block of this length, which nobody else has.
+            unsafe { block.start.write_bytes(0, bytes) };
+        }
+        Some(block.start)
+    }
+
+    /// The bytes of the block that begins at this address; 0 if none does.
+    pub fn block_bytes(&self, start: NonNull<u8>) -> usize {
+        self.with_blocks(|blocks| blocks.bytes_at(start)).unwrap_or(0)
+    }
+
+    /// Gives the block at this address another length, where it is. `false` if there is no room
+    /// behind it.
+    pub fn resize(&self, start: NonNull<u8>, bytes: usize) -> bool {
+        let resized = match self.enter().as_deref_mut() {
+            Some(State::Open(blocks)) => blocks.resize(start, bytes),
+            _ => None,
+        };
+        resized.is_some()
+    }
+
+    /// Frees the block that begins at this address. In a child made by `fork` this does nothing.
+    ///
+    /// # Safety
+    /// Nobody uses the block any more.
+    pub unsafe fn free(&self, start: NonNull<u8>) {
+        let Some(mut state) = self.enter() else { return };
+        let State::Open(blocks) = &mut *state else { return };
+        let bytes = blocks.bytes_at(start);
+        if bytes > KEPT_MAX_BYTES {
+            // While the block is not free: nobody else has got it yet.
+            blocks.forget(start, bytes);
+        }
+        blocks.free(start);
+    }
+
+    /// How other ranks find the heap, which is made if it is not there. `None` if it is closed.
+    pub fn description(&'static self) -> Option<HeapDescription> {
+        let mut state = self.enter()?;
+        if let State::Unused = *state {
+            *state = self.open();
+        }
+        match &*state {
+            State::Open(blocks) => Some(blocks.description()),
+            State::Unused | State::Closed(_) => None,
+        }
+    }
+
+    fn open(&'static self) -> State {
+        let Some(blocks) = Blocks::map() else { return State::Closed(None) };
+        let Range { start, end } = blocks.addresses();
+        self.start.store(start, Ordering::Relaxed);
+        self.end.store(end, Ordering::Relaxed);
+        // Kept for as long as the process, as the heap is.
+        let guard: Arc<dyn forking::Heap> = Arc::new(ForkGuard(self));
+        let guard = Box::leak(Box::new(guard));
+        forking::copy_in_children(Arc::downgrade(guard));
+        State::Open(blocks)
+    }
+
+    fn with_blocks<T>(&self, read: impl FnOnce(&Blocks) -> T) -> Option<T> {
+        match &*self.enter()? {
+            State::Open(blocks) | State::Closed(Some(blocks)) => Some(read(blocks)),
+            State::Unused | State::Closed(None) => None,
+        }
+    }
+
+    /// Takes the lock. `None` if this thread has it.
+    fn enter(&self) -> Option<Held<'_, State>> {
+        // SAFETY: all accesses to the state go through this guard, or happen during a fork, when
+        // the forking thread has the lock.
+        self.lock.enter(|| unsafe { &mut *self.state.get() })
+    }
+}
+
+impl Default for ProcessHeap {
+    fn default() -> ProcessHeap {
+        ProcessHeap::new()
+    }
+}
+
+impl std::fmt::Debug for ProcessHeap {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let [start, end] = [&self.start, &self.end].map(|at| at.load(Ordering::Relaxed));
+        write!(out, "ProcessHeap({start:#x}..{end:#x})")
+    }
+}
+
+/// A number of this thread, not 0.
+fn thread_id() -> usize {
+    // SAFETY: it has no demands.
+    unsafe { libc::pthread_self() as usize }
+}
+
+/// A heap, as the handlers of `fork` see it.
+struct ForkGuard(&'static ProcessHeap);
+
+impl forking::Heap for ForkGuard {
+    fn hold(&self) {
+        self.0.lock.hold();
+    }
+
+    fn pages_in_use(&self, page: usize) -> Vec<Range<usize>> {
+        // SAFETY: `hold` has taken the lock for this thread.
+        match unsafe { &*self.0.state.get() } {
+            State::Open(blocks) => blocks.pages_in_use(page),
+            State::Unused | State::Closed(_) => Vec::new(),
+        }
+    }
+
+    fn release(&self, is_child: bool) {
+        if is_child {
+            // SAFETY: as above; the child has no other thread.
+            let state = unsafe { &mut *self.0.state.get() };
+            if let State::Open(blocks) = std::mem::replace(state, State::Unused) {
+                *state = State::Closed(Some(blocks));
+            }
+        }
+        self.0.lock.release();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn heap() -> &'static ProcessHeap {
+        Box::leak(Box::new(ProcessHeap::new()))
+    }
+
+    fn bytes(start: NonNull<u8>, bytes: usize) -> &'static mut [u8] {
+        // SAFETY: the tests use each block once at a time.
+        unsafe { std::slice::from_raw_parts_mut(start.as_ptr(), bytes) }
+    }
+
+    #[test]
+    fn blocks_are_apart_and_zeroed_on_request() {
+        let heap = heap();
+        assert!(!heap.contains([0_u8].as_ptr()), "it is not there yet");
+        let first = heap.allocate(100_000, 64, true).unwrap();
+        let second = heap.allocate(50_000, 4096, false).unwrap();
+        assert!(second.addr().get().is_multiple_of(4096));
+        assert!(heap.contains(first.as_ptr()) && heap.contains(second.as_ptr()));
+        assert!(heap.block_bytes(first) >= 100_000 && heap.block_bytes(second) >= 50_000);
+        assert!(bytes(first, 100_000).iter().all(|&byte| byte == 0));
+        bytes(first, 100_000).fill(1);
+        bytes(second, 50_000).fill(2);
+        assert!(bytes(first, 100_000).iter().all(|&byte| byte == 1));
+        // SAFETY: nobody uses it any more.
+        unsafe { heap.free(first) };
+        let third = heap.allocate(80_000, 1, true).unwrap();
+        assert_eq!(third, first, "the first part that is long enough");
+        assert!(bytes(third, 80_000).iter().all(|&byte| byte == 0), "though it was used");
+        assert!(!heap.resize(third, 200_000), "the second block is there");
+        assert!(heap.resize(second, 200_000) && heap.block_bytes(second) >= 200_000);
+        assert!(bytes(second, 50_000).iter().all(|&byte| byte == 2));
+    }
+
+    #[test]
+    fn a_long_block_goes_back_to_the_system_and_no_block_is_too_long_to_be_refused() {
+        let heap = heap();
+        let length = KEPT_MAX_BYTES + 1;
+        let block = heap.allocate(length, 64, false).unwrap();
+        bytes(block, length)[length / 2] = 1;
+        // SAFETY: nobody uses it any more.
+        unsafe { heap.free(block) };
+        let block = heap.allocate(length, 64, false).unwrap();
+        assert_eq!(bytes(block, length)[length / 2], 0);
+        for too_long in [usize::MAX, usize::MAX / 2, heap.description().unwrap().bytes + 1] {
+            assert_eq!(heap.allocate(too_long, 64, false), None);
+        }
+    }
+
+    #[test]
+    fn a_child_has_copies_and_allocates_elsewhere() {
+        let heap = heap();
+        let block = heap.allocate(100_000, 64, true).unwrap();
+        bytes(block, 100_000)[7] = 1;
+        // SAFETY: the child makes calls of the system only, and ends.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            let seen = bytes(block, 100_000)[7];
+            bytes(block, 100_000)[7] = 2;
+            let is_closed = heap.allocate(100_000, 64, false).is_none()
+                && heap.description().is_none()
+                && heap.block_bytes(block) >= 100_000;
+            // SAFETY: ends the child without its handlers.
+            unsafe { libc::_exit(if seen == 1 && is_closed { 0 } else { 1 }) };
+        }
+        let mut status = 1;
+        // SAFETY: waits for the child of this test.
+        unsafe { libc::waitpid(child, &raw mut status, 0) };
+        assert_eq!((status, bytes(block, 100_000)[7]), (0, 1));
+        assert!(heap.allocate(100_000, 64, false).is_some(), "the parent goes on");
+    }
+
+    #[test]
+    fn threads_allocate_at_once() {
+        let heap = heap();
+        let allocate = |thread: usize| {
+            for turn in 0..200 {
+                let length = BLOCK_MIN_BYTES + 1000 * ((thread + turn) % 50);
+                let block = heap.allocate(length, 64, turn % 2 == 0).unwrap();
+                bytes(block, length).fill(thread as u8);
+                assert!(bytes(block, length).iter().all(|&byte| byte == thread as u8));
+                // SAFETY: nobody uses it any more.
+                unsafe { heap.free(block) };
+            }
+        };
+        std::thread::scope(|scope| {
+            (0..4).for_each(|thread| drop(scope.spawn(move || allocate(thread))));
+        });
+        let all = heap.description().unwrap().bytes;
+        assert!(heap.allocate(all, 64, false).is_some(), "all has come back, in one part");
+    }
+}
