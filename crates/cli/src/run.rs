@@ -120,7 +120,8 @@ impl RunCommand {
             None => Session::from_environment()?.into(),
         };
         job.environment.push(motet::machine::for_ranks()?);
-        if self.shared_heap || shared_heap::from_environment()? {
+        let by_setting = shared_heap::from_environment()?;
+        if self.shared_heap || by_setting {
             job.environment.extend(shared_heap::environment()?);
         }
         Ok(ExitCode::from(launcher::run(&job)?.code))

@@ -391,3 +391,26 @@ fn the_file_for_pkg_config_names_what_is_there() {
     let help = printed("install --help");
     assert!(help.contains("--dry-run"), "{help}");
 }
+
+/// Any program will do: here a shell that says which library it was to load.
+#[test]
+fn the_shared_heap_is_that_of_the_installation() {
+    let (folder, prefix, _) = installed();
+    let job = ["--shared-heap", "-n", "1", "sh", "-c", "echo $LD_PRELOAD $MOTET_SHARED_HEAP"];
+    let refused = tool(&prefix, "mpiexec").args(job).output().expect("it can be started");
+    let words = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(!refused.status.success() && words.contains("has a space or a colon"), "{words}");
+    let folder = folder.path().canonicalize().expect("it is there");
+    let moved = folder.join("moved");
+    fs::rename(&prefix, &moved).expect("a folder can be moved");
+    let library = moved.join("lib/libmotet_heap.so");
+    let said = line(tool(&moved, "mpiexec").args(job));
+    assert_eq!(said, format!("{} 1", library.display()));
+    let said = line(tool(&moved, "mpiexec").args(job).env("LD_PRELOAD", &library));
+    assert_eq!(said, format!("{0}:{0} 1", library.display()), "a library of the user stays");
+    let said = line(tool(&moved, "mpiexec").args(&job[1..]).env("MOTET_SHARED_HEAP", "1"));
+    assert_eq!(said, format!("{} 1", library.display()));
+    let wrong = tool(&moved, "mpiexec").args(job).env("MOTET_SHARED_HEAP", "yes").output();
+    let words = String::from_utf8_lossy(&wrong.expect("it can be started").stderr).into_owned();
+    assert!(words.contains("MOTET_SHARED_HEAP is `yes`; expected `1` or `0`"), "{words}");
+}

@@ -17,9 +17,10 @@ struct Member {
 }
 
 /// The crates there may be. Everything a library needs from outside is in every user's program.
-const MEMBERS: [Member; 5] = [
+const MEMBERS: [Member; 6] = [
     Member { name: "motet-plan", inside: &[], outside: Some(&["thiserror"]) },
     Member { name: "motet-fabric", inside: &[], outside: Some(&["thiserror", "rustix", "libc"]) },
+    Member { name: "motet-heap", inside: &["motet-fabric"], outside: Some(&["libc"]) },
     Member {
         name: "motet",
         inside: &["motet-plan", "motet-fabric"],
