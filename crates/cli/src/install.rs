@@ -18,13 +18,8 @@ use std::process::{Command, ExitCode, Stdio};
 
 use anyhow::{Context, bail};
 
+use crate::libraries::{self, HEAP, MPI};
 use crate::quantity::counted;
-use crate::shared_heap::LIBRARY as HEAP;
-
-/// The library as cargo builds it, beside the command.
-const BUILT: &str = "libmpi_abi.so";
-/// The soname of the library, by which programs load it.
-const LIBRARY: &str = "libmpi_abi.so.1";
 
 /// Install the C library, its headers, mpicc, mpiexec and manual pages into a folder
 ///
@@ -126,8 +121,8 @@ fn made(prefix: &Path) -> anyhow::Result<PathBuf> {
 /// All files to install.
 fn items() -> anyhow::Result<Vec<Item>> {
     let command = std::env::current_exe().context("cannot find the path of this command")?;
-    let heap = library(&command, [HEAP, HEAP], "motet-heap")?;
-    let library = library(&command, [BUILT, LIBRARY], "motet-abi")?;
+    let heap = libraries::find(&command, &HEAP)?;
+    let library = libraries::find(&command, &MPI)?;
     let item = |path: &str, content| Item { path: path.to_owned(), content };
     let link = |to: &str| Content::Link(to.to_owned());
     let page = |text| Content::Text(filled(text));
@@ -140,7 +135,7 @@ fn items() -> anyhow::Result<Vec<Item>> {
     };
     let mut items = vec![
         item("lib/libmpi_abi.so.1", Content::Binary(library)),
-        item("lib/libmpi_abi.so", link(LIBRARY)),
+        item("lib/libmpi_abi.so", link(MPI.installed)),
         item("lib/libmotet_heap.so", Content::Binary(heap)),
         item("lib/pkgconfig/motet.pc", page(include_str!("install/motet.pc"))),
         item("include/mpi.h", Content::Text(include_str!("../../abi/include/mpi.h").to_owned())),
@@ -171,24 +166,6 @@ fn items() -> anyhow::Result<Vec<Item>> {
 /// Replaces the placeholder of the version.
 fn filled(text: &str) -> String {
     text.replace("@VERSION@", env!("CARGO_PKG_VERSION"))
-}
-
-/// Finds a library that belongs to this command, by its name as built and as installed: beside it if cargo has built both, in `../lib`
-/// if both are installed.
-pub(crate) fn library(
-    command: &Path,
-    [built, installed]: [&str; 2],
-    package: &str,
-) -> anyhow::Result<PathBuf> {
-    let folder = command.parent().unwrap_or(Path::new("/"));
-    let places = [folder.join(built), folder.join("../lib").join(installed)];
-    match places.iter().find(|place| place.is_file()) {
-        Some(place) => Ok(place.clone()),
-        None => bail!(
-            "cannot find {built} beside {}: build it, as by `cargo build --release -p {package}`",
-            command.display()
-        ),
-    }
 }
 
 /// Writes a file under a temporary name and renames it: a process that uses an earlier file keeps

@@ -6,6 +6,7 @@ mod args;
 mod bench;
 mod info;
 mod install;
+mod libraries;
 mod list;
 mod measure;
 mod mpiexec;

@@ -6,14 +6,13 @@ use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 
+use crate::libraries::{self, HEAP};
 use crate::output::Mistake;
 
 /// The variable that selects the process heap if `--shared-heap` is not given. Ranks have it, too:
 /// they report if they have no such heap.
 const SHARED_HEAP: &str = motet::env::SHARED_HEAP;
-/// The library that the dynamic linker loads before a program.
-pub(crate) const LIBRARY: &str = "libmotet_heap.so";
-/// The variable that names such libraries.
+/// The variable that names libraries which the dynamic linker loads before a program.
 const PRELOAD: &str = "LD_PRELOAD";
 
 /// Whether the environment selects the process heap.
@@ -30,7 +29,7 @@ pub(crate) fn from_environment() -> anyhow::Result<bool> {
 /// The variables for the ranks.
 pub(crate) fn environment() -> anyhow::Result<Vec<(OsString, OsString)>> {
     let command = env::current_exe().context("cannot find the path of this command")?;
-    let mut preload = preloadable(crate::install::library(&command, [LIBRARY; 2], "motet-heap")?)?;
+    let mut preload = preloadable(libraries::find(&command, &HEAP)?)?;
     if let Some(others) = env::var_os(PRELOAD).filter(|others| !others.is_empty()) {
         preload.push(":");
         preload.push(others);

@@ -404,12 +404,12 @@ fn the_shared_heap_is_that_of_the_installation() {
     let moved = folder.join("moved");
     fs::rename(&prefix, &moved).expect("a folder can be moved");
     let library = moved.join("lib/libmotet_heap.so");
-    let said = line(tool(&moved, "mpiexec").args(job));
-    assert_eq!(said, format!("{} 1", library.display()));
-    let said = line(tool(&moved, "mpiexec").args(job).env("LD_PRELOAD", &library));
-    assert_eq!(said, format!("{0}:{0} 1", library.display()), "a library of the user stays");
-    let said = line(tool(&moved, "mpiexec").args(&job[1..]).env("MOTET_SHARED_HEAP", "1"));
-    assert_eq!(said, format!("{} 1", library.display()));
+    let printed = line(tool(&moved, "mpiexec").args(job));
+    assert_eq!(printed, format!("{} 1", library.display()));
+    let printed = line(tool(&moved, "mpiexec").args(job).env("LD_PRELOAD", &library));
+    assert_eq!(printed, format!("{0}:{0} 1", library.display()), "a library of the user stays");
+    let printed = line(tool(&moved, "mpiexec").args(&job[1..]).env("MOTET_SHARED_HEAP", "1"));
+    assert_eq!(printed, format!("{} 1", library.display()));
     let wrong = tool(&moved, "mpiexec").args(job).env("MOTET_SHARED_HEAP", "yes").output();
     let words = String::from_utf8_lossy(&wrong.expect("it can be started").stderr).into_owned();
     assert!(words.contains("MOTET_SHARED_HEAP is `yes`; expected `1` or `0`"), "{words}");

@@ -6,16 +6,14 @@
 use std::cell::RefCell;
 use std::io;
 
-use crate::layout::PAGE;
-use crate::memory::{STRING_COPY_MIN_BYTES, copy_many, is_page_aliased};
+use crate::memory::{ALIASING_PERIOD_BYTES, STRING_COPY_MIN_BYTES, copy_many, is_page_aliased};
 use crate::{Region, RegionMut, memcheck};
 
 /// Bytes that the kernel copies at a time where it copies slowly to the final address.
 const DETOUR_BYTES: usize = 64 << 10;
 
 thread_local! {
-    /// Memory for such copies. It has a page more than a copy, so that each begins where the kernel
-    /// copies fast.
+    /// Memory for such copies, with room to begin each where the kernel copies fast.
     static DETOUR: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -98,8 +96,9 @@ fn in_parts(
     mut copy: impl FnMut(usize, RegionMut) -> io::Result<()>,
 ) -> io::Result<()> {
     DETOUR.with_borrow_mut(|memory| {
-        memory.resize(DETOUR_BYTES + PAGE, 0);
-        let skipped = (place + PAGE / 2).wrapping_sub(memory.as_ptr().addr()) % PAGE;
+        memory.resize(DETOUR_BYTES + ALIASING_PERIOD_BYTES, 0);
+        let skipped = (place + ALIASING_PERIOD_BYTES / 2).wrapping_sub(memory.as_ptr().addr())
+            % ALIASING_PERIOD_BYTES;
         for start in (0..bytes).step_by(DETOUR_BYTES) {
             let part = DETOUR_BYTES.min(bytes - start);
             copy(start, RegionMut::of(&mut memory[skipped..skipped + part]))?;
@@ -216,9 +215,10 @@ mod tests {
         let source: Vec<u8> = (0..4 * DETOUR_BYTES).map(|at| (at % 251) as u8).collect();
         for bytes in [STRING_COPY_MIN_BYTES, DETOUR_BYTES, 2 * DETOUR_BYTES + 777] {
             for distance in [0, 1, 16, 31, 32] {
-                let mut copied = vec![0; bytes + PAGE];
+                let mut copied = vec![0; bytes + ALIASING_PERIOD_BYTES];
                 let from = source.as_ptr().expose_provenance();
-                let skipped = (from + distance).wrapping_sub(copied.as_ptr().addr()) % PAGE;
+                let skipped =
+                    (from + distance).wrapping_sub(copied.as_ptr().addr()) % ALIASING_PERIOD_BYTES;
                 let into = &mut copied[skipped..skipped + bytes];
                 let is_aliased = cfg!(target_arch = "x86_64") && (1..32).contains(&distance);
                 assert_eq!(is_slow(from, into.as_ptr().addr(), bytes), is_aliased);

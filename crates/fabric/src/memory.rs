@@ -9,7 +9,7 @@
 
 mod copy;
 
-pub(crate) use copy::{STRING_COPY_MIN_BYTES, is_page_aliased};
+pub(crate) use copy::{ALIASING_PERIOD_BYTES, STRING_COPY_MIN_BYTES, is_page_aliased};
 pub use copy::{copy, copy_many};
 
 /// Memory to read from.

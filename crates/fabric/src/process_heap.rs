@@ -3,17 +3,17 @@
 //! A program gets its memory from an allocator. [`SharedAllocator`], or the library that `motet run
 //! --shared-heap` loads before the program, takes large blocks from the heap of this module, and
 //! all others from the system. The heap is a file without a name (memfd) that this process has
-//! mapped. Another rank of the host opens the file by `/proc/PID/fd`, maps it, and then copies large
-//! messages that lie there as it copies those in a [shared heap](crate::shared_heap): once, by a
-//! core. The endpoint offers the heap to its peers (`../README.md`, "Process heaps").
+//! mapped. Another rank of the host opens the file by `/proc/PID/fd`, maps it, and then copies
+//! large messages that lie there as it copies those in a [shared heap](crate::shared_heap): once,
+//! by a core. The endpoint offers the heap to its peers (`../README.md`, "Process heaps").
 //!
 //! The heap is used by the allocator of the process, so it never allocates a large block itself,
 //! and a thread that is inside the heap gets all memory from the system.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
-mod blocks;
 mod global;
+mod heap_file;
 mod installed;
 mod lock;
 mod mapping;
@@ -24,10 +24,10 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use blocks::Blocks;
 pub use global::SharedAllocator;
+use heap_file::HeapFile;
 pub use installed::{DESCRIPTION_SYMBOL, installed};
-use lock::{ForkLock, Held};
+use lock::{ForkLock, LockGuard};
 pub use mapping::HeapDescription;
 pub(crate) use mapping::HeapMapping;
 
@@ -56,8 +56,8 @@ enum State {
     Unused,
     /// The system has refused the heap, or this process is a child made by `fork`, which has copies
     /// of the blocks but must not allocate in what it shares with its parent.
-    Closed(Option<Blocks>),
-    Open(Blocks),
+    Closed(Option<HeapFile>),
+    Open(HeapFile),
 }
 
 // SAFETY: `state` is only accessed by the thread that holds `lock`.
@@ -95,8 +95,8 @@ impl ProcessHeap {
         if let State::Unused = *state {
             *state = self.open();
         }
-        let State::Open(blocks) = &mut *state else { return None };
-        let block = blocks.allocate(bytes, alignment)?;
+        let State::Open(file) = &mut *state else { return None };
+        let block = file.allocate(bytes, alignment)?;
         drop(state);
         if zeroed && block.has_former_bytes {
             // SAFETY: a block of this length, which nobody else has.
@@ -107,14 +107,14 @@ impl ProcessHeap {
 
     /// The bytes of the block that begins at this address; 0 if none does.
     pub fn block_bytes(&self, start: NonNull<u8>) -> usize {
-        self.with_blocks(|blocks| blocks.bytes_at(start)).unwrap_or(0)
+        self.with_file(|file| file.bytes_at(start)).unwrap_or(0)
     }
 
     /// Gives the block at this address another length, where it is. `false` if there is no room
     /// behind it.
     pub fn resize(&self, start: NonNull<u8>, bytes: usize) -> bool {
         let resized = match self.enter().as_deref_mut() {
-            Some(State::Open(blocks)) => blocks.resize(start, bytes),
+            Some(State::Open(file)) => file.resize(start, bytes),
             _ => None,
         };
         resized.is_some()
@@ -126,13 +126,13 @@ impl ProcessHeap {
     /// Nobody uses the block any more.
     pub unsafe fn free(&self, start: NonNull<u8>) {
         let Some(mut state) = self.enter() else { return };
-        let State::Open(blocks) = &mut *state else { return };
-        let bytes = blocks.bytes_at(start);
+        let State::Open(file) = &mut *state else { return };
+        let bytes = file.bytes_at(start);
         if bytes > KEPT_MAX_BYTES {
             // While the block is not free: nobody else has got it yet.
-            blocks.forget(start, bytes);
+            file.forget(start, bytes);
         }
-        blocks.free(start);
+        file.free(start);
     }
 
     /// How other ranks find the heap, which is made if it is not there. `None` if it is closed.
@@ -142,32 +142,32 @@ impl ProcessHeap {
             *state = self.open();
         }
         match &*state {
-            State::Open(blocks) => Some(blocks.description()),
+            State::Open(file) => Some(file.description()),
             State::Unused | State::Closed(_) => None,
         }
     }
 
     fn open(&'static self) -> State {
-        let Some(blocks) = Blocks::map() else { return State::Closed(None) };
-        let Range { start, end } = blocks.addresses();
+        let Some(file) = HeapFile::map() else { return State::Closed(None) };
+        let Range { start, end } = file.addresses();
         self.start.store(start, Ordering::Relaxed);
         self.end.store(end, Ordering::Relaxed);
         // Kept for as long as the process, as the heap is.
         let guard: Arc<dyn forking::Heap> = Arc::new(ForkGuard(self));
         let guard = Box::leak(Box::new(guard));
         forking::copy_in_children(Arc::downgrade(guard));
-        State::Open(blocks)
+        State::Open(file)
     }
 
-    fn with_blocks<T>(&self, read: impl FnOnce(&Blocks) -> T) -> Option<T> {
+    fn with_file<T>(&self, read: impl FnOnce(&HeapFile) -> T) -> Option<T> {
         match &*self.enter()? {
-            State::Open(blocks) | State::Closed(Some(blocks)) => Some(read(blocks)),
+            State::Open(file) | State::Closed(Some(file)) => Some(read(file)),
             State::Unused | State::Closed(None) => None,
         }
     }
 
     /// Takes the lock. `None` if this thread has it.
-    fn enter(&self) -> Option<Held<'_, State>> {
+    fn enter(&self) -> Option<LockGuard<'_, State>> {
         // SAFETY: all accesses to the state go through this guard, or happen during a fork, when
         // the forking thread has the lock.
         self.lock.enter(|| unsafe { &mut *self.state.get() })
@@ -204,7 +204,7 @@ impl forking::Heap for ForkGuard {
     fn pages_in_use(&self, page: usize) -> Vec<Range<usize>> {
         // SAFETY: `hold` has taken the lock for this thread.
         match unsafe { &*self.0.state.get() } {
-            State::Open(blocks) => blocks.pages_in_use(page),
+            State::Open(file) => file.pages_in_use(page),
             State::Unused | State::Closed(_) => Vec::new(),
         }
     }
@@ -213,8 +213,8 @@ impl forking::Heap for ForkGuard {
         if is_child {
             // SAFETY: as above; the child has no other thread.
             let state = unsafe { &mut *self.0.state.get() };
-            if let State::Open(blocks) = std::mem::replace(state, State::Unused) {
-                *state = State::Closed(Some(blocks));
+            if let State::Open(file) = std::mem::replace(state, State::Unused) {
+                *state = State::Closed(Some(file));
             }
         }
         self.0.lock.release();

@@ -20,12 +20,12 @@ pub mod machine;
 mod nodes;
 mod polling;
 mod process;
+mod process_heap;
 mod progress;
 pub(crate) mod settings;
 mod wait;
 pub(crate) mod wisdom;
 
-use std::env;
 use std::io;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -35,10 +35,9 @@ use std::thread::{self, JoinHandle};
 use motet_fabric::affinity::CoreAffinity;
 use motet_fabric::biased_lock::{BiasedGuard, BiasedLock, Settle, is_excluded};
 use motet_fabric::bootstrap::{ForeignLauncher, JoinedRank};
-use motet_fabric::process_heap::{self, HeapDescription};
 use motet_fabric::shared_heap::{SharedHeap, SharedHeapBlock};
 use motet_fabric::slab::Id;
-use motet_fabric::{Endpoint, Failure, How, Peer, SharedSegment, TransferError, forking, log_line};
+use motet_fabric::{Endpoint, Failure, How, Peer, SharedSegment, TransferError, forking};
 use motet_plan::Tuning;
 
 use crate::engine::check::{CheckConfig, CheckState};
@@ -176,8 +175,7 @@ impl RankContext {
         tuning: Tuning,
     ) -> crate::Result<RankContext> {
         let JoinedRank { segment, rank: me, place, is_process, network, launched } = seat;
-        let &Settings { mut options, watch, progress_config, .. } = settings;
-        options.process_heap = heap_of_process(&segment, me);
+        let &Settings { watch, progress_config, .. } = settings;
         let nodes = match (&settings.nodes, &network) {
             (Nodes::One, Some(network)) => Nodes::Each(network.hosts().into()),
             (nodes, _) => nodes.clone(),
@@ -190,7 +188,7 @@ impl RankContext {
         let policy = if has_remote { policy.with_remote() } else { policy };
         let affinity = CoreAffinity::new(Arc::clone(&segment), me, place);
         affinity.begin();
-        let endpoint = Endpoint::reaching(segment.clone(), network, me, options);
+        let endpoint = process_heap::endpoint(settings, &segment, network, me);
         let cache = PlanCache::new(tuning, endpoint.inline_max_bytes());
         let heap = Arc::clone(endpoint.heap());
         let mut engine = Engine::new(endpoint, cache);
@@ -212,11 +210,11 @@ impl RankContext {
         let engine = BiasedLock::new(guarded);
         let shared =
             Shared { engine, segment, heap, me, affinity, has_remote, policy, behaviour, progress };
-        let shared = Arc::new(shared);
+        let (shared, ids) = (Arc::new(shared), AtomicU64::new(0));
         let flush_thread = held_back.map(|held_back| FlushThread::start(&shared, held_back));
         let core = RankContext {
             shared,
-            ids: AtomicU64::new(0),
+            ids,
             progress_thread: OnceLock::new(),
             flush_thread,
             slot: Slot::default(),
@@ -499,23 +497,4 @@ impl Drop for RankContext {
             let _ = thread.join();
         }
     }
-}
-
-/// The heap that other ranks may map. If the environment promises one and there is none, the first
-/// rank reports that.
-fn heap_of_process(segment: &SharedSegment, me: Peer) -> Option<HeapDescription> {
-    if !segment.is_shared() {
-        return None; // Ranks that are threads reach all memory.
-    }
-    let heap = process_heap::installed();
-    let is_promised = env::var(settings::SHARED_HEAP).is_ok_and(|value| value == "1");
-    if is_promised && heap.is_none() && me == Peer(0) {
-        log_line(format_args!(
-            "motet: {} is set, but the ranks have no shared heap: their program is linked \
-             statically, has an allocator of its own, was started without libmotet_heap.so, or \
-             the address space or the length of files is limited. Messages go as without it",
-            settings::SHARED_HEAP
-        ));
-    }
-    heap
 }

@@ -1,5 +1,5 @@
-//! Rust programs whose large blocks lie in the shared heap: ranks that are processes map the heaps of
-//! the others, and get right results.
+//! Rust programs whose large blocks lie in the shared heap: ranks that are processes map the heaps
+//! of the others, and get right results.
 //!
 //! The program runs each of its cases by running itself, under a time limit.
 

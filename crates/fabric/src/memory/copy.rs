@@ -13,15 +13,15 @@
 pub(crate) const STRING_COPY_MIN_BYTES: usize = 2 << 10;
 
 /// The period of the addresses that are slow.
-const ALIASING_PERIOD: usize = 4096;
+pub(crate) const ALIASING_PERIOD_BYTES: usize = 4096;
 /// The slow distances from source to destination: from 1 to below this.
-const ALIASING_END: usize = 32;
+const ALIASING_END_BYTES: usize = 32;
 
 /// Whether `rep movsb` would be slow from one address to the other.
 #[inline]
 pub(crate) fn is_page_aliased(from: usize, into: usize) -> bool {
-    let distance = into.wrapping_sub(from) % ALIASING_PERIOD;
-    cfg!(target_arch = "x86_64") && (1..ALIASING_END).contains(&distance)
+    let distance = into.wrapping_sub(from) % ALIASING_PERIOD_BYTES;
+    cfg!(target_arch = "x86_64") && (1..ALIASING_END_BYTES).contains(&distance)
 }
 
 /// Copies bytes, of which there are often no more than a word holds: those without a call.
@@ -126,7 +126,7 @@ mod tests {
                 let mut copied = vec![0xee; 3 * ROOM];
                 let start = (source.as_ptr().addr() + distance)
                     .wrapping_sub(copied.as_ptr().addr())
-                    % ALIASING_PERIOD;
+                    % ALIASING_PERIOD_BYTES;
                 // SAFETY: both are long enough, and apart.
                 unsafe { copy(source.as_ptr(), copied[start..].as_mut_ptr(), bytes) };
                 assert_eq!(copied[start..start + bytes], source[..bytes], "{bytes} {distance}");

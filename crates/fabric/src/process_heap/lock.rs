@@ -21,8 +21,11 @@ impl ForkLock {
 
     /// Takes the lock and gets what it protects. `None` if this thread holds the lock already: it
     /// allocates inside the heap, or prepares a fork.
-    pub(super) fn enter<'a, T>(&'a self, get: impl FnOnce() -> &'a mut T) -> Option<Held<'a, T>> {
-        self.take().then(|| Held { lock: self, value: get() })
+    pub(super) fn enter<'a, T>(
+        &'a self,
+        get: impl FnOnce() -> &'a mut T,
+    ) -> Option<LockGuard<'a, T>> {
+        self.take().then(|| LockGuard { lock: self, value: get() })
     }
 
     /// Takes the lock for a fork.
@@ -49,12 +52,12 @@ impl ForkLock {
 }
 
 /// The protected value, until this is dropped.
-pub(super) struct Held<'a, T> {
+pub(super) struct LockGuard<'a, T> {
     lock: &'a ForkLock,
     value: &'a mut T,
 }
 
-impl<T> Deref for Held<'_, T> {
+impl<T> Deref for LockGuard<'_, T> {
     type Target = T;
 
     fn deref(&self) -> &T {
@@ -62,13 +65,13 @@ impl<T> Deref for Held<'_, T> {
     }
 }
 
-impl<T> DerefMut for Held<'_, T> {
+impl<T> DerefMut for LockGuard<'_, T> {
     fn deref_mut(&mut self) -> &mut T {
         self.value
     }
 }
 
-impl<T> Drop for Held<'_, T> {
+impl<T> Drop for LockGuard<'_, T> {
     fn drop(&mut self) {
         self.lock.release();
     }

@@ -1,4 +1,4 @@
-//! The blocks of a process heap, and the mapping in which they lie.
+//! The file of a process heap, mapped, and which parts of it are allocated.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -23,7 +23,7 @@ use crate::limits::limit_of;
 const DESCRIPTOR_MIN: i32 = 200;
 
 /// The file of a heap, mapped, and which parts of it are blocks.
-pub(super) struct Blocks {
+pub(super) struct HeapFile {
     file: OwnedFd,
     base: NonNull<u8>,
     bytes: usize,
@@ -36,20 +36,20 @@ pub(super) struct Blocks {
 }
 
 // SAFETY: the base is the address of a mapping that stays as long as the process.
-unsafe impl Send for Blocks {}
+unsafe impl Send for HeapFile {}
 
 /// A new block.
-pub(super) struct Block {
+pub(super) struct Allocated {
     pub(super) start: NonNull<u8>,
     /// Whether a part of it may have been in another block.
     pub(super) has_former_bytes: bool,
 }
 
-impl Blocks {
+impl HeapFile {
     /// Makes the file, as long as the memory of the machine, and maps it. Its pages take memory
     /// when they are first written. `None` if the system refuses, or limits the address space or
     /// the length of files.
-    pub(super) fn map() -> Option<Blocks> {
+    pub(super) fn map() -> Option<HeapFile> {
         let limits = [Resource::As, Resource::Fsize].map(|limit| limit_of(limit).current);
         let bytes = (rustix::system::sysinfo().totalram as usize).next_multiple_of(PAGE);
         if limits.into_iter().any(|limit| limit.is_some()) || bytes == 0 {
@@ -71,7 +71,7 @@ impl Blocks {
         let _ = unsafe { madvise(base, bytes, Advice::LinuxHugepage) };
         let base = NonNull::new(base.cast::<u8>())?;
         let free = FreeList::new(base.addr().get(), 0..bytes);
-        Some(Blocks { file, base, bytes, inode, free, used: BTreeMap::new(), touched: 0 })
+        Some(HeapFile { file, base, bytes, inode, free, used: BTreeMap::new(), touched: 0 })
     }
 
     /// The addresses of the heap.
@@ -90,14 +90,14 @@ impl Blocks {
         }
     }
 
-    pub(super) fn allocate(&mut self, bytes: usize, alignment: usize) -> Option<Block> {
+    pub(super) fn allocate(&mut self, bytes: usize, alignment: usize) -> Option<Allocated> {
         let part = self.free.take(bytes, alignment)?;
         let has_former_bytes = part.start < self.touched;
         self.touched = self.touched.max(part.end);
         self.used.insert(part.start, part.end);
         // SAFETY: an offset in the mapping.
         let start = unsafe { self.base.add(part.start) };
-        Some(Block { start, has_former_bytes })
+        Some(Allocated { start, has_former_bytes })
     }
 
     fn offset(&self, start: NonNull<u8>) -> usize {
