@@ -37,7 +37,7 @@ use motet_fabric::biased_lock::{BiasedGuard, BiasedLock, Settle, is_excluded};
 use motet_fabric::bootstrap::{ForeignLauncher, JoinedRank};
 use motet_fabric::shared_heap::{SharedHeap, SharedHeapBlock};
 use motet_fabric::slab::Id;
-use motet_fabric::{Endpoint, Failure, How, Peer, SharedSegment, TransferError, forking};
+use motet_fabric::{Failure, How, Peer, SharedSegment, TransferError, forking};
 use motet_plan::Tuning;
 
 use crate::engine::check::{CheckConfig, CheckState};
