@@ -20,8 +20,10 @@ mod in_place;
 mod inline;
 mod introductions;
 mod introspect;
+mod message;
 mod mprobe;
 mod nt_copy;
+mod peer_tx;
 mod pipeline;
 pub(crate) mod protocol;
 mod reassembly;
@@ -32,6 +34,7 @@ mod remote_bounce;
 mod send;
 mod shared_heap;
 mod single_copy;
+mod transfer;
 mod unmatched;
 mod zero_copy;
 
@@ -42,16 +45,12 @@ use crate::channel::Arena;
 use crate::cma::{SingleCopy, allow_peers};
 use crate::matching::{Matching, Ticket};
 use crate::net::Network;
-use crate::read_lease::{LeaseTable, ReadLease};
+use crate::read_lease::LeaseTable;
 use crate::shared_heap::SharedHeap;
 use crate::slab::Slab;
 use crate::spsc::{Ring, RingReader};
-use crate::{
-    Failure, Label, Peer, Received, Region, RegionMut, Selector, SharedSegment, Token,
-    TransferError, TypeCode,
-};
+use crate::{Failure, Label, Peer, Received, RegionMut, Selector, SharedSegment, Token, TypeCode};
 use bounce::BounceSender;
-use bounce_pool::BounceBuffer;
 pub use cancel::Copied;
 pub use channels::Attached;
 use disconnect::Disconnect;
@@ -61,11 +60,13 @@ use introductions::Introductions;
 pub use introspect::Transit;
 pub use mprobe::MatchedMessage;
 use nt_copy::CopyStrategy;
+use peer_tx::PeerTx;
 use pipeline::Pipelines;
 pub use protocol::{SizeRange, Thresholds};
 use reassembly::Reassembly;
-use send::PeerTx;
 use single_copy::DeferredCopies;
+pub use transfer::{Completion, Posted};
+use transfer::{PostedRecv, RndvOffer, RndvRecv, RndvSend, UnexpectedBody, UnexpectedMsg};
 
 /// Options of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,114 +85,6 @@ impl Default for Options {
     fn default() -> Self {
         Options { single_copy: None, channels: true, first_position: 0 }
     }
-}
-
-/// The state of a send after it was posted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[must_use]
-pub enum Posted {
-    /// Complete: the caller may reuse the memory. There will be no completion.
-    Done,
-    /// In progress: a completion with the token follows.
-    Pending,
-}
-
-/// The completion of a posted transfer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Completion {
-    /// The token it was posted with.
-    pub token: Token,
-    /// The received message (for a send: the sent message, with this rank as its source).
-    pub outcome: Result<Received, TransferError>,
-}
-
-/// A posted receive. It holds the two parts of its token, which takes less memory than a `Token`.
-#[derive(Clone, Copy, Debug)]
-struct PostedRecv {
-    into: RegionMut,
-    operation: u64,
-    step: u32,
-    element: TypeCode,
-    /// Whether the message may stay in shared memory (in-place receive).
-    may_stay_in_place: bool,
-    fill: Fill,
-}
-
-impl PostedRecv {
-    fn new(into: RegionMut, element: TypeCode, Token { operation, step }: Token) -> PostedRecv {
-        PostedRecv { into, operation, step, element, may_stay_in_place: false, fill: Fill::Part }
-    }
-
-    fn token(&self) -> Token {
-        Token { operation: self.operation, step: self.step }
-    }
-}
-
-impl Default for PostedRecv {
-    fn default() -> Self {
-        PostedRecv::new(RegionMut::EMPTY, TypeCode::BYTES, Token { operation: 0, step: 0 })
-    }
-}
-
-/// An unexpected message: it arrived before its receive was posted.
-#[derive(Debug, Default)]
-struct UnexpectedMsg {
-    element: TypeCode,
-    bytes: usize,
-    body: UnexpectedBody,
-}
-
-#[derive(Debug)]
-enum UnexpectedBody {
-    /// The message itself.
-    Whole(Box<[u8]>),
-    /// The address to copy it from.
-    Offered(RndvOffer),
-    /// It lies in this remote bounce buffer.
-    RemoteBounced(u64),
-    /// It lies in this bounce buffer.
-    Shared(BounceBuffer),
-}
-
-impl Default for UnexpectedBody {
-    fn default() -> Self {
-        UnexpectedBody::Whole(Box::default())
-    }
-}
-
-/// The rendezvous offer of a large message, as its receiver knows it.
-#[derive(Clone, Copy, Debug)]
-struct RndvOffer {
-    address: u64,
-    /// The read lease; without one the message goes in pieces.
-    lease: Option<ReadLease>,
-    send: u64,
-}
-
-/// A rendezvous send of this rank that its receiver has not completed.
-#[derive(Clone, Copy, Debug)]
-struct RndvSend {
-    to: Peer,
-    label: Label,
-    data: Region,
-    lease: Option<ReadLease>,
-    token: Token,
-    /// The transfer by which it goes straight, once its receiver is ready.
-    transfer: Option<u64>,
-}
-
-/// A rendezvous receive in pieces or by a zero-copy transfer.
-#[derive(Clone, Copy, Debug)]
-struct RndvRecv {
-    receive: PostedRecv,
-    source: Peer,
-    tag: u64,
-    bytes: usize,
-    missing: usize,
-    /// The transfer by which it comes, if that goes straight.
-    transfer: Option<u64>,
-    /// Where the rest of it can be copied from, if nothing more comes.
-    offer: Option<RndvOffer>,
 }
 
 /// A channel that a receiver has opened and this rank has not attached.

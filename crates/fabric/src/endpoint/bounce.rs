@@ -10,11 +10,11 @@ use std::sync::atomic::Ordering;
 
 use super::bounce_pool::{BounceBuffer, BouncePool, Readers};
 use super::in_place::InPlaceReceive;
+use super::message::Message;
 use super::nt_copy::CopyStrategy;
+use super::peer_tx::Outgoing;
 use super::protocol::{EXCHANGE_MIN_BYTES, Outbound, is_multicast};
-use super::recv::Message;
 use super::recycled_buffers::{RecycledBuffers, give_back};
-use super::send::Outgoing;
 use super::{Completion, Endpoint, PostedRecv};
 use crate::copy_bandwidth::CopyBandwidth;
 use crate::packet::Packet;

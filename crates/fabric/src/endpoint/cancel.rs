@@ -9,7 +9,7 @@
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use super::Endpoint;
-use super::send::Outgoing;
+use super::peer_tx::Outgoing;
 use crate::slab::Id;
 use crate::{Peer, Received, Region, Token};
 

@@ -2,8 +2,8 @@
 //! to it. Protocol: `README.md`, "Channels".
 
 use super::Endpoint;
+use super::peer_tx::Outgoing;
 use super::pipeline::Pipelines;
-use super::send::Outgoing;
 use crate::channel::{CHANNEL_MAX_BYTES, InChannel, OutChannel};
 use crate::packet::{self, Packet};
 use crate::{Label, Peer, Sender, TransferError, TypeCode};

@@ -11,7 +11,7 @@
 
 use super::bounce_pool::BounceBuffer;
 use super::introductions::Introductions;
-use super::recv::Message;
+use super::message::Message;
 use super::shared_heap::is_in_heap;
 use super::{Endpoint, Fill, PostedRecv, RndvOffer};
 use crate::cooperative_copy::Copied;

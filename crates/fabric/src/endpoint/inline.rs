@@ -10,8 +10,8 @@
 
 use super::bounce_pool::BounceBuffer;
 use super::in_place::is_read_at_once;
+use super::message::Message;
 use super::protocol::is_bounced;
-use super::recv::Message;
 use super::{Endpoint, Fill, MatchedMessage, PostedRecv, UnexpectedBody};
 use crate::layout::LINE;
 use crate::packet::{Header, Packet};

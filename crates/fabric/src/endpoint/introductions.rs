@@ -9,7 +9,7 @@
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
-use super::send::{Attempt, Outgoing};
+use super::peer_tx::{Attempt, Introduction, Outgoing};
 use super::{Endpoint, Posted};
 use crate::packet::{Header, Packet};
 use crate::{Peer, Region, RegionMut, TypeCode, structures};
@@ -77,14 +77,6 @@ impl Introductions {
         pair.theirs[number] = own;
         pair.coming = Vec::new();
     }
-}
-
-/// A signature of which `sent` bytes have been sent.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Introduction {
-    code: TypeCode,
-    signature: &'static str,
-    sent: usize,
 }
 
 impl Endpoint {

@@ -1,6 +1,6 @@
 //! Introspection: lists the pending transfers of a rank, for the report of a hang.
 
-use super::send::Outgoing;
+use super::peer_tx::Outgoing;
 use super::{Endpoint, PostedRecv};
 use crate::Peer;
 

@@ -7,8 +7,8 @@
 use std::ops::RangeInclusive;
 
 use super::bounce_pool::{BounceBuffer, BouncePool, Readers};
+use super::peer_tx::{Attempt, Fragments, Outgoing};
 use super::protocol::Thresholds;
-use super::send::{Attempt, Fragments, Outgoing};
 use super::{Completion, Endpoint, Posted, RndvOffer, RndvRecv};
 use crate::cma::SingleCopy;
 use crate::packet::Packet;

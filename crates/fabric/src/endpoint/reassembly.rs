@@ -8,7 +8,7 @@
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
-use super::recv::Message;
+use super::message::Message;
 use super::{Completion, Endpoint, PostedRecv, RndvRecv, UnexpectedBody};
 use crate::packet::{Header, Packet};
 use crate::slab::Id;

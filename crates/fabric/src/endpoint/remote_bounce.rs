@@ -3,7 +3,7 @@
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
-use super::recv::Message;
+use super::message::Message;
 use super::{Completion, Endpoint, PostedRecv, RndvSend, UnexpectedBody};
 use crate::net::REMOTE_BOUNCE_BYTES;
 use crate::packet::Packet;

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::recv::Message;
+use super::message::Message;
 use super::shared_heap::is_in_heap;
 use super::{Completion, Endpoint, PostedRecv, RndvOffer, RndvSend};
 use crate::cma::{self, SingleCopy};

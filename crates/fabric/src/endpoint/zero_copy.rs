@@ -5,8 +5,8 @@
 
 use std::time::Instant;
 
-use super::recv::Message;
-use super::send::Outgoing;
+use super::message::Message;
+use super::peer_tx::Outgoing;
 use super::{Completion, Endpoint, PostedRecv, RndvOffer, RndvRecv};
 use crate::net::{How, News, TransferIds};
 use crate::packet::Packet;
