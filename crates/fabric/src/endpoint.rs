@@ -35,20 +35,20 @@ mod send;
 mod shared_heap;
 mod single_copy;
 mod transfer;
+mod transport;
 mod unmatched;
 mod zero_copy;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::channel::Arena;
 use crate::cma::{SingleCopy, allow_peers};
 use crate::matching::{Matching, Ticket};
 use crate::net::Network;
 use crate::read_lease::LeaseTable;
 use crate::shared_heap::SharedHeap;
 use crate::slab::Slab;
-use crate::spsc::{Ring, RingReader};
+use crate::spsc::Ring;
 use crate::{Failure, Label, Peer, Received, RegionMut, Selector, SharedSegment, Token, TypeCode};
 use bounce::BounceSender;
 pub use cancel::Copied;
@@ -56,17 +56,16 @@ pub use channels::Attached;
 use disconnect::Disconnect;
 pub use fill::Fill;
 pub use inline::InlineRecv;
-use introductions::Introductions;
 pub use introspect::Transit;
 pub use mprobe::MatchedMessage;
 use nt_copy::CopyStrategy;
-use peer_tx::PeerTx;
 use pipeline::Pipelines;
 pub use protocol::{SizeRange, Thresholds};
 use reassembly::Reassembly;
 use single_copy::DeferredCopies;
 pub use transfer::{Completion, Posted};
 use transfer::{PostedRecv, RndvOffer, RndvRecv, RndvSend, UnexpectedBody, UnexpectedMsg};
+use transport::Transport;
 
 /// Options of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,17 +96,10 @@ struct Opened {
 
 /// The endpoint of one rank: its sends, receives, channels and queues.
 pub struct Endpoint {
-    me: Peer,
-    segment: Arc<SharedSegment>,
+    transport: Transport,
     options: Options,
     single_copy: SingleCopy,
     thresholds: Thresholds,
-    /// Per peer: the ring to it and what waits for room in it.
-    peer_tx: Vec<PeerTx>,
-    /// Messages that wait for room, over all peers.
-    waiting: usize,
-    /// Per peer: the ring from it.
-    readers: Vec<RingReader>,
     /// Per peer: its message of which not all cells have come.
     reassemblies: Vec<Reassembly>,
     matching: Matching<PostedRecv, UnexpectedMsg>,
@@ -119,7 +111,6 @@ pub struct Endpoint {
     deferred_copies: DeferredCopies,
     rndv_sends: Slab<RndvSend>,
     rndv_recvs: Slab<RndvRecv>,
-    arena: Arena,
     heap: Arc<SharedHeap>,
     bounce: BounceSender,
     copy_strategy: CopyStrategy,
@@ -128,10 +119,6 @@ pub struct Endpoint {
     /// Channels that receivers have announced and we have not asked for yet; `None` marks one
     /// that we shall never ask for.
     offered_channels: HashMap<(Peer, Label), Option<Opened>>,
-    /// The structures that this rank and its peers have introduced to each other.
-    introductions: Introductions,
-    /// The way to ranks on other hosts, if there are any.
-    network: Option<Box<Network>>,
     /// Per peer: whether it knows that this rank has left, if it is on another host.
     has_seen: Vec<bool>,
     disconnect: Disconnect,
@@ -139,12 +126,6 @@ pub struct Endpoint {
     disconnecting: Vec<Peer>,
     /// Completions that were found while the endpoint waited for memory to be released.
     late_completions: Vec<Completion>,
-}
-
-/// The network, with this position for the first message of each ring.
-fn starting_at(mut network: Box<Network>, first: u64) -> Box<Network> {
-    network.start_at(first);
-    network
 }
 
 impl Endpoint {
@@ -161,25 +142,6 @@ impl Endpoint {
         me: Peer,
         options: Options,
     ) -> Endpoint {
-        let layout = *segment.layout();
-        let seat = |rank: usize| match &network {
-            Some(network) => network.local_index(Peer(rank as u32)),
-            None => Some(rank),
-        };
-        let own = seat(me.index()).expect("a rank is on its own host");
-        let elsewhere = network.as_ref().map_or(&segment, |network| network.segment());
-        let ring = |segment: &Arc<SharedSegment>, offset: usize| {
-            (segment.clone(), segment.layout().lane_at(offset, segment.is_oversubscribed()))
-        };
-        let lane_to = |peer: usize| match seat(peer) {
-            Some(seat) => ring(&segment, layout.lane(own, seat)),
-            None => ring(elsewhere, elsewhere.layout().lane_to(peer)),
-        };
-        let lane_from = |peer: usize| match seat(peer) {
-            Some(seat) => ring(&segment, layout.lane(seat, own)),
-            None => ring(elsewhere, elsewhere.layout().lane_from(peer)),
-        };
-        let first = options.first_position;
         let single_copy = match (segment.is_shared(), options.single_copy) {
             (_, Some(false)) => SingleCopy::Off,
             (true, _) => SingleCopy::Kernel,
@@ -188,52 +150,45 @@ impl Endpoint {
         if single_copy == SingleCopy::Kernel {
             allow_peers();
         }
-        let standing = |(segment, ring)| PeerTx::new(segment, ring, first);
-        let reader = |(segment, ring)| RingReader::starting_at(segment, ring, first);
-        let ranks = 0..layout.ranks();
-        let standing: Vec<_> = ranks.clone().map(|peer| standing(lane_to(peer))).collect();
-        let ring = standing[me.index()].thresholds();
-        let thresholds = Thresholds::of(&segment, ring, options.single_copy);
+        let transport = Transport::new(segment, network, me, options.first_position);
+        let segment = &transport.segment;
+        let ring = transport.peer_tx[me.index()].thresholds();
+        let thresholds = Thresholds::of(segment, ring, options.single_copy);
+        let own = transport.local_index(me).expect("a rank is on its own host");
+        let ranks = segment.layout().ranks();
         Endpoint {
-            me,
             options,
             single_copy,
             thresholds,
-            peer_tx: standing,
-            waiting: 0,
-            readers: ranks.clone().map(|peer| reader(lane_from(peer))).collect(),
-            reassemblies: ranks.map(|_| Reassembly::default()).collect(),
+            reassemblies: (0..ranks).map(|_| Reassembly::default()).collect(),
             matching: Matching::default(),
-            unexpected: vec![0; layout.ranks()],
+            unexpected: vec![0; ranks],
             idle_polls: 0,
             leases: LeaseTable::new(segment.clone(), me),
             deferred_copies: DeferredCopies::default(),
             rndv_sends: Slab::default(),
             rndv_recvs: Slab::default(),
-            arena: Arena::new(layout.arena(own), layout.arena_bytes()),
-            heap: SharedHeap::of(&segment, own),
-            bounce: BounceSender::of(&segment),
+            heap: SharedHeap::of(segment, own),
+            bounce: BounceSender::of(segment),
             copy_strategy: CopyStrategy::default(),
             pipelines: Pipelines::of(&thresholds),
             offered_channels: HashMap::new(),
-            introductions: Introductions::default(),
-            has_seen: vec![false; if network.is_some() { layout.ranks() } else { 0 }],
+            has_seen: vec![false; if transport.network.is_some() { ranks } else { 0 }],
             disconnect: Disconnect::default(),
             disconnecting: Vec::new(),
             late_completions: Vec::new(),
-            network: network.map(|network| starting_at(network, first)),
-            segment,
+            transport,
         }
     }
 
     /// This rank.
     pub fn me(&self) -> Peer {
-        self.me
+        self.transport.me
     }
 
     /// The segment that the ranks of this host share.
     pub fn segment(&self) -> &Arc<SharedSegment> {
-        &self.segment
+        &self.transport.segment
     }
 
     /// The lengths at which messages inside this host begin to travel in another way.
@@ -244,7 +199,7 @@ impl Endpoint {
     /// The first death in the world, if there was one.
     #[inline]
     pub fn failure(&self) -> Option<Failure> {
-        self.segment.failure()
+        self.transport.failure()
     }
 
     /// How large messages are copied: what was asked for, or less if the system refused.
@@ -288,19 +243,19 @@ impl Endpoint {
         let leaves_copies = self.begin_deferring();
         let came = self.poll_readers(done);
         self.end_deferring(leaves_copies, done);
-        let went = self.waiting > 0 && self.flush(done);
+        let went = self.transport.waiting > 0 && self.flush(done);
         came || went || self.is_overdue() && self.read_rest(done)
     }
 
     /// Whether this rank has no send that still needs it.
     pub fn all_sent(&self) -> bool {
-        self.waiting == 0 && self.rndv_sends.is_empty()
+        self.transport.waiting == 0 && self.rndv_sends.is_empty()
     }
 
     /// Whether anything waits for room in a ring.
     #[inline]
     pub fn has_waiting(&self) -> bool {
-        self.waiting > 0
+        self.transport.waiting > 0
     }
 
     /// Packets that this rank has put into rings since the beginning. A short message is one, or
@@ -308,13 +263,44 @@ impl Endpoint {
     /// it has been received, or two if both ends copy it, or one for each piece. One in a remote
     /// bounce buffer or a bounce buffer is one. Takes time in the number of ranks.
     pub fn packets(&self) -> u64 {
-        self.peer_tx.iter().map(PeerTx::packets).sum()
+        self.transport.packets()
     }
 
     /// Wakes a rank of this host after a store to memory that it polls.
     #[inline]
     pub fn wake(&self, peer: Peer) {
-        self.segment.doorbell(peer).ring();
+        self.transport.wake(peer);
+    }
+
+    /// How many cells this rank has put into its rings to ranks on other hosts: one for each short
+    /// message, several for a long one.
+    pub fn cells_to_other_hosts(&self) -> u64 {
+        self.transport.network.as_ref().map_or(0, |network| network.offered())
+    }
+
+    /// The network to ranks on other hosts, if there are any.
+    pub fn network(&self) -> Option<&Network> {
+        self.transport.network.as_deref()
+    }
+
+    /// Sends the cells that wait in rings to other hosts, and puts arrived cells into rings; reads
+    /// none of them.
+    pub fn progress_network(&mut self) {
+        if let Some(network) = &mut self.transport.network {
+            network.progress();
+        }
+    }
+
+    /// Whether a rank is on another host.
+    #[inline]
+    pub fn reaches(&self, peer: Peer) -> bool {
+        self.transport.reaches(peer)
+    }
+
+    /// Withdraws a send that has not been announced. After it returns, its memory is not used any
+    /// more, and it will not complete. `false` if there is no such send.
+    pub fn take_back_send(&mut self, token: Token) -> bool {
+        self.transport.take_back_send(token)
     }
 
     /// Completes receives that need no help of their senders, and fails transfers that wait for
@@ -324,12 +310,12 @@ impl Endpoint {
     /// A receive from anyone ends when all others have left and nothing that this rank has sent
     /// to itself is under way.
     pub fn fail_ops_of_left_peers(&mut self, done: &mut Vec<Completion>) {
-        if self.network.as_mut().is_some_and(|network| network.is_time_to_say()) {
+        if self.transport.network.as_mut().is_some_and(|network| network.is_time_to_say()) {
             self.publish_awaited_peers();
         }
         while self.idle_polls > 0 && self.read_rest(done) {}
-        let ranks = self.segment.ranks() as u32;
-        let me = self.me.0;
+        let ranks = self.transport.segment.ranks() as u32;
+        let me = self.transport.me.0;
         let mut others = (0..ranks).filter(|&rank| rank != me);
         if !others.clone().any(|rank| self.why_silent(Peer(rank)).is_some()) {
             return; // A rank that sleeps often comes here often: allocate nothing.
@@ -337,8 +323,8 @@ impl Endpoint {
         let left: Vec<bool> =
             (0..ranks).map(|rank| self.why_silent(Peer(rank)).is_some()).collect();
         let all_left =
-            others.clone().all(|rank| left[rank as usize]) && !self.has_word_for_itself();
-        let last = others.next_back().map_or(self.me, Peer);
+            others.clone().all(|rank| left[rank as usize]) && !self.transport.has_word_for_itself();
+        let last = others.next_back().map_or(self.transport.me, Peer);
         let gone = |source: Option<Peer>| match source {
             Some(source) => left[source.index()].then_some(source),
             None => all_left.then_some(last),
@@ -363,16 +349,10 @@ impl Endpoint {
         });
         self.await_withdrawn();
         for peer in (0..ranks).map(Peer).filter(|peer| left[peer.index()]) {
-            self.drop_ring_writer(peer);
+            self.transport.drop_ring_writer(peer);
         }
         let end = |(token, peer)| Completion { token, outcome: Err(self.why_left(peer)) };
         done.extend(ended.into_iter().map(end));
-    }
-
-    /// Whether something of this rank is on the way to itself.
-    fn has_word_for_itself(&self) -> bool {
-        let me = self.me.index();
-        self.readers[me].has_news() || !self.peer_tx[me].is_flushed()
     }
 
     /// Takes back every transfer whose token the predicate names. On return their memory is no

@@ -12,7 +12,6 @@ use super::bounce_pool::{BounceBuffer, BouncePool, Readers};
 use super::in_place::InPlaceReceive;
 use super::message::Message;
 use super::nt_copy::CopyStrategy;
-use super::peer_tx::Outgoing;
 use super::protocol::{EXCHANGE_MIN_BYTES, Outbound, is_multicast};
 use super::recycled_buffers::{RecycledBuffers, give_back};
 use super::{Completion, Endpoint, PostedRecv};
@@ -82,13 +81,13 @@ impl Endpoint {
         (operation, hint): (u64, TrafficHint),
         readers: u32,
     ) -> bool {
-        self.introduce(to, element);
+        self.transport.introduce(to, element);
         if readers > 0 {
             self.release_unannounced();
             let hint = self.thresholds.multicast_hint(hint);
             // With a network some of them may be on other hosts: a bounce buffer that is for all
             // would be filled in vain, for some or for all of them.
-            let are_here = self.network.is_none();
+            let are_here = self.transport.network.is_none();
             let may = are_here && data.bytes() > self.thresholds.cell_max && {
                 let message = self.outbound(to, data, hint);
                 is_multicast(&self.thresholds, message, readers)
@@ -151,7 +150,7 @@ impl Endpoint {
         (label, element, data): (Label, TypeCode, Region),
         hint: TrafficHint,
     ) -> bool {
-        if self.reaches(to) {
+        if self.transport.reaches(to) {
             return false;
         }
         let bytes = data.bytes();
@@ -163,7 +162,7 @@ impl Endpoint {
             self.announce_bounce(to, packet, BounceBuffer { filled: 0, ..buffer });
             return true;
         }
-        self.segment.word32(buffer.filled).store(0, Ordering::Relaxed);
+        self.transport.segment.word32(buffer.filled).store(0, Ordering::Relaxed);
         self.announce_bounce(to, packet, buffer);
         let piece_bytes = self.thresholds.read_while_written_min;
         let mut at = 0;
@@ -172,14 +171,14 @@ impl Endpoint {
             // SAFETY: as above.
             unsafe { self.fill(buffer, piece, at) };
             at += piece.bytes();
-            self.segment.word32(buffer.filled).store(at as u32, Ordering::Release);
+            self.transport.segment.word32(buffer.filled).store(at as u32, Ordering::Release);
         }
         true
     }
 
     fn announce_bounce(&mut self, to: Peer, packet: Packet, buffer: BounceBuffer) {
         // It may have to wait for room in the lane, but the data need not.
-        let _ = self.submit(to, Outgoing::Words { packet, words: buffer.words() });
+        self.transport.send_control_words(to, packet, buffer.words());
     }
 
     /// Copies a part of a message to its place in a free bounce buffer that is long enough for all
@@ -188,7 +187,7 @@ impl Endpoint {
     /// # Safety
     /// `data` is readable now.
     pub(super) unsafe fn fill(&mut self, buffer: BounceBuffer, data: Region, at: usize) {
-        let into = self.segment.at(buffer.data + at);
+        let into = self.transport.segment.at(buffer.data + at);
         if memcheck::is_here() {
             // SAFETY: as below.
             return unsafe { self.fill_watched(into, data) };
@@ -216,11 +215,11 @@ impl Endpoint {
     /// # Safety
     /// `data` is readable now.
     unsafe fn fill_for(&mut self, readers: Readers, buffer: BounceBuffer, data: Region) {
-        if matches!(readers, Readers::One(_)) || self.segment.is_oversubscribed() {
+        if matches!(readers, Readers::One(_)) || self.transport.segment.is_oversubscribed() {
             // SAFETY: passed on.
             return unsafe { self.fill(buffer, data, 0) };
         }
-        let into = self.segment.at(buffer.data);
+        let into = self.transport.segment.at(buffer.data);
         // SAFETY: as in `fill`.
         unsafe { into.as_ptr().copy_from_nonoverlapping(data.start(), data.bytes()) };
         memcheck::mark_written(Region::new(into.as_ptr(), data.bytes()));
@@ -230,19 +229,27 @@ impl Endpoint {
     #[cfg(test)]
     pub(super) fn cut_pool(&mut self) {
         let BounceSender { pool, .. } = &mut self.bounce;
-        pool.cut_for(&mut self.arena, &self.segment, 2 * CopyBandwidth::LONGEST);
+        pool.cut_for(
+            &mut self.transport.arena,
+            &self.transport.segment,
+            2 * CopyBandwidth::LONGEST,
+        );
     }
 
     /// Allocates a free bounce buffer for this message, or takes a recycled one.
     fn allocate_buffer(&mut self, data: Region, readers: Readers) -> Option<BounceBuffer> {
         if let Readers::One(to) = readers
-            && let Some(seat) = self.local_index(to)
+            && let Some(seat) = self.transport.local_index(to)
             && let Some(buffer) = self.bounce.recycled.take(seat, data)
         {
-            self.segment.word32(buffer.readers).store(1, Ordering::Relaxed);
+            self.transport.segment.word32(buffer.readers).store(1, Ordering::Relaxed);
             return Some(buffer);
         }
-        let buffer = self.bounce.pool.allocate(&mut self.arena, &self.segment, (data, readers));
+        let buffer = self.bounce.pool.allocate(
+            &mut self.transport.arena,
+            &self.transport.segment,
+            (data, readers),
+        );
         if self.bounce.pool.has_grown() {
             // The samples of a shorter pool do not apply to a longer one, whose first copies are
             // slow.
@@ -257,7 +264,7 @@ impl Endpoint {
         if let Some(Multicast { buffer, unannounced, .. }) = self.bounce.current.take()
             && unannounced > 0
         {
-            self.segment.word32(buffer.readers).fetch_sub(unannounced, Ordering::Release);
+            self.transport.segment.word32(buffer.readers).fetch_sub(unannounced, Ordering::Release);
         }
     }
 
@@ -284,7 +291,7 @@ impl Endpoint {
         buffer: BounceBuffer,
         receive: &PostedRecv,
     ) -> Result<(), TransferError> {
-        let outcome = message.fits(receive, &self.introductions);
+        let outcome = message.fits(receive, &self.transport.introductions);
         let outcome = outcome.and_then(|()| self.copy_bounced(message, buffer, receive));
         match outcome {
             Ok(()) => self.recycle_buffer(message.source, buffer, message.bytes),
@@ -302,13 +309,13 @@ impl Endpoint {
         receive: &PostedRecv,
     ) -> Result<(), TransferError> {
         assert!(message.bytes <= CopyBandwidth::LONGEST, "the shared segment is damaged");
-        let _last = self.segment.at(buffer.data + message.bytes.saturating_sub(1));
+        let _last = self.transport.segment.at(buffer.data + message.bytes.saturating_sub(1));
         let mut at = 0;
         while at < message.bytes {
             let Some(upto) = self.filled(message, buffer, at) else {
                 return Err(TransferError::Revoked(message.source));
             };
-            let from = self.segment.at(buffer.data + at);
+            let from = self.transport.segment.at(buffer.data + at);
             let into = receive.into.part(at, upto - at);
             // SAFETY: a posted receive: writable, by the promise of its poster, and long enough, as
             // `part` checks. The bytes lie in the segment, and nobody writes them until we say that
@@ -325,7 +332,7 @@ impl Endpoint {
         if buffer.is_full() {
             return Some(message.bytes);
         }
-        let filled = self.segment.word32(buffer.filled);
+        let filled = self.transport.segment.word32(buffer.filled);
         loop {
             for _ in 0..POLLS_PER_YIELD {
                 let filled = filled.load(Ordering::Acquire) as usize;
@@ -334,28 +341,28 @@ impl Endpoint {
                 }
                 spin_loop();
             }
-            if self.segment.has_died(message.source) {
+            if self.transport.segment.has_died(message.source) {
                 return None;
             }
-            self.segment.pause();
+            self.transport.segment.pause();
         }
     }
 
     /// This rank has read the whole bounce buffer of a message of so many bytes. It keeps it, or
     /// leaves it.
     pub(super) fn recycle_buffer(&mut self, from: Peer, buffer: BounceBuffer, bytes: usize) {
-        let is_last = self.segment.word32(buffer.readers).load(Ordering::Acquire) == 1;
-        let Some(seat) = self.local_index(from).filter(|_| is_last) else {
+        let is_last = self.transport.segment.word32(buffer.readers).load(Ordering::Acquire) == 1;
+        let Some(seat) = self.transport.local_index(from).filter(|_| is_last) else {
             return self.release_buffer(buffer);
         };
-        if !self.bounce.recycled.keep(&self.segment, seat, (buffer, bytes)) {
-            give_back(&self.segment, buffer);
+        if !self.bounce.recycled.keep(&self.transport.segment, seat, (buffer, bytes)) {
+            give_back(&self.transport.segment, buffer);
         }
     }
 
     /// This rank does not read the bounce buffer any more.
     pub(super) fn release_buffer(&self, buffer: BounceBuffer) {
-        self.segment.word32(buffer.readers).fetch_sub(1, Ordering::Release);
+        self.transport.segment.word32(buffer.readers).fetch_sub(1, Ordering::Release);
     }
 }
 
@@ -394,7 +401,7 @@ mod tests {
 
     /// Sends a message to all others. Says to how many of them it went in a bounce buffer.
     fn send_to_all(sender: &mut Endpoint, tag: u64, data: &[u8]) -> usize {
-        let others = sender.segment.ranks() as u32 - 1;
+        let others = sender.transport.segment.ranks() as u32 - 1;
         let shared = |to: &u32| {
             let message = (label(tag), TypeCode::BYTES, Region::of(data));
             let readers = if *to == 1 { others } else { 0 };
@@ -414,7 +421,7 @@ mod tests {
 
     /// Blocks that are still to be read.
     fn unread(sender: &Endpoint) -> usize {
-        sender.bounce.unread(&sender.segment)
+        sender.bounce.unread(&sender.transport.segment)
     }
 
     fn yield_until(mut is_so: impl FnMut() -> bool) {
@@ -549,7 +556,10 @@ mod tests {
         assert_eq!(exchange(dedicated(2), CopyBandwidth::LONGEST), 1);
         assert_eq!(exchange(dedicated(8), 100 << 10), 1);
         assert_eq!(
-            exchange(dedicated(8), 1 + BouncePool::longest(&dedicated(8)[0].segment) / 14),
+            exchange(
+                dedicated(8),
+                1 + BouncePool::longest(&dedicated(8)[0].transport.segment) / 14
+            ),
             0
         );
     }
@@ -778,7 +788,7 @@ mod tests {
 
     #[test]
     fn where_the_kernel_copies_long_messages_go_in_blocks_if_they_are_reduced() {
-        let segment = dedicated(2)[0].segment.clone();
+        let segment = dedicated(2)[0].transport.segment.clone();
         let options = Options { single_copy: Some(true), ..Options::default() };
         let mut sender = Endpoint::new(segment, Peer(0), options);
         let mut may = |bytes, hint| {
@@ -832,7 +842,7 @@ mod tests {
     /// Each is there as a whole, to be read where it lies.
     #[test]
     fn a_long_operand_of_an_exchange_is_read_in_place() {
-        let segment = dedicated(2)[0].segment.clone();
+        let segment = dedicated(2)[0].transport.segment.clone();
         let options = Options { single_copy: Some(true), ..Options::default() };
         let mut world = [0, 1].map(|rank| Endpoint::new(segment.clone(), Peer(rank), options));
         let (data, token) = (pattern(CopyBandwidth::LONGEST), Token { operation: 1, step: 0 });
@@ -875,7 +885,7 @@ mod tests {
     /// bytes is not taken for one of them.
     #[test]
     fn who_answers_is_answered_in_a_block() {
-        let segment = dedicated(2)[0].segment.clone();
+        let segment = dedicated(2)[0].transport.segment.clone();
         let options = Options { single_copy: Some(true), ..Options::default() };
         let mut world = [0, 1].map(|rank| Endpoint::new(segment.clone(), Peer(rank), options));
         // Who sends, how much, and whether it goes in a bounce buffer.
@@ -901,7 +911,7 @@ mod tests {
             let sent =
                 unsafe { world[from].send(peer, label, TypeCode::BYTES, Region::of(&data), token) };
             // SAFETY: peers push nothing but `Header`s into standing lanes, and any bits are one.
-            let header = unsafe { world[to].readers[from].peek::<Header>() }.unwrap();
+            let header = unsafe { world[to].transport.readers[from].peek::<Header>() }.unwrap();
             let was_bounced = matches!(Packet::read(header), Packet::Bounced { .. });
             assert_eq!((sent, was_bounced), (Posted::Done, is_bounced), "{tag}");
             let mut done = Vec::new();
@@ -926,7 +936,7 @@ mod tests {
     /// It would be copied twice, too, and out of what has left the caches.
     #[test]
     fn where_the_kernel_copies_what_flows_one_way_waits_for_cells() {
-        let segment = dedicated(2)[0].segment.clone();
+        let segment = dedicated(2)[0].transport.segment.clone();
         let options = Options { single_copy: Some(true), ..Options::default() };
         let mut sender = Endpoint::new(segment, Peer(0), options);
         let data = vec![0; EXCHANGE_MAX_BYTES];
@@ -954,12 +964,13 @@ mod tests {
         let buffer =
             world[0].allocate_buffer(Region::of(&[0; BYTES]), Readers::Several(1)).unwrap();
         world[0]
+            .transport
             .segment
             .word32(buffer.filled)
             .store(READ_WHILE_WRITTEN_BYTES as u32, Ordering::Release);
         let packet = Packet::Bounced { label: label(1), element: TypeCode::BYTES, bytes: BYTES };
         world[0].announce_bounce(Peer(1), packet, buffer);
-        world[0].segment.fail(Failure { rank: Peer(0), how: How::Signal(9) });
+        world[0].transport.segment.fail(Failure { rank: Peer(0), how: How::Signal(9) });
         let (_, outcome) = receive(&mut world[1], 1, BYTES);
         assert_eq!(outcome, Err(TransferError::Revoked(Peer(0))));
     }
@@ -1026,8 +1037,8 @@ mod tests {
     #[test]
     fn without_room_in_the_arena_messages_go_as_others_do() {
         let mut world = ranks(3);
-        let rest = world[0].segment.layout().arena_bytes() / 2;
-        while world[0].arena.cut_for_good(rest).is_some() {}
+        let rest = world[0].transport.segment.layout().arena_bytes() / 2;
+        while world[0].transport.arena.cut_for_good(rest).is_some() {}
         assert_eq!(send_to_all(&mut world[0], 1, &[7; BYTES]), 0);
         assert_eq!(world[0].bounce.bytes(), 0);
     }

@@ -24,18 +24,6 @@ pub struct Copied {
 }
 
 impl Endpoint {
-    /// Withdraws a send that has not been announced. After it returns, its memory is not used any
-    /// more, and it will not complete. `false` if there is no such send.
-    pub fn take_back_send(&mut self, token: Token) -> bool {
-        for standing in &mut self.peer_tx {
-            if standing.take_back(token) {
-                self.waiting -= 1;
-                return true;
-            }
-        }
-        false
-    }
-
     /// Sends the rest of an announced message from a copy, so that its memory is not used any more.
     /// Its completion has the token of the stand-in. `None` if there is no such message, if the
     /// network uses its memory already, or if this rank is the receiver: then the send waits for no
@@ -47,7 +35,7 @@ impl Endpoint {
         let is_it = |(id, large): (Id, &super::RndvSend)| (large.token == token).then_some(id);
         let send = self.rndv_sends.iter().find_map(is_it)?;
         let large = self.rndv_sends.get_mut(send)?;
-        if large.transfer.is_some() || large.to == self.me {
+        if large.transfer.is_some() || large.to == self.transport.me {
             return None;
         }
         if let Some(lease) = large.lease.take() {
@@ -59,14 +47,14 @@ impl Endpoint {
         let data: Box<[u8]> = unsafe { bytes_of(large.data) }.into();
         let from_copy = Region::of(&data);
         (large.token, large.data) = (stand_in, from_copy);
-        let sent = Received { source: self.me, tag: large.label.tag, bytes };
+        let sent = Received { source: self.transport.me, tag: large.label.tag, bytes };
         self.send_pieces_from(to, send, from_copy);
         Some(Copied { data, sent })
     }
 
     /// The waiting pieces of a large message are in this memory from now on.
     fn send_pieces_from(&mut self, to: Peer, send: Id, from: Region) {
-        self.peer_tx[to.index()].each_waiting(|outgoing| {
+        self.transport.peer_tx[to.index()].each_waiting(|outgoing| {
             if let Outgoing::Fragments(pieces) = outgoing
                 && pieces.send == send
             {

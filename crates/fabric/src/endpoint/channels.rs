@@ -2,7 +2,6 @@
 //! to it. Protocol: `README.md`, "Channels".
 
 use super::Endpoint;
-use super::peer_tx::Outgoing;
 use super::pipeline::Pipelines;
 use crate::channel::{CHANNEL_MAX_BYTES, InChannel, OutChannel};
 use crate::packet::{self, Packet};
@@ -33,28 +32,28 @@ impl Endpoint {
         bytes: usize,
         cells: usize,
     ) -> Option<InChannel> {
-        if bytes > CHANNEL_MAX_BYTES || self.reaches(from) {
+        if bytes > CHANNEL_MAX_BYTES || self.transport.reaches(from) {
             return None;
         }
         let wanted = self.options.channels && cells > 0;
-        let ring = if wanted { self.arena.cut(bytes, cells) } else { None };
+        let ring = if wanted { self.transport.arena.cut(bytes, cells) } else { None };
         let place = ring.map_or((0, 0), |ring| {
-            if let Some(part) = self.arena.see_to(&ring) {
-                self.segment.prepare(part);
+            if let Some(part) = self.transport.arena.see_to(&ring) {
+                self.transport.segment.prepare(part);
             }
-            ring.clear(&self.segment);
+            ring.clear(&self.transport.segment);
             (ring.offset as u64, packet::shape(ring))
         });
         self.announce_channel(from, (label, element), bytes, place);
         let first = self.options.first_position;
-        ring.map(|ring| InChannel::new(self.segment.clone(), ring, bytes, first))
+        ring.map(|ring| InChannel::new(self.transport.segment.clone(), ring, bytes, first))
     }
 
     /// Reports that the message of this label, of `bytes` bytes, uses no channel. The sender knows
     /// that, and [forgets](Endpoint::forget_channel) the report, unless the ranks disagree about
     /// the message: then the sender may be waiting for a channel.
     pub fn refuse_channel(&mut self, from: Peer, label: Label, element: TypeCode, bytes: usize) {
-        if !self.reaches(from) {
+        if !self.transport.reaches(from) {
             self.announce_channel(from, (label, element), bytes, (0, 0));
         }
     }
@@ -66,23 +65,22 @@ impl Endpoint {
         bytes: usize,
         (offset, shape): (u64, u64),
     ) {
-        self.introduce(from, element);
+        self.transport.introduce(from, element);
         let packet = Packet::Open { label, element };
         let words = [offset, shape, bytes as u64];
-        // Control packets complete no transfer of the user, so the result does not matter.
-        let _ = self.submit(from, Outgoing::Words { packet, words });
+        self.transport.send_control_words(from, packet, words);
     }
 
     /// Bytes of the segment that the channels of this rank have taken, with free rings.
     pub fn channel_bytes(&self) -> usize {
         let streams = self.pipelines.as_ref().map_or(0, Pipelines::bytes);
-        self.arena.taken() - self.bounce.bytes() - streams
+        self.transport.arena.taken() - self.bounce.bytes() - streams
     }
 
     /// Frees the receiving end of a channel. All messages that were sent through it have been
     /// received.
     pub fn close_channel(&mut self, channel: InChannel) {
-        self.arena.give_back(channel.ring());
+        self.transport.arena.give_back(channel.ring());
     }
 
     /// Queries the sending end of a channel. After a final answer the query must not be repeated.
@@ -93,13 +91,13 @@ impl Endpoint {
         element: TypeCode,
         bytes: usize,
     ) -> Attached {
-        if bytes > CHANNEL_MAX_BYTES || self.reaches(to) {
+        if bytes > CHANNEL_MAX_BYTES || self.transport.reaches(to) {
             return Attached::Refused;
         }
         let Some(Some(opened)) = self.offered_channels.remove(&(to, label)) else {
             return Attached::Unknown;
         };
-        let from = Sender::new(self.me, label.tag);
+        let from = Sender::new(self.transport.me, label.tag);
         if !element.fits(opened.element) {
             let (sent, expected) = (element, opened.element);
             let error = TransferError::TypeMismatch { sent, expected, from };
@@ -111,7 +109,7 @@ impl Endpoint {
         match opened.ring {
             Some(ring) => {
                 let first = self.options.first_position;
-                Attached::Channel(OutChannel::new(self.segment.clone(), ring, first))
+                Attached::Channel(OutChannel::new(self.transport.segment.clone(), ring, first))
             }
             None => Attached::Refused,
         }

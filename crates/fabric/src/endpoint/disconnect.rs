@@ -24,22 +24,22 @@ impl Disconnect {
 impl Endpoint {
     /// This rank will start no new operation; it only finishes what other ranks may wait for.
     pub fn begin_leaving(&mut self) {
-        self.segment.begin_leaving(self.me);
+        self.transport.segment.begin_leaving(self.transport.me);
         self.notify_remote(Packet::Leaving);
     }
 
     /// Whether no rank will start a new operation.
     pub fn all_leaving(&self) -> bool {
-        let mut ranks = (0..self.segment.ranks() as u32).map(Peer);
-        ranks.all(|rank| self.memory_of(rank).is_leaving(rank))
+        let mut ranks = (0..self.transport.segment.ranks() as u32).map(Peer);
+        ranks.all(|rank| self.transport.memory_of(rank).is_leaving(rank))
     }
 
     /// This rank leaves the world in good order. It notifies all ranks that may wait for it. It has
     /// left completely when [`Endpoint::is_gone`] is `true`, and makes progress until then.
     pub fn leave(&mut self) {
-        self.segment.leave(self.me);
+        self.transport.segment.leave(self.transport.me);
         self.disconnect.has_left = true;
-        if let Some(network) = &mut self.network {
+        if let Some(network) = &mut self.transport.network {
             network.leave();
         }
         self.disconnect.was_told = self.notify_remote(Packet::Left);
@@ -48,7 +48,7 @@ impl Endpoint {
     /// Whether every rank knows that this one has left, and so has received all that was sent to
     /// it.
     pub fn is_gone(&self) -> bool {
-        let Some(network) = &self.network else { return true };
+        let Some(network) = &self.transport.network else { return true };
         network.is_drained()
             && network.peers().all(|peer| self.has_seen[peer.index()] || self.is_known_left(peer))
     }
@@ -65,43 +65,44 @@ impl Endpoint {
     /// Why nothing more comes from a rank that has left the world in good order and whose messages
     /// have all been read: that it has left or, after a death, that death.
     pub fn why_silent(&self, peer: Peer) -> Option<TransferError> {
-        let is_silent = self.is_known_left(peer) && !self.readers[peer.index()].has_news();
+        let is_silent =
+            self.is_known_left(peer) && !self.transport.readers[peer.index()].has_news();
         is_silent.then(|| self.why_left(peer))
     }
 
     /// The error for a rank that has left.
     pub(super) fn why_left(&self, peer: Peer) -> TransferError {
-        self.failure().map_or(TransferError::Left(peer), TransferError::Failed)
+        self.transport.failure().map_or(TransferError::Left(peer), TransferError::Failed)
     }
 
     /// The known deaths, the first one first: those of ranks of this host, and others as far as
     /// they have been reported.
     pub fn deaths(&self) -> impl Iterator<Item = Failure> + '_ {
-        let first = self.failure();
-        let ranks = (0..self.segment.ranks() as u32).map(Peer);
-        let deaths = ranks.filter_map(|rank| self.segment.death(rank));
+        let first = self.transport.failure();
+        let ranks = (0..self.transport.segment.ranks() as u32).map(Peer);
+        let deaths = ranks.filter_map(|rank| self.transport.segment.death(rank));
         first.into_iter().chain(deaths.filter(move |death| Some(*death) != first))
     }
 
     /// Whether all deaths are known, and not only the first one: that is so on one host.
     pub fn knows_all_deaths(&self) -> bool {
-        self.network.is_none()
+        self.transport.network.is_none()
     }
 
     pub(super) fn is_known_left(&self, peer: Peer) -> bool {
-        self.memory_of(peer).state(peer) == State::Left
+        self.transport.memory_of(peer).state(peer) == State::Left
     }
 
     /// Notifies all ranks that are not known to have left. After a death it notifies none: other
     /// ranks should report that death, and not the leaving of this rank. Returns whether the ranks
     /// were notified.
     fn notify_remote(&mut self, packet: Packet) -> bool {
-        let Some(network) = &self.network else { return false };
-        if self.segment.failure().is_some() {
+        let Some(network) = &self.transport.network else { return false };
+        if self.transport.segment.failure().is_some() {
             return false;
         }
         let there: Vec<_> = network.peers().filter(|&peer| !self.is_known_left(peer)).collect();
-        there.into_iter().for_each(|peer| self.send_control(peer, packet));
+        there.into_iter().for_each(|peer| self.transport.send_control(peer, packet));
         true
     }
 
@@ -114,17 +115,17 @@ impl Endpoint {
 
     /// Handles the notice of a rank on another host that it leaves.
     pub(super) fn note_disconnect(&mut self, peer: Peer, packet: Packet) {
-        let Some(network) = &self.network else { return };
+        let Some(network) = &self.transport.network else { return };
         match packet {
             Packet::Leaving => network.segment().note_leaving(peer),
             Packet::Left if network.comes_from(peer) => self.disconnecting.push(peer),
             Packet::Left => {
-                let network = self.network.as_mut().expect("it is there");
+                let network = self.transport.network.as_mut().expect("it is there");
                 network.note_left(peer);
                 // If this rank has sent its own notice, that is enough: a rank that has left closes
                 // its endpoint when it reads that notice, and would not accept this packet.
                 if !self.disconnect.was_told {
-                    self.send_control(peer, Packet::Seen);
+                    self.transport.send_control(peer, Packet::Seen);
                 }
             }
             Packet::Seen => self.has_seen[peer.index()] = true,

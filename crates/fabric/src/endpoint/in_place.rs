@@ -102,7 +102,7 @@ impl Endpoint {
     ) -> bool {
         let lies = receive.may_stay_in_place
             && buffer.is_full()
-            && is_read_at_once(message, receive, &self.introductions);
+            && is_read_at_once(message, receive, &self.transport.introductions);
         if lies {
             let place = InPlaceSource::Bounced(buffer);
             self.bounce.in_place.push(InPlaceReceive {
@@ -122,13 +122,13 @@ impl Endpoint {
         offer: &RndvOffer,
         receive: &PostedRecv,
     ) -> bool {
-        let may_stay_in_place =
-            receive.may_stay_in_place && is_read_at_once(message, receive, &self.introductions);
+        let may_stay_in_place = receive.may_stay_in_place
+            && is_read_at_once(message, receive, &self.transport.introductions);
         let Some(lease) = offer.lease.filter(|_| may_stay_in_place) else { return false };
         let is_there = is_in_heap(offer.address)
             && offer.address.is_multiple_of(LINE as u64)
             && message.bytes > 0;
-        let lies = is_there && read_lease::take(&self.segment, message.source, lease);
+        let lies = is_there && read_lease::take(&self.transport.segment, message.source, lease);
         if lies {
             let place = InPlaceSource::Heap(*offer, lease);
             self.bounce.in_place.push(InPlaceReceive {
@@ -142,8 +142,8 @@ impl Endpoint {
 
     /// The bytes of a message that lies whole in its bounce buffer.
     pub(super) fn bytes_of(&self, message: &Message, buffer: BounceBuffer) -> Region {
-        let _last = self.segment.at(buffer.data + message.bytes.saturating_sub(1));
-        Region::new(self.segment.at(buffer.data).as_ptr(), message.bytes)
+        let _last = self.transport.segment.at(buffer.data + message.bytes.saturating_sub(1));
+        Region::new(self.transport.segment.at(buffer.data).as_ptr(), message.bytes)
     }
 }
 
@@ -205,7 +205,7 @@ mod tests {
     }
 
     fn unread(sender: &Endpoint) -> usize {
-        sender.bounce.unread(&sender.segment)
+        sender.bounce.unread(&sender.transport.segment)
     }
 
     #[test]

@@ -34,7 +34,7 @@ pub enum InlineRecv {
 impl Endpoint {
     /// Bytes of the longest message that never waits for its receive.
     pub fn inline_max_bytes(&self) -> usize {
-        self.peer_tx[self.me.index()].payload()
+        self.transport.inline_max_bytes()
     }
 
     /// Whether a message from this rank cannot have come yet, nor be for somebody else: none is
@@ -57,22 +57,22 @@ impl Endpoint {
         data: Region,
         hint: TrafficHint,
     ) -> bool {
-        self.introduce(to, element);
-        if !self.peer_tx[to.index()].is_flushed() {
+        self.transport.introduce(to, element);
+        if !self.transport.peer_tx[to.index()].is_flushed() {
             return false;
         }
         let message = self.outbound(to, data, hint);
-        if is_bounced(&self.thresholds, message) && self.peer_tx[to.index()].has_room() {
+        if is_bounced(&self.thresholds, message) && self.transport.peer_tx[to.index()].has_room() {
             // SAFETY: readable, by the caller's promise.
             let is_sent = unsafe { self.send_bounce(to, (label, element, data), hint) };
             if is_sent {
                 return true;
             }
         }
-        let standing = &mut self.peer_tx[to.index()];
+        let standing = &mut self.transport.peer_tx[to.index()];
         let sent = standing.push_header(Header::eager(label, element, data.bytes()), data);
         if sent {
-            self.notify(to);
+            self.transport.notify(to);
         }
         sent
     }
@@ -134,7 +134,7 @@ impl Endpoint {
         {
             return InlineRecv::Done(self.recv_kept(taken, &receive, reader.map(|(_, read)| read)));
         }
-        let ring = &mut self.readers[from.index()];
+        let ring = &mut self.transport.readers[from.index()];
         // SAFETY: peers push nothing but `Header`s into standing lanes, and any bits are one.
         let Some(header) = (unsafe { ring.peek::<Header>() }) else {
             return InlineRecv::Empty;
@@ -149,7 +149,7 @@ impl Endpoint {
         }
         let (element, bytes) = header.contents();
         let message = Message { source: from, label, element, bytes };
-        if let Err(error) = message.fits(&receive, &self.introductions) {
+        if let Err(error) = message.fits(&receive, &self.transport.introductions) {
             self.take_next(from, bytes);
             return InlineRecv::Done(Err(error));
         }
@@ -174,8 +174,8 @@ impl Endpoint {
     /// Takes the next message of a rank, of so many bytes, which has been looked at where it lies.
     #[inline(always)] // it is a part of each short receive
     fn take_next(&mut self, from: Peer, bytes: usize) {
-        if self.readers[from.index()].advance() {
-            self.notify(from);
+        if self.transport.readers[from.index()].advance() {
+            self.transport.notify(from);
         }
         self.note_message(from, bytes);
     }
@@ -233,10 +233,11 @@ impl Endpoint {
             _ => return InlineRecv::Blocked,
         };
         self.note_message(from, message.bytes);
-        let buffer = BounceBuffer::from_words(self.words(from));
+        let buffer = BounceBuffer::from_words(self.transport.words(from));
         let fits = match read {
             Some(read)
-                if buffer.is_full() && is_read_at_once(&message, receive, &self.introductions) =>
+                if buffer.is_full()
+                    && is_read_at_once(&message, receive, &self.transport.introductions) =>
             {
                 read(self.bytes_of(&message, buffer));
                 self.recycle_buffer(from, buffer, message.bytes);
@@ -247,8 +248,8 @@ impl Endpoint {
                 read_copy(read, receive, fits)
             }
         };
-        if self.readers[from.index()].advance() {
-            self.notify(from);
+        if self.transport.readers[from.index()].advance() {
+            self.transport.notify(from);
         }
         InlineRecv::Done(fits.map(|()| message.bytes))
     }
@@ -258,7 +259,7 @@ impl Endpoint {
     /// calls this between polls.
     #[inline]
     pub fn fetch_from(&mut self, from: Peer) {
-        if let Some(network) = &mut self.network
+        if let Some(network) = &mut self.transport.network
             && network.reaches(from)
         {
             network.progress();
@@ -277,7 +278,7 @@ impl Endpoint {
         let (source, label) = (*source, *label);
         let message =
             Message { source, label, element: unexpected.element, bytes: unexpected.bytes };
-        let mut fits = message.fits(receive, &self.introductions);
+        let mut fits = message.fits(receive, &self.transport.introductions);
         match (&unexpected.body, fits) {
             (UnexpectedBody::Whole(whole), Ok(())) => {
                 let into = receive.into.start();
@@ -289,7 +290,7 @@ impl Endpoint {
             }
             (UnexpectedBody::Offered(_) | UnexpectedBody::RemoteBounced(_), Ok(())) => {
                 // Nobody exposes what is short: the other side runs another operation.
-                fits = Err(message.truncated(self.inline_max_bytes()));
+                fits = Err(message.truncated(self.transport.inline_max_bytes()));
             }
             (_, Err(_)) => {}
         }

@@ -45,7 +45,7 @@ impl Endpoint {
                 found.push(sent(large.to, large.label));
             }
         }
-        for (peer, standing) in (0..).map(Peer).zip(&self.peer_tx) {
+        for (peer, standing) in (0..).map(Peer).zip(&self.transport.peer_tx) {
             for outgoing in standing.waiting() {
                 match *outgoing {
                     Outgoing::Eager { label, token, .. } | Outgoing::Large { label, token, .. }

@@ -54,7 +54,7 @@ impl Endpoint {
     pub fn discard(&mut self, taken: MatchedMessage) {
         match taken.unexpected.body {
             UnexpectedBody::Offered(offer) => {
-                self.send_control(taken.source, Packet::Finished { send: offer.send });
+                self.transport.send_control(taken.source, Packet::Finished { send: offer.send });
             }
             UnexpectedBody::RemoteBounced(slot) => {
                 self.release_remote_bounce(taken.source, slot);

@@ -110,6 +110,23 @@ impl PeerTx {
         unsafe { self.writer.push(header, payload) }
     }
 
+    /// Sends as much of a signature as there is room for.
+    pub(super) fn push_introduction(&mut self, introduction: Introduction) -> Attempt {
+        let Introduction { code: element, signature, sent: before } = introduction;
+        let (data, total) = (Region::of(signature.as_bytes()), signature.len());
+        let mut sent = before;
+        while sent < total {
+            let bytes = self.payload().min(total - sent);
+            let packet = Packet::Introduction { element, total, bytes };
+            if !self.push(packet, data.part(sent, bytes)) {
+                let rest = Outgoing::Introduction(Introduction { sent, ..introduction });
+                return if sent > before { Attempt::Partly(rest) } else { Attempt::NoRoom };
+            }
+            sent += bytes;
+        }
+        Attempt::Gone(Posted::Done)
+    }
+
     pub(super) fn push_words(&mut self, packet: Packet, words: &Words) -> bool {
         self.push(packet, Region::new(words.as_ptr().cast(), size_of::<Words>()))
     }

@@ -73,25 +73,28 @@ impl Endpoint {
         pieces: Fragments,
         done: &mut Vec<Completion>,
     ) -> Option<Attempt> {
-        if to == self.me || self.reaches(to) {
+        if to == self.transport.me || self.transport.reaches(to) {
             return None;
         }
         let streams = self.pipelines.as_mut()?;
-        if !self.peer_tx[to.index()].has_room() {
+        if !self.transport.peer_tx[to.index()].has_room() {
             return Some(Attempt::NoRoom);
         }
         let Fragments { send, recv, data, sent: offset } = pieces;
         let piece = data.part(offset, next_fragment_bytes(data.bytes(), offset));
-        let allocated =
-            streams.pool.allocate(&mut self.arena, &self.segment, (piece, Readers::One(to)));
+        let allocated = streams.pool.allocate(
+            &mut self.transport.arena,
+            &self.transport.segment,
+            (piece, Readers::One(to)),
+        );
         let Some(buffer) = allocated else {
-            return streams.pool.is_read_by(&self.segment, to).then_some(Attempt::NoRoom);
+            return streams.pool.is_read_by(&self.transport.segment, to).then_some(Attempt::NoRoom);
         };
         // SAFETY: memory of a posted send: readable, by the promise of its poster.
         unsafe { self.fill(buffer, piece, 0) };
         let (bytes, sent) = (piece.bytes(), offset + piece.bytes());
         let packet = Packet::Pipelined { recv, offset, bytes };
-        let pushed = self.peer_tx[to.index()].push_words(packet, &buffer.words());
+        let pushed = self.transport.peer_tx[to.index()].push_words(packet, &buffer.words());
         assert!(pushed, "there was room for it");
         if sent < data.bytes() {
             return Some(Attempt::Partly(Outgoing::Fragments(Fragments { sent, ..pieces })));
@@ -112,8 +115,8 @@ impl Endpoint {
         if let Some(recv) = self.rndv_recvs.get_mut(id) {
             assert!(bytes <= *FRAGMENT_BYTES.end(), "the shared segment is damaged");
             let into = recv.receive.into.part(offset, bytes);
-            let from = self.segment.at(buffer.data);
-            let _last = self.segment.at(buffer.data + bytes - 1);
+            let from = self.transport.segment.at(buffer.data);
+            let _last = self.transport.segment.at(buffer.data + bytes - 1);
             // SAFETY: the memory belongs to a posted receive that is not complete: writable, and
             // long enough, as `part` checks. The bytes lie in the segment, and nobody writes them
             // until we let the bounce buffer go (README, "Bounce buffers").
@@ -121,7 +124,7 @@ impl Endpoint {
             self.note_fragment(id, bytes, done);
         }
         self.release_buffer(buffer);
-        self.wake(source); // The sender may wait for the bounce buffer to send more.
+        self.transport.wake(source); // The sender may wait for the bounce buffer to send more.
     }
 
     /// Whether the sender of a message in pieces seems to be busy with other work.
@@ -151,7 +154,9 @@ impl Endpoint {
         let Some(RndvOffer { address, lease: Some(lease), send }) = recv.offer.take() else {
             return false;
         };
-        if self.single_copy == SingleCopy::Off || !read_lease::take(&self.segment, source, lease) {
+        if self.single_copy == SingleCopy::Off
+            || !read_lease::take(&self.transport.segment, source, lease)
+        {
             return false; // The rest comes, or word that it does not.
         }
         let offset = bytes - missing;
@@ -226,7 +231,7 @@ mod tests {
 
     /// Pieces of a rank that are still to be read.
     fn unread(rank: &Endpoint) -> usize {
-        streams(rank).pool.unread(&rank.segment)
+        streams(rank).pool.unread(&rank.transport.segment)
     }
 
     /// Of all pieces of a message.

@@ -59,7 +59,7 @@ impl Endpoint {
                 if assembly.polls <= POLLS_BEFORE_COPY {
                     return false;
                 }
-                let reader = &self.readers[source.index()];
+                let reader = &self.transport.readers[source.index()];
                 let (mut whole, first) =
                     (vec![0; bytes].into_boxed_slice(), reader.payload::<Header>());
                 // SAFETY: part of a live box.
@@ -79,11 +79,11 @@ impl Endpoint {
         done: &mut Vec<Completion>,
     ) -> State {
         let Message { source, label: Label { tag, .. }, bytes, .. } = message;
-        if let Err(error) = message.fits(&receive, &self.introductions) {
+        if let Err(error) = message.fits(&receive, &self.transport.introductions) {
             done.push(message.completion(receive.token(), Err(error)));
             return State::Nothing;
         }
-        let first = self.readers[source.index()].payload::<Header>();
+        let first = self.transport.readers[source.index()].payload::<Header>();
         let id = self.rndv_recvs.insert(RndvRecv {
             receive,
             source,
@@ -113,7 +113,7 @@ impl Endpoint {
             State::Unexpected(message, mut whole, offset) => {
                 let into = RegionMut::of(&mut whole[offset..offset + bytes]);
                 // SAFETY: part of a live box.
-                unsafe { self.readers[source.index()].copy_payload::<Header>(into) };
+                unsafe { self.transport.readers[source.index()].copy_payload::<Header>(into) };
                 if offset + bytes < whole.len() {
                     State::Unexpected(message, whole, offset + bytes)
                 } else {
@@ -128,7 +128,7 @@ impl Endpoint {
     /// All of a message has come for which there was no receive when it began.
     fn assembled(&mut self, message: Message, whole: Box<[u8]>, done: &mut Vec<Completion>) {
         match self.matching.take_posted(message.source, message.label) {
-            Some(receive) => message.deliver(&whole, receive, &self.introductions, done),
+            Some(receive) => message.deliver(&whole, receive, &self.transport.introductions, done),
             None => self.enqueue_unexpected(message, UnexpectedBody::Whole(whole)),
         }
     }
@@ -153,13 +153,13 @@ mod tests {
         let rank = |rank| Endpoint::new(segment.clone(), Peer(rank), Options::default());
         let mut ranks = [rank(0), rank(1)];
         let first = Packet::First { label: LABEL, element: TypeCode::BYTES, bytes: BYTES };
-        assert!(ranks[0].peer_tx[1].push(first, Region::of(&data[..CELL])));
+        assert!(ranks[0].transport.peer_tx[1].push(first, Region::of(&data[..CELL])));
         ranks
     }
 
     fn send_rest(sender: &mut Endpoint, data: &[u8]) {
         let rest = Packet::Rest { bytes: BYTES - CELL };
-        assert!(sender.peer_tx[1].push(rest, Region::of(&data[CELL..])));
+        assert!(sender.transport.peer_tx[1].push(rest, Region::of(&data[CELL..])));
     }
 
     fn post(receiver: &mut Endpoint, into: &mut [u8], step: u32, done: &mut Vec<Completion>) {

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::matching::Ticket;
 use crate::net::TransferIds;
-use crate::packet::{Header, Packet, WORDS_BYTES, Words};
+use crate::packet::{Header, Packet};
 use crate::read_lease::ReadLease;
 use crate::slab::Id;
 use crate::spsc::Ring;
@@ -37,10 +37,10 @@ impl Endpoint {
     /// behind messages for others of them: it keeps as many messages of each peer.
     pub(super) fn poll_readers(&mut self, done: &mut Vec<Completion>) -> bool {
         let (mut came, mut hoarded) = (false, false);
-        for peer in 0..self.readers.len() {
+        for peer in 0..self.transport.readers.len() {
             if self.unexpected[peer] < UNEXPECTED_MAX || !self.keeps_many(peer) {
                 came |= self.poll_reader(peer, PACKETS_PER_PEER_MAX, done);
-            } else if self.readers[peer].has_news() {
+            } else if self.transport.readers[peer].has_news() {
                 hoarded = true;
             }
         }
@@ -48,7 +48,7 @@ impl Endpoint {
         if !hoarded || self.idle_polls < UNEXPECTED_IDLE_POLLS {
             return came || hoarded;
         }
-        for peer in 0..self.readers.len() {
+        for peer in 0..self.transport.readers.len() {
             if self.keeps_many(peer) {
                 came |= self.poll_reader(peer, 1, done);
             }
@@ -65,15 +65,15 @@ impl Endpoint {
     fn poll_reader(&mut self, peer: usize, turn: usize, done: &mut Vec<Completion>) -> bool {
         for taken in 0..turn {
             // SAFETY: peers push nothing but `Header`s into standing lanes, and any bits are one.
-            let Some(header) = (unsafe { self.readers[peer].peek::<Header>() }) else {
+            let Some(header) = (unsafe { self.transport.readers[peer].peek::<Header>() }) else {
                 return taken > 0;
             };
             if header.is_first() && !self.begin_reassembly(Peer(peer as u32), header, done) {
                 return true;
             }
             self.handle(Peer(peer as u32), Packet::read(header), done);
-            if self.readers[peer].advance() {
-                self.notify(Peer(peer as u32));
+            if self.transport.readers[peer].advance() {
+                self.transport.notify(Peer(peer as u32));
             }
         }
         true
@@ -96,7 +96,7 @@ impl Endpoint {
             }
             Packet::Large { label, element, bytes } => {
                 self.request_remote_bounce(source, bytes);
-                let [address, lease, send] = self.words(source);
+                let [address, lease, send] = self.transport.words(source);
                 let offer = RndvOffer { address, lease: ReadLease::from_word(lease), send };
                 let message = Message { source, label, element, bytes };
                 match self.matching.take_posted(source, label) {
@@ -107,24 +107,24 @@ impl Endpoint {
             Packet::Pieces { send, recv } => match self.rndv_sends.get_mut(Id(send)) {
                 Some(&mut RndvSend { data, .. }) => {
                     let pieces = Fragments { send: Id(send), recv, data, sent: 0 };
-                    self.queue_behind(source, Outgoing::Fragments(pieces));
+                    self.transport.enqueue(source, Outgoing::Fragments(pieces));
                 }
-                None => self.send_control(source, Packet::Revoked { recv }),
+                None => self.transport.send_control(source, Packet::Revoked { recv }),
             },
             Packet::Piece { recv, offset, bytes } => {
                 self.handle_fragment(source, Id(recv), offset, bytes, done);
             }
             Packet::Pipelined { recv, offset, bytes } => {
-                let buffer = BounceBuffer::from_words(self.words(source));
+                let buffer = BounceBuffer::from_words(self.transport.words(source));
                 self.handle_pipelined_fragment(source, (Id(recv), offset, bytes), buffer, done);
             }
             Packet::Ready { send, recv } => {
-                let [first, upto, _] = self.words(source);
+                let [first, upto, _] = self.transport.words(source);
                 let ids = TransferIds { send, recv, first: first as u32 };
                 self.send_zero_copy(source, ids, upto as u32);
             }
             Packet::Stopped { recv } => {
-                let [sent, ..] = self.words(source);
+                let [sent, ..] = self.transport.words(source);
                 self.stop_recv(recv, sent as u32, done);
             }
             Packet::Share { send, address } => self.help_or_defer(Id(send), address),
@@ -137,35 +137,20 @@ impl Endpoint {
                 }
             }
             Packet::Introduction { element, total, bytes } => {
-                self.handle_introduction(source, element, total, bytes);
+                self.transport.handle_introduction(source, element, total, bytes);
             }
             Packet::Leaving | Packet::Left | Packet::Seen => self.note_disconnect(source, packet),
             Packet::Open { label, element } => {
-                let [offset, shape, bytes] = self.words(source);
+                let [offset, shape, bytes] = self.transport.words(source);
                 let ring = (offset != 0).then(|| crate::packet::ring(offset as usize, shape));
                 self.note_opened(source, label, ring, element, bytes as usize);
             }
         }
     }
 
-    /// Queues without an attempt to send: the caller cannot return a completion for it yet.
-    fn queue_behind(&mut self, to: Peer, outgoing: Outgoing) {
-        self.peer_tx[to.index()].enqueue(outgoing);
-        self.waiting += 1;
-    }
-
-    /// The words behind the header of the packet that is being handled.
-    pub(super) fn words(&self, source: Peer) -> Words {
-        let mut words: Words = [0; 3];
-        let into = RegionMut::new(words.as_mut_ptr().cast(), WORDS_BYTES);
-        // SAFETY: a local array of this length.
-        unsafe { self.readers[source.index()].copy_payload::<Header>(into) };
-        words
-    }
-
     fn handle_bounced(&mut self, message: Message, done: &mut Vec<Completion>) {
         self.note_message(message.source, message.bytes);
-        let buffer = BounceBuffer::from_words(self.words(message.source));
+        let buffer = BounceBuffer::from_words(self.transport.words(message.source));
         match self.matching.take_posted(message.source, message.label) {
             Some(receive) => self.receive_bounced(message, buffer, &receive, done),
             None => self.enqueue_unexpected(message, UnexpectedBody::Shared(buffer)),
@@ -174,10 +159,10 @@ impl Endpoint {
 
     fn handle_eager(&mut self, message: Message, done: &mut Vec<Completion>) {
         self.note_message(message.source, message.bytes);
-        let reader = &self.readers[message.source.index()];
+        let reader = &self.transport.readers[message.source.index()];
         match self.matching.take_posted(message.source, message.label) {
             Some(receive) => {
-                let fits = message.fits(&receive, &self.introductions);
+                let fits = message.fits(&receive, &self.transport.introductions);
                 if fits.is_ok() {
                     let into = receive.into.part(0, message.bytes);
                     // SAFETY: a posted receive: writable, by the promise of its poster.
@@ -232,7 +217,7 @@ impl Endpoint {
             }
             UnexpectedBody::Shared(buffer) => self.receive_bounced(message, buffer, &receive, done),
             UnexpectedBody::Whole(whole) => {
-                message.deliver(&whole, receive, &self.introductions, done)
+                message.deliver(&whole, receive, &self.transport.introductions, done)
             }
         }
     }
@@ -245,8 +230,8 @@ impl Endpoint {
         receive: PostedRecv,
         done: &mut Vec<Completion>,
     ) {
-        if let Err(error) = message.fits(&receive, &self.introductions) {
-            self.send_control(message.source, Packet::Finished { send: offer.send });
+        if let Err(error) = message.fits(&receive, &self.transport.introductions) {
+            self.transport.send_control(message.source, Packet::Finished { send: offer.send });
             done.push(message.completion(receive.token(), Err(error)));
             return;
         }
@@ -254,7 +239,8 @@ impl Endpoint {
         let way =
             choose_rndv(&self.thresholds, message.bytes, lies_in_heap, receive.may_stay_in_place);
         // A message of this rank to itself, or from another host, never comes in bounce buffers.
-        let is_of_a_neighbour = message.source != self.me && !self.reaches(message.source);
+        let is_of_a_neighbour =
+            message.source != self.transport.me && !self.transport.reaches(message.source);
         if way == RndvProtocol::Pipelined && is_of_a_neighbour {
             return self.request_fragments(message, offer, receive);
         }
@@ -284,17 +270,7 @@ impl Endpoint {
         let recv = RndvRecv { receive, source, tag, bytes, missing, transfer, offer };
         let recv = self.rndv_recvs.insert(recv);
         self.note_pipeline(recv, bytes);
-        self.send_control(source, Packet::Pieces { send, recv: recv.0 });
-    }
-
-    /// Sends a packet that is only a header and completes no transfer.
-    pub(super) fn send_control(&mut self, peer: Peer, packet: Packet) {
-        self.send_control_words(peer, packet, [0; 3]);
-    }
-
-    /// The same for a packet with words.
-    pub(super) fn send_control_words(&mut self, peer: Peer, packet: Packet, words: Words) {
-        let _ = self.submit(peer, Outgoing::Words { packet, words });
+        self.transport.send_control(source, Packet::Pieces { send, recv: recv.0 });
     }
 
     pub(super) fn handle_fragment(
@@ -309,7 +285,7 @@ impl Endpoint {
         let Some(recv) = self.rndv_recvs.get_mut(id) else { return };
         let into = recv.receive.into.part(offset, bytes);
         // SAFETY: the memory belongs to a posted receive that is not complete.
-        unsafe { self.readers[source.index()].copy_payload::<Header>(into) };
+        unsafe { self.transport.readers[source.index()].copy_payload::<Header>(into) };
         self.note_fragment(id, bytes, done);
     }
 
@@ -344,7 +320,7 @@ impl Endpoint {
         element: TypeCode,
         bytes: usize,
     ) {
-        let element = self.introductions.own(to, element);
+        let element = self.transport.introductions.own(to, element);
         let opened = Opened { ring, element, bytes };
         if let Some(None) = self.offered_channels.insert((to, label), Some(opened)) {
             // The operation was freed here before it was opened there.

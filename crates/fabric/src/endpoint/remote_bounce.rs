@@ -18,10 +18,11 @@ impl Endpoint {
         (label, element, data, token): (Label, TypeCode, Region, Token),
     ) -> bool {
         let bytes = data.bytes();
-        let Some(network) = self.network.as_mut().filter(|network| network.reaches(to)) else {
+        let Some(network) = self.transport.network.as_mut().filter(|network| network.reaches(to))
+        else {
             return false;
         };
-        if bytes > REMOTE_BOUNCE_BYTES || !self.peer_tx[to.index()].has_room() {
+        if bytes > REMOTE_BOUNCE_BYTES || !self.transport.peer_tx[to.index()].has_room() {
             return false;
         }
         let transfer = None;
@@ -38,7 +39,7 @@ impl Endpoint {
             large.transfer = Some(name);
         }
         let packet = Packet::RemoteBounced { label, element, bytes };
-        let pushed = self.peer_tx[to.index()].push_words(packet, &words);
+        let pushed = self.transport.peer_tx[to.index()].push_words(packet, &words);
         assert!(pushed, "there was room for it");
         true
     }
@@ -46,9 +47,13 @@ impl Endpoint {
     /// Notes that a message has been announced that a remote bounce buffer could have received, if
     /// one had been granted.
     pub(super) fn request_remote_bounce(&mut self, to: Peer, bytes: usize) {
-        let is_remote_bounced = bytes > self.inline_max_bytes() && bytes <= REMOTE_BOUNCE_BYTES;
-        if let Some(network) =
-            self.network.as_mut().filter(|network| is_remote_bounced && network.reaches(to))
+        let is_remote_bounced =
+            bytes > self.transport.inline_max_bytes() && bytes <= REMOTE_BOUNCE_BYTES;
+        if let Some(network) = self
+            .transport
+            .network
+            .as_mut()
+            .filter(|network| is_remote_bounced && network.reaches(to))
         {
             network.request_remote_bounce(to);
         }
@@ -56,8 +61,8 @@ impl Endpoint {
 
     /// Handles a message that has arrived in a remote bounce buffer.
     pub(super) fn note_remote_bounced(&mut self, message: Message, done: &mut Vec<Completion>) {
-        let [slot, granted, _] = self.words(message.source);
-        let Some(network) = &mut self.network else { return };
+        let [slot, granted, _] = self.transport.words(message.source);
+        let Some(network) = &mut self.transport.network else { return };
         network.note_granted(message.source, granted);
         match self.matching.take_posted(message.source, message.label) {
             Some(receive) => self.receive_remote_bounced(message, slot, receive, done),
@@ -67,8 +72,8 @@ impl Endpoint {
 
     /// Handles the report of a receiver how many remote bounce buffers it has granted to this rank.
     pub(super) fn note_credits(&mut self, by: Peer) {
-        let [granted, ..] = self.words(by);
-        if let Some(network) = &mut self.network {
+        let [granted, ..] = self.transport.words(by);
+        if let Some(network) = &mut self.transport.network {
             network.note_granted(by, granted);
         }
     }
@@ -81,9 +86,9 @@ impl Endpoint {
         receive: PostedRecv,
         done: &mut Vec<Completion>,
     ) {
-        let Some(network) = &mut self.network else { return };
+        let Some(network) = &mut self.transport.network else { return };
         let data = network.remote_bounced(message.source, slot, message.bytes);
-        let mut outcome = message.fits(&receive, &self.introductions);
+        let mut outcome = message.fits(&receive, &self.transport.introductions);
         match data {
             Some(data) if outcome.is_ok() => {
                 let into = receive.into.start();
@@ -100,7 +105,7 @@ impl Endpoint {
 
     /// Frees a remote bounce buffer whose message no receive needs.
     pub(super) fn release_remote_bounce(&mut self, from: Peer, slot: u64) {
-        if let Some(network) = &mut self.network {
+        if let Some(network) = &mut self.transport.network {
             network.release_remote_bounce(from, slot);
         }
     }
@@ -108,12 +113,12 @@ impl Endpoint {
     /// Reports to senders how many remote bounce buffers are granted to them. A sender that leaves
     /// needs no report, and a sender that knows that this rank leaves may have ended.
     pub(super) fn advertise_credits(&mut self) {
-        let Some(network) = &self.network else { return };
+        let Some(network) = &self.transport.network else { return };
         for to in network.unadvertised_peers() {
-            let Some(network) = &mut self.network else { return };
+            let Some(network) = &mut self.transport.network else { return };
             let words = [network.advertise_credits(to), 0, 0];
             if !self.disconnect.was_told() && !self.is_known_left(to) {
-                self.send_control_words(to, Packet::BounceCredits, words);
+                self.transport.send_control_words(to, Packet::BounceCredits, words);
             }
         }
     }

@@ -42,9 +42,9 @@ impl Endpoint {
         (label, element, data): (Label, TypeCode, Region),
         token: Token,
     ) -> Posted {
-        self.introduce(to, element);
+        self.transport.introduce(to, element);
         let message = self.outbound(to, data, hint);
-        let ring = self.peer_tx[to.index()].thresholds();
+        let ring = self.transport.peer_tx[to.index()].thresholds();
         let mut protocol = choose(&self.thresholds, ring, message);
         if let Protocol::Bounce | Protocol::BounceReadWhileWritten = protocol {
             // SAFETY: readable, by the caller's promise.
@@ -52,7 +52,7 @@ impl Endpoint {
             if is_sent {
                 return Posted::Done;
             }
-            let ring = self.peer_tx[to.index()].thresholds();
+            let ring = self.transport.peer_tx[to.index()].thresholds();
             protocol = choose_without_bounce(ring, message.bytes);
         }
         let message = match protocol {
@@ -77,7 +77,7 @@ impl Endpoint {
         data: Region,
         token: Token,
     ) -> Posted {
-        self.introduce(to, element);
+        self.transport.introduce(to, element);
         let is_synchronous = true;
         self.submit(to, Outgoing::Large { label, element, data, token, is_synchronous })
     }
@@ -85,10 +85,10 @@ impl Endpoint {
     /// Sends now if there is room and nothing waits before it, else puts the message into a bounce
     /// buffer, or queues it.
     pub(super) fn submit(&mut self, to: Peer, outgoing: Outgoing) -> Posted {
-        if self.peer_tx[to.index()].is_flushed() {
+        if self.transport.peer_tx[to.index()].is_flushed() {
             match self.attempt(to, &outgoing, &mut Vec::new()) {
                 Attempt::Gone(posted) => {
-                    self.notify(to);
+                    self.transport.notify(to);
                     return posted;
                 }
                 Attempt::NoRoom => {}
@@ -96,7 +96,7 @@ impl Endpoint {
             }
         }
         if let Outgoing::Eager { label, element, data, .. } = outgoing
-            && data.bytes() > self.peer_tx[to.index()].thresholds().short_max
+            && data.bytes() > self.transport.peer_tx[to.index()].thresholds().short_max
             && self.thresholds.may_bounce_if_full(data.bytes())
         {
             // SAFETY: that of a send that is being posted: readable, by its poster's promise.
@@ -104,17 +104,17 @@ impl Endpoint {
                 return Posted::Done;
             }
         }
-        self.peer_tx[to.index()].enqueue(outgoing);
-        self.waiting += 1;
+        self.transport.peer_tx[to.index()].enqueue(outgoing);
+        self.transport.waiting += 1;
         Posted::Pending
     }
 
     /// Sends what waits, as far as there is room. Says whether anything went.
     pub(super) fn flush(&mut self, done: &mut Vec<Completion>) -> bool {
         let mut went = false;
-        for peer in (0..self.peer_tx.len() as u32).map(Peer) {
+        for peer in (0..self.transport.peer_tx.len() as u32).map(Peer) {
             if self.flush_ring(peer, done) {
-                self.notify(peer);
+                self.transport.notify(peer);
                 went = true;
             }
         }
@@ -126,20 +126,20 @@ impl Endpoint {
     /// leave the ring full.
     fn flush_ring(&mut self, peer: Peer, done: &mut Vec<Completion>) -> bool {
         let mut went = false;
-        while let Some(&mut outgoing) = self.peer_tx[peer.index()].waiting.front_mut() {
+        while let Some(&mut outgoing) = self.transport.peer_tx[peer.index()].waiting.front_mut() {
             match self.attempt(peer, &outgoing, done) {
                 Attempt::NoRoom => break,
                 Attempt::Partly(rest) => {
                     went = true;
-                    if let Some(first) = self.peer_tx[peer.index()].waiting.front_mut() {
+                    if let Some(first) = self.transport.peer_tx[peer.index()].waiting.front_mut() {
                         *first = rest;
                     }
                     break;
                 }
                 Attempt::Gone(_) => {
                     went = true;
-                    self.waiting -= 1;
-                    self.peer_tx[peer.index()].waiting.pop();
+                    self.transport.waiting -= 1;
+                    self.transport.peer_tx[peer.index()].waiting.pop();
                     // It has waited, so its poster awaits a completion.
                     if let Outgoing::Eager { label, data, token, .. } = outgoing {
                         done.push(self.sent(token, label.tag, data.bytes()));
@@ -153,13 +153,13 @@ impl Endpoint {
     fn attempt(&mut self, to: Peer, outgoing: &Outgoing, done: &mut Vec<Completion>) -> Attempt {
         match *outgoing {
             Outgoing::Eager { label, element, data, .. } => {
-                match self.peer_tx[to.index()].push_eager(label, element, data) {
+                match self.transport.peer_tx[to.index()].push_eager(label, element, data) {
                     true => Attempt::Gone(Posted::Done),
                     false => Attempt::NoRoom,
                 }
             }
             Outgoing::Words { packet, ref words } => {
-                match self.peer_tx[to.index()].push_words(packet, words) {
+                match self.transport.peer_tx[to.index()].push_words(packet, words) {
                     true => Attempt::Gone(Posted::Done),
                     false => Attempt::NoRoom,
                 }
@@ -173,7 +173,9 @@ impl Endpoint {
                 }
             }
             Outgoing::Fragments(pieces) => self.push_fragments(to, pieces, done),
-            Outgoing::Introduction(introduction) => self.push_introduction(to, introduction),
+            Outgoing::Introduction(introduction) => {
+                self.transport.peer_tx[to.index()].push_introduction(introduction)
+            }
         }
     }
 
@@ -190,13 +192,13 @@ impl Endpoint {
         token: Token,
     ) -> bool {
         // Nobody elsewhere can copy from here.
-        let lease = if self.reaches(to) { None } else { self.leases.grant() };
+        let lease = if self.transport.reaches(to) { None } else { self.leases.grant() };
         let transfer = None;
         let send = self.rndv_sends.insert(RndvSend { to, label, data, lease, token, transfer });
         let address = self.heap_address(data);
         let packet = Packet::Large { label, element, bytes: data.bytes() };
         let words = [address, ReadLease::to_word(lease), send.0];
-        if self.peer_tx[to.index()].push_words(packet, &words) {
+        if self.transport.peer_tx[to.index()].push_words(packet, &words) {
             return true;
         }
         self.remove_rndv_send(send);
@@ -217,7 +219,7 @@ impl Endpoint {
         if let Some(attempt) = self.send_pipelined_fragment(to, pieces, done) {
             return attempt;
         }
-        let standing = &mut self.peer_tx[to.index()];
+        let standing = &mut self.transport.peer_tx[to.index()];
         let mut sent = before;
         while sent < data.bytes() {
             let bytes = standing.payload().min(data.bytes() - sent);
@@ -254,7 +256,7 @@ impl Endpoint {
     }
 
     fn sent(&self, token: Token, tag: u64, bytes: usize) -> Completion {
-        Completion { token, outcome: Ok(Received { source: self.me, tag, bytes }) }
+        Completion { token, outcome: Ok(Received { source: self.transport.me, tag, bytes }) }
     }
 
     /// Takes back the sends that the predicate names, in whatever state they are. A receiver that
@@ -266,7 +268,7 @@ impl Endpoint {
         for id in ended {
             self.remove_rndv_send(id);
         }
-        for (peer, standing) in self.peer_tx.iter_mut().enumerate() {
+        for (peer, standing) in self.transport.peer_tx.iter_mut().enumerate() {
             let before = standing.waiting.len();
             standing.waiting.retain_mut(|outgoing| {
                 match *outgoing {
@@ -284,14 +286,7 @@ impl Endpoint {
                 }
                 true
             });
-            self.waiting -= before - standing.waiting.len();
+            self.transport.waiting -= before - standing.waiting.len();
         }
-    }
-    /// Drops the packets that wait for the ring to a rank that has left, after its sends have been
-    /// dropped: that rank will not read them, and may never make room for them.
-    pub(super) fn drop_ring_writer(&mut self, to: Peer) {
-        let waiting = &mut self.peer_tx[to.index()].waiting;
-        self.waiting -= waiting.len();
-        waiting.clear();
     }
 }

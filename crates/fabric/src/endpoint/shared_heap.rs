@@ -35,12 +35,12 @@ impl Endpoint {
     /// Whether memory lies in a heap.
     #[inline]
     pub(super) fn is_in_shared_heap(&self, memory: Region) -> bool {
-        self.segment.in_heaps(memory).is_some()
+        self.transport.segment.in_heaps(memory).is_some()
     }
 
     /// The address of memory of this rank, as packets name it.
     pub(super) fn heap_address(&self, memory: Region) -> u64 {
-        match self.segment.in_heaps(memory) {
+        match self.transport.segment.in_heaps(memory) {
             Some(place) => IN_HEAP | place as u64,
             None => memory.start().expose_provenance() as u64,
         }
@@ -48,16 +48,16 @@ impl Endpoint {
 
     /// So many bytes from an address in a heap on, in the mapping of this rank.
     pub(super) fn in_heap(&self, address: u64, bytes: usize) -> Region {
-        let _last = self.segment.at(place(address) + bytes.saturating_sub(1));
-        Region::new(self.segment.at(place(address)).as_ptr(), bytes)
+        let _last = self.transport.segment.at(place(address) + bytes.saturating_sub(1));
+        Region::new(self.transport.segment.at(place(address)).as_ptr(), bytes)
     }
 
     /// How to copy from or to an address that a peer has named, and the address to use here.
     pub(super) fn locate(&self, peer: Peer, address: u64) -> (SingleCopy, u64) {
         if is_in_heap(address) {
-            let at = self.segment.at(place(address));
+            let at = self.transport.segment.at(place(address));
             (SingleCopy::Direct, at.as_ptr().expose_provenance() as u64)
-        } else if peer == self.me {
+        } else if peer == self.transport.me {
             (SingleCopy::Direct, address)
         } else {
             (self.single_copy, address)
@@ -250,12 +250,12 @@ mod tests {
         let start = memory.start().as_ptr();
         assert!(own.is_in_shared_heap(Region::new(start, BYTES)));
         assert!(!other.is_in_shared_heap(Region::new(start, BYTES)), "that is not its mapping");
-        let heaps = own.segment.layout().heaps();
+        let heaps = own.transport.segment.layout().heaps();
         assert!(own.is_in_shared_heap(Region::new(start, heaps.end - heaps.start)));
         assert!(!own.is_in_shared_heap(Region::new(start, heaps.end - heaps.start + 1)));
         assert!(!own.is_in_shared_heap(Region::new(start.wrapping_sub(1), 1)));
         let address = own.heap_address(Region::new(start, BYTES));
-        let there = other.segment.at(heaps.start).addr().get() as u64;
+        let there = other.transport.segment.at(heaps.start).addr().get() as u64;
         assert_eq!(other.locate(Peer(0), address), (SingleCopy::Direct, there));
         let local = [0_u8; 4];
         let address = own.heap_address(Region::of(&local));

@@ -103,7 +103,7 @@ impl Endpoint {
         let Some(lease) = offer.lease.filter(|_| may_put_off) else { return false };
         let is_left =
             self.is_shared(message, receive) || self.is_for_another_core(message, receive);
-        if !is_left || !read_lease::take(&self.segment, source, lease) {
+        if !is_left || !read_lease::take(&self.transport.segment, source, lease) {
             return false;
         }
         self.share((source, lease), offer, receive.into.part(0, bytes));
@@ -128,14 +128,14 @@ impl Endpoint {
     ) -> Option<Result<(), TransferError>> {
         let (source, bytes) = (message.source, message.bytes);
         if bytes == 0 {
-            self.send_control(source, Packet::Finished { send: offer.send });
+            self.transport.send_control(source, Packet::Finished { send: offer.send });
             return Some(Ok(()));
         }
         if !self.can_copy(offer) {
             return None;
         }
         let lease = offer.lease?;
-        if !read_lease::take(&self.segment, source, lease) {
+        if !read_lease::take(&self.transport.segment, source, lease) {
             return None;
         }
         let into = receive.into.part(0, bytes);
@@ -167,14 +167,16 @@ impl Endpoint {
         offer: &RndvOffer,
         copied: Copied,
     ) -> Option<Result<(), TransferError>> {
-        if !read_lease::release(&self.segment, source, lease) || matches!(copied, Copied::Gone) {
+        if !read_lease::release(&self.transport.segment, source, lease)
+            || matches!(copied, Copied::Gone)
+        {
             return Some(Err(TransferError::Revoked(source)));
         }
         if matches!(copied, Copied::Refused) {
             self.single_copy = SingleCopy::Off;
             return None;
         }
-        self.send_control(source, Packet::Finished { send: offer.send });
+        self.transport.send_control(source, Packet::Finished { send: offer.send });
         Some(Ok(()))
     }
 
@@ -182,7 +184,7 @@ impl Endpoint {
     /// better to do. If we have one under way, too, its receiver has: probably both ranks exchange.
     fn is_shared(&self, message: &Message, receive: &PostedRecv) -> bool {
         let &Message { source, bytes, .. } = message;
-        let has_a_helper = source != self.me && self.rndv_sends.is_empty();
+        let has_a_helper = source != self.transport.me && self.rndv_sends.is_empty();
         self.thresholds.is_cooperative(bytes, receive.may_stay_in_place) && has_a_helper
     }
 
@@ -196,7 +198,10 @@ impl Endpoint {
             return false;
         }
         // Ranks have the cores in turns.
-        let is_far = !source.index().abs_diff(self.me.index()).is_multiple_of(self.segment.cores());
+        let is_far = !source
+            .index()
+            .abs_diff(self.transport.me.index())
+            .is_multiple_of(self.transport.segment.cores());
         let others = self.matching.unexpected_len()
             + self.matching.posted()
             + self.deferred_copies.receives.len();
@@ -210,9 +215,9 @@ impl Endpoint {
         &RndvOffer { send, .. }: &RndvOffer,
         into: RegionMut,
     ) {
-        cooperative_copy::open(&self.segment, source, lease);
+        cooperative_copy::open(&self.transport.segment, source, lease);
         let address = self.heap_address(into.as_region());
-        self.send_control(source, Packet::Share { send, address });
+        self.transport.send_control(source, Packet::Share { send, address });
     }
 
     /// Copies those parts of a shared message that its sender does not.
@@ -222,7 +227,7 @@ impl Endpoint {
         offer: &RndvOffer,
         into: RegionMut,
     ) -> Copied {
-        let (segment, copy) = (&self.segment, self.copy_part(source, offer, into));
+        let (segment, copy) = (&self.transport.segment, self.copy_part(source, offer, into));
         let copied = cooperative_copy::copy(segment, source, lease, into.bytes(), copy, || {
             segment.has_died(source)
         });
@@ -240,7 +245,7 @@ impl Endpoint {
         into: RegionMut,
     ) -> impl Fn(Range<usize>) -> std::io::Result<()> + use<> {
         let (how, address) = self.locate(source, address);
-        let process = self.segment.process(source);
+        let process = self.transport.segment.process(source);
         move |part| {
             let (from, into) = (address + part.start as u64, into.part(part.start, part.len()));
             // SAFETY: the receive is posted; the source is exposed and its lease is taken, so its
@@ -267,13 +272,20 @@ impl Endpoint {
         else {
             return;
         };
-        let ((how, address), process) = (self.locate(to, address), self.segment.process(to));
-        cooperative_copy::help(&self.segment, self.me, lease, data.bytes(), |part| {
-            let (into, from) = (address + part.start as u64, data.part(part.start, part.len()));
-            // SAFETY: the send is posted; the receiver waits for the parts that we take, and leaves
-            // their memory alone until then (README, "Cooperative copies").
-            unsafe { cma::copy_to(how, process, into, from) }
-        });
+        let ((how, address), process) =
+            (self.locate(to, address), self.transport.segment.process(to));
+        cooperative_copy::help(
+            &self.transport.segment,
+            self.transport.me,
+            lease,
+            data.bytes(),
+            |part| {
+                let (into, from) = (address + part.start as u64, data.part(part.start, part.len()));
+                // SAFETY: the send is posted; the receiver waits for the parts that we take, and leaves
+                // their memory alone until then (README, "Cooperative copies").
+                unsafe { cma::copy_to(how, process, into, from) }
+            },
+        );
     }
 }
 

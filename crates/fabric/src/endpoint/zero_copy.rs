@@ -6,7 +6,6 @@
 use std::time::Instant;
 
 use super::message::Message;
-use super::peer_tx::Outgoing;
 use super::{Completion, Endpoint, PostedRecv, RndvOffer, RndvRecv};
 use crate::net::{How, News, TransferIds};
 use crate::packet::Packet;
@@ -18,30 +17,30 @@ impl Endpoint {
     /// into the rings, and reads none of them. Returns whether anything moved.
     #[inline]
     pub fn poll_network(&mut self, done: &mut Vec<Completion>) -> bool {
-        self.network.is_some() && self.carry(done)
+        self.transport.network.is_some() && self.carry(done)
     }
 
     /// Makes progress on the network, and handles its events. Returns whether there were any.
     fn carry(&mut self, done: &mut Vec<Completion>) -> bool {
         done.append(&mut self.late_completions);
-        let Some(network) = &mut self.network else { return false };
+        let Some(network) = &mut self.transport.network else { return false };
         let was_told = network.progress();
         (network.has_news() && self.handle_news(done)) || was_told
     }
 
     fn handle_news(&mut self, done: &mut Vec<Completion>) -> bool {
-        let Some(network) = &mut self.network else { return false };
+        let Some(network) = &mut self.transport.network else { return false };
         for news in network.take_news() {
             match news {
                 News::Ready { to, ids, upto } => {
                     let packet = Packet::Ready { send: ids.send, recv: ids.recv };
                     let words = [ids.first.into(), upto.into(), 0];
-                    let _ = self.submit(to, Outgoing::Words { packet, words });
+                    self.transport.send_control_words(to, packet, words);
                 }
                 News::Ended { from, recv, ids, how } => {
                     self.zero_copy_ended(from, recv, how, done);
                     if how == How::Withdrawn {
-                        self.send_control(from, Packet::Finished { send: ids.send });
+                        self.transport.send_control(from, Packet::Finished { send: ids.send });
                     }
                 }
                 News::Sent { send } => {
@@ -80,7 +79,7 @@ impl Endpoint {
         done: &mut Vec<Completion>,
     ) -> bool {
         let (source, bytes) = (message.source, message.bytes);
-        if !self.reaches(source) || bytes <= self.inline_max_bytes() {
+        if !self.transport.reaches(source) || bytes <= self.transport.inline_max_bytes() {
             return false;
         }
         let (receive, tag) = (*receive, message.label.tag);
@@ -88,7 +87,7 @@ impl Endpoint {
             RndvRecv { receive, source, tag, bytes, missing: bytes, transfer: None, offer: None };
         let id = self.rndv_recvs.insert(recv);
         let into = receive.into.part(0, bytes);
-        let Some(network) = &mut self.network else { return false };
+        let Some(network) = &mut self.transport.network else { return false };
         // SAFETY: memory of a posted receive. Whoever takes the receive back waits until the
         // transfer has ended (`await_withdrawn`).
         let Some(name) = (unsafe { network.recv((source, offer.send, id), into) }) else {
@@ -104,10 +103,10 @@ impl Endpoint {
 
     /// The receiver of a large message is ready for segments up to `upto`.
     pub(super) fn send_zero_copy(&mut self, to: Peer, ids: TransferIds, upto: u32) {
-        let Some(network) = &mut self.network else { return };
+        let Some(network) = &mut self.transport.network else { return };
         let Some(large) = self.rndv_sends.get_mut(Id(ids.send)) else {
             let packet = Packet::Stopped { recv: ids.recv };
-            let _ = self.submit(to, Outgoing::Words { packet, words: [0; 3] });
+            self.transport.send_control_words(to, packet, [0; 3]);
             return;
         };
         match large.transfer {
@@ -121,7 +120,7 @@ impl Endpoint {
     /// the receive.
     pub(super) fn finish_or_cut_short(&mut self, send: Id, done: &mut Vec<Completion>) {
         let transfer = self.rndv_sends.get_mut(send).and_then(|large| large.transfer);
-        match (transfer, &mut self.network) {
+        match (transfer, &mut self.transport.network) {
             // The network may still use the memory: an event will report the end.
             (Some(name), Some(network)) => network.cut_short(name),
             _ => self.finish_rndv_send(send, done),
@@ -130,16 +129,16 @@ impl Endpoint {
 
     /// This rank withdraws a large message that it is sending.
     pub(super) fn stop_zero_copy(&mut self, to: Peer, name: u64) {
-        let Some(network) = &mut self.network else { return };
+        let Some(network) = &mut self.transport.network else { return };
         if let Some((ids, sent)) = network.withdraw(name) {
             let packet = Packet::Stopped { recv: ids.recv };
-            let _ = self.submit(to, Outgoing::Words { packet, words: [sent.into(), 0, 0] });
+            self.transport.send_control_words(to, packet, [sent.into(), 0, 0]);
         }
     }
 
     /// The sender of a zero-copy message has withdrawn it.
     pub(super) fn stop_recv(&mut self, name: u64, sent: u32, done: &mut Vec<Completion>) {
-        if let Some(network) = &mut self.network {
+        if let Some(network) = &mut self.transport.network {
             network.stop(name, sent);
             self.handle_news(done);
         }
@@ -147,7 +146,7 @@ impl Endpoint {
 
     /// This rank cancels a receive into which a zero-copy message comes.
     pub(super) fn withdraw_zero_copy(&mut self, transfer: Option<u64>) {
-        if let (Some(name), Some(network)) = (transfer, &mut self.network) {
+        if let (Some(name), Some(network)) = (transfer, &mut self.transport.network) {
             network.withdraw(name);
         }
     }
@@ -157,11 +156,11 @@ impl Endpoint {
     pub(super) fn await_withdrawn(&mut self) {
         let begun = Instant::now();
         loop {
-            let Some(network) = &mut self.network else { return };
+            let Some(network) = &mut self.transport.network else { return };
             if !network.has_withdrawn() {
                 return;
             }
-            if self.segment.failure().is_some() {
+            if self.transport.segment.failure().is_some() {
                 // Other ranks may be dead, and never release it.
                 return network.close();
             }
@@ -173,7 +172,7 @@ impl Endpoint {
             let mut done = std::mem::take(&mut self.late_completions);
             self.progress(&mut done);
             self.late_completions = done;
-            self.segment.pause();
+            self.transport.segment.pause();
         }
     }
 }

@@ -178,7 +178,7 @@ fn segment(placement: Placement, prefers_memcpy: bool) -> Arc<SharedSegment> {
 /// The next packet on its way from one endpoint to another.
 fn next_packet(receiver: &mut Endpoint, from: usize) -> Option<Packet> {
     // SAFETY: peers push nothing but `Header`s into standing lanes, and any bits are one.
-    let header = unsafe { receiver.readers[from].peek::<Header>() };
+    let header = unsafe { receiver.transport.readers[from].peek::<Header>() };
     header.map(Packet::read)
 }
 
@@ -225,7 +225,7 @@ fn travel(case: Case, bytes: usize) -> MessagePath {
         return MessagePath::new("one by one", 1);
     }
     let first = next_packet(&mut receiver, 0).expect("a packet is there at once");
-    let words = receiver.words(Peer(0));
+    let words = receiver.transport.words(Peer(0));
     let packets = sender.packets();
 
     let (mut into, mut done) = (vec![0; bytes], [Vec::new(), Vec::new()]);
