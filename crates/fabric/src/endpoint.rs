@@ -14,6 +14,7 @@ mod bounce;
 mod bounce_pool;
 mod cancel;
 mod channels;
+mod delegates;
 mod disconnect;
 mod fill;
 mod in_place;
@@ -36,10 +37,8 @@ mod shared_heap;
 mod single_copy;
 mod transfer;
 mod transport;
-mod unmatched;
 mod zero_copy;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::cma::{SingleCopy, allow_peers};
@@ -48,11 +47,11 @@ use crate::net::Network;
 use crate::read_lease::LeaseTable;
 use crate::shared_heap::SharedHeap;
 use crate::slab::Slab;
-use crate::spsc::Ring;
-use crate::{Failure, Label, Peer, Received, RegionMut, Selector, SharedSegment, Token, TypeCode};
+use crate::{Peer, Received, RegionMut, Selector, SharedSegment, Token, TypeCode};
 use bounce::BounceSender;
 pub use cancel::Copied;
 pub use channels::Attached;
+use channels::Channels;
 use disconnect::Disconnect;
 pub use fill::Fill;
 pub use inline::InlineRecv;
@@ -86,18 +85,9 @@ impl Default for Options {
     }
 }
 
-/// A channel that a receiver has opened and this rank has not attached.
-#[derive(Clone, Copy, Debug)]
-struct Opened {
-    ring: Option<Ring>,
-    element: TypeCode,
-    bytes: usize,
-}
-
 /// The endpoint of one rank: its sends, receives, channels and queues.
 pub struct Endpoint {
     transport: Transport,
-    options: Options,
     single_copy: SingleCopy,
     thresholds: Thresholds,
     /// Per peer: its message of which not all cells have come.
@@ -116,14 +106,8 @@ pub struct Endpoint {
     copy_strategy: CopyStrategy,
     /// If long messages go in pieces although they could be copied at once.
     pipelines: Option<Pipelines>,
-    /// Channels that receivers have announced and we have not asked for yet; `None` marks one
-    /// that we shall never ask for.
-    offered_channels: HashMap<(Peer, Label), Option<Opened>>,
-    /// Per peer: whether it knows that this rank has left, if it is on another host.
-    has_seen: Vec<bool>,
+    channels: Channels,
     disconnect: Disconnect,
-    /// Ranks that have left, but whose packets have not all arrived.
-    disconnecting: Vec<Peer>,
     /// Completions that were found while the endpoint waited for memory to be released.
     late_completions: Vec<Completion>,
 }
@@ -157,7 +141,6 @@ impl Endpoint {
         let own = transport.local_index(me).expect("a rank is on its own host");
         let ranks = segment.layout().ranks();
         Endpoint {
-            options,
             single_copy,
             thresholds,
             reassemblies: (0..ranks).map(|_| Reassembly::default()).collect(),
@@ -172,34 +155,16 @@ impl Endpoint {
             bounce: BounceSender::of(segment),
             copy_strategy: CopyStrategy::default(),
             pipelines: Pipelines::of(&thresholds),
-            offered_channels: HashMap::new(),
-            has_seen: vec![false; if transport.network.is_some() { ranks } else { 0 }],
-            disconnect: Disconnect::default(),
-            disconnecting: Vec::new(),
+            channels: Channels::new(options.channels, options.first_position),
+            disconnect: Disconnect::of(&transport),
             late_completions: Vec::new(),
             transport,
         }
     }
 
-    /// This rank.
-    pub fn me(&self) -> Peer {
-        self.transport.me
-    }
-
-    /// The segment that the ranks of this host share.
-    pub fn segment(&self) -> &Arc<SharedSegment> {
-        &self.transport.segment
-    }
-
     /// The lengths at which messages inside this host begin to travel in another way.
     pub fn thresholds(&self) -> &Thresholds {
         &self.thresholds
-    }
-
-    /// The first death in the world, if there was one.
-    #[inline]
-    pub fn failure(&self) -> Option<Failure> {
-        self.transport.failure()
     }
 
     /// How large messages are copied: what was asked for, or less if the system refused.
@@ -252,57 +217,6 @@ impl Endpoint {
         self.transport.waiting == 0 && self.rndv_sends.is_empty()
     }
 
-    /// Whether anything waits for room in a ring.
-    #[inline]
-    pub fn has_waiting(&self) -> bool {
-        self.transport.waiting > 0
-    }
-
-    /// Packets that this rank has put into rings since the beginning. A short message is one, or
-    /// one for each cell; a large one or a synchronous one is one, and another that comes back when
-    /// it has been received, or two if both ends copy it, or one for each piece. One in a remote
-    /// bounce buffer or a bounce buffer is one. Takes time in the number of ranks.
-    pub fn packets(&self) -> u64 {
-        self.transport.packets()
-    }
-
-    /// Wakes a rank of this host after a store to memory that it polls.
-    #[inline]
-    pub fn wake(&self, peer: Peer) {
-        self.transport.wake(peer);
-    }
-
-    /// How many cells this rank has put into its rings to ranks on other hosts: one for each short
-    /// message, several for a long one.
-    pub fn cells_to_other_hosts(&self) -> u64 {
-        self.transport.network.as_ref().map_or(0, |network| network.offered())
-    }
-
-    /// The network to ranks on other hosts, if there are any.
-    pub fn network(&self) -> Option<&Network> {
-        self.transport.network.as_deref()
-    }
-
-    /// Sends the cells that wait in rings to other hosts, and puts arrived cells into rings; reads
-    /// none of them.
-    pub fn progress_network(&mut self) {
-        if let Some(network) = &mut self.transport.network {
-            network.progress();
-        }
-    }
-
-    /// Whether a rank is on another host.
-    #[inline]
-    pub fn reaches(&self, peer: Peer) -> bool {
-        self.transport.reaches(peer)
-    }
-
-    /// Withdraws a send that has not been announced. After it returns, its memory is not used any
-    /// more, and it will not complete. `false` if there is no such send.
-    pub fn take_back_send(&mut self, token: Token) -> bool {
-        self.transport.take_back_send(token)
-    }
-
     /// Completes receives that need no help of their senders, and fails transfers that wait for
     /// ranks that have left. Takes time in the number of transfers, so only threads that are about
     /// to sleep call it.
@@ -317,11 +231,11 @@ impl Endpoint {
         let ranks = self.transport.segment.ranks() as u32;
         let me = self.transport.me.0;
         let mut others = (0..ranks).filter(|&rank| rank != me);
-        if !others.clone().any(|rank| self.why_silent(Peer(rank)).is_some()) {
+        if !others.clone().any(|rank| self.transport.why_silent(Peer(rank)).is_some()) {
             return; // A rank that sleeps often comes here often: allocate nothing.
         }
         let left: Vec<bool> =
-            (0..ranks).map(|rank| self.why_silent(Peer(rank)).is_some()).collect();
+            (0..ranks).map(|rank| self.transport.why_silent(Peer(rank)).is_some()).collect();
         let all_left =
             others.clone().all(|rank| left[rank as usize]) && !self.transport.has_word_for_itself();
         let last = others.next_back().map_or(self.transport.me, Peer);
@@ -351,7 +265,7 @@ impl Endpoint {
         for peer in (0..ranks).map(Peer).filter(|peer| left[peer.index()]) {
             self.transport.drop_ring_writer(peer);
         }
-        let end = |(token, peer)| Completion { token, outcome: Err(self.why_left(peer)) };
+        let end = |(token, peer)| Completion { token, outcome: Err(self.transport.why_left(peer)) };
         done.extend(ended.into_iter().map(end));
     }
 

@@ -7,16 +7,14 @@ use super::peer_tx::{Fragments, Outgoing};
 use super::protocol::{RndvProtocol, choose_rndv};
 use super::shared_heap::is_in_heap;
 use super::{
-    Completion, Endpoint, Opened, PostedRecv, RndvOffer, RndvRecv, RndvSend, UnexpectedBody,
-    UnexpectedMsg,
+    Completion, Endpoint, PostedRecv, RndvOffer, RndvRecv, RndvSend, UnexpectedBody, UnexpectedMsg,
 };
 use crate::matching::Ticket;
 use crate::net::TransferIds;
 use crate::packet::{Header, Packet};
 use crate::read_lease::ReadLease;
 use crate::slab::Id;
-use crate::spsc::Ring;
-use crate::{Label, Peer, Received, RegionMut, Selector, TransferError, TypeCode};
+use crate::{Label, Peer, Received, RegionMut, Selector, TransferError};
 
 /// Packets that are taken from one peer before the next peer has its turn.
 const PACKETS_PER_PEER_MAX: usize = 64;
@@ -139,11 +137,20 @@ impl Endpoint {
             Packet::Introduction { element, total, bytes } => {
                 self.transport.handle_introduction(source, element, total, bytes);
             }
-            Packet::Leaving | Packet::Left | Packet::Seen => self.note_disconnect(source, packet),
+            Packet::Leaving | Packet::Left | Packet::Seen => {
+                self.disconnect.note(&mut self.transport, source, packet)
+            }
             Packet::Open { label, element } => {
                 let [offset, shape, bytes] = self.transport.words(source);
                 let ring = (offset != 0).then(|| crate::packet::ring(offset as usize, shape));
-                self.note_opened(source, label, ring, element, bytes as usize);
+                let introductions = &self.transport.introductions;
+                self.channels.note_opened(
+                    introductions,
+                    (source, label),
+                    ring,
+                    element,
+                    bytes as usize,
+                );
             }
         }
     }
@@ -310,23 +317,6 @@ impl Endpoint {
             self.withdraw_zero_copy(transfer);
         }
     }
-
-    /// A receiver tells where its channel lies: keep that until it is asked for.
-    fn note_opened(
-        &mut self,
-        to: Peer,
-        label: Label,
-        ring: Option<Ring>,
-        element: TypeCode,
-        bytes: usize,
-    ) {
-        let element = self.transport.introductions.own(to, element);
-        let opened = Opened { ring, element, bytes };
-        if let Some(None) = self.offered_channels.insert((to, label), Some(opened)) {
-            // The operation was freed here before it was opened there.
-            self.offered_channels.remove(&(to, label));
-        }
-    }
 }
 
 #[cfg(test)]
@@ -336,7 +326,7 @@ mod tests {
     use super::*;
     use crate::endpoint::Options;
     use crate::segment::SharedSegment;
-    use crate::{Region, Selector, Token};
+    use crate::{Region, Selector, Token, TypeCode};
 
     const MANY: u64 = 8 * UNEXPECTED_MAX as u64;
     /// The tag of the awaited message, which is sent last.

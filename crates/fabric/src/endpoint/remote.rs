@@ -18,13 +18,13 @@ impl Endpoint {
         self.rndv_recvs.iter().for_each(|(_, recv)| network.await_peer(recv.source));
         self.rndv_sends.iter().for_each(|(_, send)| network.await_peer(send.to));
         for (peer, standing) in (0..).map(Peer).zip(&self.transport.peer_tx) {
-            let is_unseen = self.disconnect.has_left && !self.has_seen[peer.index()];
+            let is_unseen = self.disconnect.is_unseen_by(peer);
             if anybody || is_unseen || !standing.is_flushed() {
                 network.await_peer(peer);
             }
         }
         // Ranks that have left do not answer any more, and need not.
-        for peer in network.peers().filter(|&peer| self.is_known_left(peer)) {
+        for peer in network.peers().filter(|&peer| self.transport.is_known_left(peer)) {
             network.await_no_more(peer);
         }
     }

@@ -117,7 +117,7 @@ impl Endpoint {
         for to in network.unadvertised_peers() {
             let Some(network) = &mut self.transport.network else { return };
             let words = [network.advertise_credits(to), 0, 0];
-            if !self.disconnect.was_told() && !self.is_known_left(to) {
+            if !self.disconnect.was_told() && !self.transport.is_known_left(to) {
                 self.transport.send_control_words(to, Packet::BounceCredits, words);
             }
         }

@@ -52,7 +52,7 @@ impl Endpoint {
             }
         }
         self.advertise_credits();
-        self.settle_disconnects();
+        self.disconnect.settle(&mut self.transport);
         true
     }
 
