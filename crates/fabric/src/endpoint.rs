@@ -57,7 +57,6 @@ pub use fill::Fill;
 pub use inline::InlineRecv;
 pub use introspect::Transit;
 pub use mprobe::MatchedMessage;
-use nt_copy::CopyStrategy;
 use pipeline::Pipelines;
 pub use protocol::{SizeRange, Thresholds};
 use reassembly::Reassembly;
@@ -103,7 +102,6 @@ pub struct Endpoint {
     rndv_recvs: Slab<RndvRecv>,
     heap: Arc<SharedHeap>,
     bounce: BounceSender,
-    copy_strategy: CopyStrategy,
     /// If long messages go in pieces although they could be copied at once.
     pipelines: Option<Pipelines>,
     channels: Channels,
@@ -153,7 +151,6 @@ impl Endpoint {
             rndv_recvs: Slab::default(),
             heap: SharedHeap::of(segment, own),
             bounce: BounceSender::of(segment),
-            copy_strategy: CopyStrategy::default(),
             pipelines: Pipelines::of(&thresholds),
             channels: Channels::new(options.channels, options.first_position),
             disconnect: Disconnect::of(&transport),

@@ -8,6 +8,7 @@
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
+use super::bounce::copy_bounced;
 use super::bounce_pool::BounceBuffer;
 use super::in_place::is_read_at_once;
 use super::message::Message;
@@ -64,7 +65,15 @@ impl Endpoint {
         let message = self.outbound(to, data, hint);
         if is_bounced(&self.thresholds, message) && self.transport.peer_tx[to.index()].has_room() {
             // SAFETY: readable, by the caller's promise.
-            let is_sent = unsafe { self.send_bounce(to, (label, element, data), hint) };
+            let is_sent = unsafe {
+                self.bounce.send(
+                    &mut self.transport,
+                    &self.thresholds,
+                    to,
+                    (label, element, data),
+                    hint,
+                )
+            };
             if is_sent {
                 return true;
             }
@@ -177,7 +186,7 @@ impl Endpoint {
         if self.transport.readers[from.index()].advance() {
             self.transport.notify(from);
         }
-        self.note_message(from, bytes);
+        self.bounce.note_message(from, bytes);
     }
 
     /// Posts a receive, if no other one is posted and no message is kept. Says whether it did; its
@@ -232,19 +241,19 @@ impl Endpoint {
             }
             _ => return InlineRecv::Blocked,
         };
-        self.note_message(from, message.bytes);
+        self.bounce.note_message(from, message.bytes);
         let buffer = BounceBuffer::from_words(self.transport.words(from));
         let fits = match read {
             Some(read)
                 if buffer.is_full()
                     && is_read_at_once(&message, receive, &self.transport.introductions) =>
             {
-                read(self.bytes_of(&message, buffer));
-                self.recycle_buffer(from, buffer, message.bytes);
+                read(buffer.message(&self.transport.segment, message.bytes));
+                self.bounce.recycle(&self.transport, from, buffer, message.bytes);
                 Ok(())
             }
             read => {
-                let fits = self.take_from_buffer(&message, buffer, receive);
+                let fits = self.bounce.take(&self.transport, &message, buffer, receive);
                 read_copy(read, receive, fits)
             }
         };
@@ -286,7 +295,7 @@ impl Endpoint {
                 unsafe { into.copy_from_nonoverlapping(whole.as_ptr(), whole.len()) };
             }
             (&UnexpectedBody::Shared(buffer), Ok(())) => {
-                fits = self.copy_bounced(&message, buffer, receive)
+                fits = copy_bounced(&self.transport, &message, buffer, receive)
             }
             (UnexpectedBody::Offered(_) | UnexpectedBody::RemoteBounced(_), Ok(())) => {
                 // Nobody exposes what is short: the other side runs another operation.

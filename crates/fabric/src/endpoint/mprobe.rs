@@ -59,7 +59,7 @@ impl Endpoint {
             UnexpectedBody::RemoteBounced(slot) => {
                 self.release_remote_bounce(taken.source, slot);
             }
-            UnexpectedBody::Shared(buffer) => self.release_buffer(buffer),
+            UnexpectedBody::Shared(buffer) => buffer.release(&self.transport.segment),
             UnexpectedBody::Whole(_) => {}
         }
     }

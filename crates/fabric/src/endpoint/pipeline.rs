@@ -91,7 +91,7 @@ impl Endpoint {
             return streams.pool.is_read_by(&self.transport.segment, to).then_some(Attempt::NoRoom);
         };
         // SAFETY: memory of a posted send: readable, by the promise of its poster.
-        unsafe { self.fill(buffer, piece, 0) };
+        unsafe { self.bounce.fill(&self.transport.segment, buffer, piece, 0) };
         let (bytes, sent) = (piece.bytes(), offset + piece.bytes());
         let packet = Packet::Pipelined { recv, offset, bytes };
         let pushed = self.transport.peer_tx[to.index()].push_words(packet, &buffer.words());
@@ -123,7 +123,7 @@ impl Endpoint {
             unsafe { into.start().copy_from_nonoverlapping(from.as_ptr(), bytes) };
             self.note_fragment(id, bytes, done);
         }
-        self.release_buffer(buffer);
+        buffer.release(&self.transport.segment);
         self.transport.wake(source); // The sender may wait for the bounce buffer to send more.
     }
 

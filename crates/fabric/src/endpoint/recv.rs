@@ -1,20 +1,23 @@
 //! The receiving half of an endpoint: handles packets, matches messages and completes receives.
 
 use super::bounce_pool::BounceBuffer;
+use super::in_place::InPlaceSource;
 use super::message::Message;
 use super::mprobe::MatchedMessage;
 use super::peer_tx::{Fragments, Outgoing};
 use super::protocol::{RndvProtocol, choose_rndv};
 use super::shared_heap::is_in_heap;
 use super::{
-    Completion, Endpoint, PostedRecv, RndvOffer, RndvRecv, RndvSend, UnexpectedBody, UnexpectedMsg,
+    Completion, Endpoint, Fill, PostedRecv, RndvOffer, RndvRecv, RndvSend, UnexpectedBody,
+    UnexpectedMsg,
 };
+use crate::cooperative_copy::Copied;
 use crate::matching::Ticket;
 use crate::net::TransferIds;
 use crate::packet::{Header, Packet};
 use crate::read_lease::ReadLease;
 use crate::slab::Id;
-use crate::{Label, Peer, Received, RegionMut, Selector, TransferError};
+use crate::{Label, Peer, Received, Region, RegionMut, Selector, Token, TransferError, TypeCode};
 
 /// Packets that are taken from one peer before the next peer has its turn.
 const PACKETS_PER_PEER_MAX: usize = 64;
@@ -83,7 +86,7 @@ impl Endpoint {
                 self.handle_eager(Message { source, label, element, bytes }, done);
             }
             // Whoever polls has begun to assemble it.
-            Packet::First { bytes, .. } => self.note_message(source, bytes),
+            Packet::First { bytes, .. } => self.bounce.note_message(source, bytes),
             Packet::Rest { bytes } => self.continue_reassembly(source, bytes, done),
             Packet::RemoteBounced { label, element, bytes } => {
                 self.note_remote_bounced(Message { source, label, element, bytes }, done);
@@ -156,16 +159,16 @@ impl Endpoint {
     }
 
     fn handle_bounced(&mut self, message: Message, done: &mut Vec<Completion>) {
-        self.note_message(message.source, message.bytes);
+        self.bounce.note_message(message.source, message.bytes);
         let buffer = BounceBuffer::from_words(self.transport.words(message.source));
         match self.matching.take_posted(message.source, message.label) {
-            Some(receive) => self.receive_bounced(message, buffer, &receive, done),
+            Some(receive) => self.bounce.receive(&self.transport, message, buffer, &receive, done),
             None => self.enqueue_unexpected(message, UnexpectedBody::Shared(buffer)),
         }
     }
 
     fn handle_eager(&mut self, message: Message, done: &mut Vec<Completion>) {
-        self.note_message(message.source, message.bytes);
+        self.bounce.note_message(message.source, message.bytes);
         let reader = &self.transport.readers[message.source.index()];
         match self.matching.take_posted(message.source, message.label) {
             Some(receive) => {
@@ -208,6 +211,56 @@ impl Endpoint {
         }
     }
 
+    /// As [`Endpoint::recv`]; but the message is as long as `into`, and the endpoint may leave it
+    /// in place. The caller then reads it by [`Endpoint::consume_in_place`] after the completion.
+    ///
+    /// # Safety
+    /// As [`Endpoint::recv`].
+    pub unsafe fn recv_in_place(
+        &mut self,
+        selector: Selector,
+        element: TypeCode,
+        into: RegionMut,
+        token: Token,
+        done: &mut Vec<Completion>,
+    ) -> Ticket {
+        let receive = PostedRecv::new(into, element, token).filled(Fill::Whole);
+        let receive = PostedRecv { may_stay_in_place: true, ..receive };
+        self.post(selector, receive, done)
+    }
+
+    /// Reads the message that was received with this token, if it has been left in place, and
+    /// releases it. Its address is a multiple of a line.
+    ///
+    /// # Errors
+    /// [`TransferError::Revoked`] if its sender has taken it back meanwhile, because a rank has
+    /// died: then the bytes that were read are not reliable.
+    #[inline]
+    pub fn consume_in_place(
+        &mut self,
+        token: Token,
+        read: impl FnOnce(Region),
+    ) -> Result<(), TransferError> {
+        let Some((message, place)) = self.bounce.in_place.take(token) else { return Ok(()) };
+        match place {
+            InPlaceSource::Bounced(buffer) => {
+                read(buffer.message(&self.transport.segment, message.bytes));
+                self.bounce.recycle(&self.transport, message.source, buffer, message.bytes);
+                Ok(())
+            }
+            InPlaceSource::Heap(offer, lease) => {
+                read(self.in_heap(offer.address, message.bytes));
+                let copied = self.settle((message.source, lease), &offer, Copied::All);
+                copied.expect("there was nothing that the system could refuse")
+            }
+        }
+    }
+
+    /// Releases the message that was received with this token without reading it.
+    pub fn release_in_place(&mut self, token: Token) {
+        let _ = self.consume_in_place(token, |_| {}); // The bytes are not used.
+    }
+
     /// A receive is posted for a message that came before it.
     pub(super) fn receive_unexpected(
         &mut self,
@@ -222,7 +275,9 @@ impl Endpoint {
             UnexpectedBody::RemoteBounced(slot) => {
                 self.receive_remote_bounced(message, slot, receive, done)
             }
-            UnexpectedBody::Shared(buffer) => self.receive_bounced(message, buffer, &receive, done),
+            UnexpectedBody::Shared(buffer) => {
+                self.bounce.receive(&self.transport, message, buffer, &receive, done)
+            }
             UnexpectedBody::Whole(whole) => {
                 message.deliver(&whole, receive, &self.transport.introductions, done)
             }
@@ -251,7 +306,9 @@ impl Endpoint {
         if way == RndvProtocol::Pipelined && is_of_a_neighbour {
             return self.request_fragments(message, offer, receive);
         }
-        if way == RndvProtocol::HeapInPlace && self.try_in_place_offer(&message, &offer, &receive) {
+        if way == RndvProtocol::HeapInPlace
+            && self.bounce.in_place.leave_offer(&self.transport, &message, &offer, &receive)
+        {
             return done.push(message.completion(receive.token(), Ok(())));
         }
         // What cannot be read in place is copied. Whether both ends copy depends on what they have
@@ -326,7 +383,6 @@ mod tests {
     use super::*;
     use crate::endpoint::Options;
     use crate::segment::SharedSegment;
-    use crate::{Region, Selector, Token, TypeCode};
 
     const MANY: u64 = 8 * UNEXPECTED_MAX as u64;
     /// The tag of the awaited message, which is sent last.

@@ -1,7 +1,9 @@
 //! The sending half of an endpoint: protocol selection, and flushing of queues.
 
 use super::peer_tx::{Attempt, Fragments, Outgoing};
-use super::protocol::{Protocol, choose, choose_without_bounce};
+use super::protocol::{
+    EXCHANGE_MIN_BYTES, Outbound, Protocol, choose, choose_without_bounce, is_multicast,
+};
 use super::{Completion, Endpoint, Posted, RndvSend};
 use crate::packet::Packet;
 use crate::read_lease::ReadLease;
@@ -48,7 +50,15 @@ impl Endpoint {
         let mut protocol = choose(&self.thresholds, ring, message);
         if let Protocol::Bounce | Protocol::BounceReadWhileWritten = protocol {
             // SAFETY: readable, by the caller's promise.
-            let is_sent = unsafe { self.send_bounce(to, (label, element, data), hint) };
+            let is_sent = unsafe {
+                self.bounce.send(
+                    &mut self.transport,
+                    &self.thresholds,
+                    to,
+                    (label, element, data),
+                    hint,
+                )
+            };
             if is_sent {
                 return Posted::Done;
             }
@@ -82,6 +92,58 @@ impl Endpoint {
         self.submit(to, Outgoing::Large { label, element, data, token, is_synchronous })
     }
 
+    /// Sends the message of a multicast to its next receiver. The first call of an operation passes
+    /// the number of receivers and fills the bounce buffer; the later ones pass 0. `false` if the
+    /// caller must send the message in another way.
+    ///
+    /// # Safety
+    /// `data` is readable now, and the same until all of them have been sent to.
+    pub unsafe fn send_multicast(
+        &mut self,
+        to: Peer,
+        (label, element, data): (Label, TypeCode, Region),
+        (operation, hint): (u64, TrafficHint),
+        readers: u32,
+    ) -> bool {
+        self.transport.introduce(to, element);
+        if readers > 0 {
+            self.bounce.release_unannounced(&self.transport);
+            let hint = self.thresholds.multicast_hint(hint);
+            // With a network some of them may be on other hosts: a bounce buffer that is for all
+            // would be filled in vain, for some or for all of them.
+            let are_here = self.transport.network.is_none();
+            let may = are_here && data.bytes() > self.thresholds.cell_max && {
+                let message = self.outbound(to, data, hint);
+                is_multicast(&self.thresholds, message, readers)
+            };
+            if may {
+                let message = (operation, data);
+                // SAFETY: passed on.
+                unsafe { self.bounce.begin_multicast(&mut self.transport, to, message, readers) };
+            }
+        }
+        let message = (label, element, data);
+        self.bounce.announce_multicast(&mut self.transport, to, message, operation)
+    }
+
+    /// Describes a message to `choose`, which decides how it travels. If its [hint](TrafficHint) is
+    /// `Unknown`, it counts as the reply to a message that has come from the receiver before.
+    #[inline]
+    pub(super) fn outbound(&mut self, to: Peer, data: Region, hint: TrafficHint) -> Outbound {
+        let bytes = data.bytes();
+        if bytes <= EXCHANGE_MIN_BYTES {
+            return Outbound { bytes, hint, lies_in_heap: false };
+        }
+        let lies_in_heap = bytes > self.thresholds.heap_min(hint) && self.is_in_shared_heap(data);
+        let hint = match hint {
+            TrafficHint::Unknown if !lies_in_heap && self.bounce.take_recent_traffic(to) => {
+                TrafficHint::Expected
+            }
+            hint => hint,
+        };
+        Outbound { bytes, hint, lies_in_heap }
+    }
+
     /// Sends now if there is room and nothing waits before it, else puts the message into a bounce
     /// buffer, or queues it.
     pub(super) fn submit(&mut self, to: Peer, outgoing: Outgoing) -> Posted {
@@ -100,7 +162,15 @@ impl Endpoint {
             && self.thresholds.may_bounce_if_full(data.bytes())
         {
             // SAFETY: that of a send that is being posted: readable, by its poster's promise.
-            if unsafe { self.send_bounce(to, (label, element, data), TrafficHint::Unknown) } {
+            if unsafe {
+                self.bounce.send(
+                    &mut self.transport,
+                    &self.thresholds,
+                    to,
+                    (label, element, data),
+                    TrafficHint::Unknown,
+                )
+            } {
                 return Posted::Done;
             }
         }
