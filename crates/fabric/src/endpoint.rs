@@ -32,6 +32,7 @@ mod recv;
 mod recycled_buffers;
 mod remote;
 mod remote_bounce;
+mod rndv;
 mod send;
 mod shared_heap;
 mod single_copy;
@@ -44,9 +45,7 @@ use std::sync::Arc;
 use crate::cma::{SingleCopy, allow_peers};
 use crate::matching::{Matching, Ticket};
 use crate::net::Network;
-use crate::read_lease::LeaseTable;
 use crate::shared_heap::SharedHeap;
-use crate::slab::Slab;
 use crate::{Peer, Received, RegionMut, Selector, SharedSegment, Token, TypeCode};
 use bounce::BounceSender;
 pub use cancel::Copied;
@@ -57,9 +56,9 @@ pub use fill::Fill;
 pub use inline::InlineRecv;
 pub use introspect::Transit;
 pub use mprobe::MatchedMessage;
-use pipeline::Pipelines;
 pub use protocol::{SizeRange, Thresholds};
 use reassembly::Reassembly;
+use rndv::Rendezvous;
 use single_copy::DeferredCopies;
 pub use transfer::{Completion, Posted};
 use transfer::{PostedRecv, RndvOffer, RndvRecv, RndvSend, UnexpectedBody, UnexpectedMsg};
@@ -96,14 +95,10 @@ pub struct Endpoint {
     unexpected: Vec<usize>,
     /// Polls since a packet arrived, or an unexpected message was received.
     idle_polls: u32,
-    leases: LeaseTable,
+    rndv: Rendezvous,
     deferred_copies: DeferredCopies,
-    rndv_sends: Slab<RndvSend>,
-    rndv_recvs: Slab<RndvRecv>,
     heap: Arc<SharedHeap>,
     bounce: BounceSender,
-    /// If long messages go in pieces although they could be copied at once.
-    pipelines: Option<Pipelines>,
     channels: Channels,
     disconnect: Disconnect,
     /// Completions that were found while the endpoint waited for memory to be released.
@@ -145,13 +140,10 @@ impl Endpoint {
             matching: Matching::default(),
             unexpected: vec![0; ranks],
             idle_polls: 0,
-            leases: LeaseTable::new(segment.clone(), me),
+            rndv: Rendezvous::of(&transport, &thresholds),
             deferred_copies: DeferredCopies::default(),
-            rndv_sends: Slab::default(),
-            rndv_recvs: Slab::default(),
             heap: SharedHeap::of(segment, own),
             bounce: BounceSender::of(segment),
-            pipelines: Pipelines::of(&thresholds),
             channels: Channels::new(options.channels, options.first_position),
             disconnect: Disconnect::of(&transport),
             late_completions: Vec::new(),
@@ -206,12 +198,12 @@ impl Endpoint {
         let came = self.poll_readers(done);
         self.end_deferring(leaves_copies, done);
         let went = self.transport.waiting > 0 && self.flush(done);
-        came || went || self.is_overdue() && self.read_rest(done)
+        came || went || self.rndv.is_overdue(self.idle_polls) && self.read_rest(done)
     }
 
     /// Whether this rank has no send that still needs it.
     pub fn all_sent(&self) -> bool {
-        self.transport.waiting == 0 && self.rndv_sends.is_empty()
+        self.transport.waiting == 0 && self.rndv.sends.is_empty()
     }
 
     /// Completes receives that need no help of their senders, and fails transfers that wait for
@@ -248,12 +240,12 @@ impl Endpoint {
             }
             None => false,
         });
-        self.drop_sends(|to, token| {
+        self.rndv.drop_sends(&mut self.transport, |to, token| {
             let is_left = left[to.index()];
             is_left.then(|| ended.push((token, to)));
             is_left
         });
-        self.drop_rndv_recvs(|recv| {
+        self.rndv.drop_recvs(&mut self.transport, |recv| {
             let is_left = left[recv.source.index()];
             is_left.then(|| ended.push((recv.receive.token(), recv.source)));
             is_left
@@ -270,8 +262,8 @@ impl Endpoint {
     /// longer used by anybody, and they will not complete.
     pub fn cancel(&mut self, gone: impl Fn(Token) -> bool) {
         self.matching.withdraw(|_, receive| gone(receive.token()));
-        self.drop_sends(|_, token| gone(token));
-        self.drop_rndv_recvs(|recv| gone(recv.receive.token()));
+        self.rndv.drop_sends(&mut self.transport, |_, token| gone(token));
+        self.rndv.drop_recvs(&mut self.transport, |recv| gone(recv.receive.token()));
         self.await_withdrawn();
         self.late_completions.retain(|completion| !gone(completion.token));
     }

@@ -8,8 +8,10 @@
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
-use super::Endpoint;
 use super::peer_tx::Outgoing;
+use super::rndv::Rendezvous;
+use super::transfer::RndvSend;
+use super::transport::Transport;
 use crate::slab::Id;
 use crate::{Peer, Received, Region, Token};
 
@@ -23,7 +25,7 @@ pub struct Copied {
     pub sent: Received,
 }
 
-impl Endpoint {
+impl Rendezvous {
     /// Sends the rest of an announced message from a copy, so that its memory is not used any more.
     /// Its completion has the token of the stand-in. `None` if there is no such message, if the
     /// network uses its memory already, or if this rank is the receiver: then the send waits for no
@@ -31,11 +33,16 @@ impl Endpoint {
     ///
     /// # Safety
     /// The copy stays until the completion of the stand-in, or until that is cancelled.
-    pub unsafe fn copy_send(&mut self, token: Token, stand_in: Token) -> Option<Copied> {
-        let is_it = |(id, large): (Id, &super::RndvSend)| (large.token == token).then_some(id);
-        let send = self.rndv_sends.iter().find_map(is_it)?;
-        let large = self.rndv_sends.get_mut(send)?;
-        if large.transfer.is_some() || large.to == self.transport.me {
+    pub(super) unsafe fn copy_send(
+        &mut self,
+        transport: &mut Transport,
+        token: Token,
+        stand_in: Token,
+    ) -> Option<Copied> {
+        let is_it = |(id, large): (Id, &RndvSend)| (large.token == token).then_some(id);
+        let send = self.sends.iter().find_map(is_it)?;
+        let large = self.sends.get_mut(send)?;
+        if large.transfer.is_some() || large.to == transport.me {
             return None;
         }
         if let Some(lease) = large.lease.take() {
@@ -47,21 +54,21 @@ impl Endpoint {
         let data: Box<[u8]> = unsafe { bytes_of(large.data) }.into();
         let from_copy = Region::of(&data);
         (large.token, large.data) = (stand_in, from_copy);
-        let sent = Received { source: self.transport.me, tag: large.label.tag, bytes };
-        self.send_pieces_from(to, send, from_copy);
+        let sent = Received { source: transport.me, tag: large.label.tag, bytes };
+        send_pieces_from(transport, to, send, from_copy);
         Some(Copied { data, sent })
     }
+}
 
-    /// The waiting pieces of a large message are in this memory from now on.
-    fn send_pieces_from(&mut self, to: Peer, send: Id, from: Region) {
-        self.transport.peer_tx[to.index()].each_waiting(|outgoing| {
-            if let Outgoing::Fragments(pieces) = outgoing
-                && pieces.send == send
-            {
-                pieces.data = from;
-            }
-        });
-    }
+/// The waiting pieces of a large message are in this memory from now on.
+fn send_pieces_from(transport: &mut Transport, to: Peer, send: Id, from: Region) {
+    transport.peer_tx[to.index()].each_waiting(|outgoing| {
+        if let Outgoing::Fragments(pieces) = outgoing
+            && pieces.send == send
+        {
+            pieces.data = from;
+        }
+    });
 }
 
 /// The bytes of a region.
@@ -81,7 +88,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::endpoint::{Completion, Options, Posted};
+    use crate::endpoint::{Completion, Endpoint, Options, Posted};
     use crate::{Label, RegionMut, Selector, SharedSegment, TypeCode};
 
     const LABEL: Label = Label { context: 1, tag: 2, ordinal: 0 };

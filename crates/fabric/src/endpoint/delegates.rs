@@ -1,8 +1,11 @@
 //! The methods of an endpoint that one of its parts does alone.
 
+#![allow(unsafe_code)] // listed in docs/unsafe.md
+
 use std::sync::Arc;
 
 use super::Endpoint;
+use super::cancel::Copied;
 use super::channels::{Attached, Channels};
 use super::pipeline::Pipelines;
 use crate::channel::InChannel;
@@ -100,7 +103,7 @@ impl Endpoint {
 
     /// Bytes of the segment that the channels of this rank have taken, with free rings.
     pub fn channel_bytes(&self) -> usize {
-        let streams = self.pipelines.as_ref().map_or(0, Pipelines::bytes);
+        let streams = self.rndv.pipelines.as_ref().map_or(0, Pipelines::bytes);
         self.transport.arena.taken() - self.bounce.bytes() - streams
     }
 
@@ -192,5 +195,17 @@ impl Endpoint {
     /// Whether all deaths are known, and not only the first one: that is so on one host.
     pub fn knows_all_deaths(&self) -> bool {
         self.transport.network.is_none()
+    }
+
+    /// Sends the rest of an announced message from a copy, so that its memory is not used any more.
+    /// Its completion has the token of the stand-in. `None` if there is no such message, if the
+    /// network uses its memory already, or if this rank is the receiver: then the send waits for no
+    /// other rank, and a synchronous send must not end before this rank has received it.
+    ///
+    /// # Safety
+    /// The copy stays until the completion of the stand-in, or until that is cancelled.
+    pub unsafe fn copy_send(&mut self, token: Token, stand_in: Token) -> Option<Copied> {
+        // SAFETY: passed on.
+        unsafe { self.rndv.copy_send(&mut self.transport, token, stand_in) }
     }
 }

@@ -28,7 +28,7 @@ impl Endpoint {
                 found.push(Transit { is_receive: true, peer, context, tag });
             }
         });
-        for (_, recv) in self.rndv_recvs.iter() {
+        for (_, recv) in self.rndv.recvs.iter() {
             if recv.receive.token().operation == operation {
                 let (peer, tag) = (Some(recv.source), Some(recv.tag));
                 found.push(Transit { is_receive: true, peer, context: None, tag });
@@ -40,7 +40,7 @@ impl Endpoint {
             context: Some(label.context),
             tag: Some(label.tag),
         };
-        for (_, large) in self.rndv_sends.iter() {
+        for (_, large) in self.rndv.sends.iter() {
             if large.token.operation == operation {
                 found.push(sent(large.to, large.label));
             }

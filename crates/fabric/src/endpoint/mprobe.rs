@@ -57,7 +57,7 @@ impl Endpoint {
                 self.transport.send_control(taken.source, Packet::Finished { send: offer.send });
             }
             UnexpectedBody::RemoteBounced(slot) => {
-                self.release_remote_bounce(taken.source, slot);
+                self.transport.release_remote_bounce(taken.source, slot);
             }
             UnexpectedBody::Shared(buffer) => buffer.release(&self.transport.segment),
             UnexpectedBody::Whole(_) => {}

@@ -84,7 +84,7 @@ impl Endpoint {
             return State::Nothing;
         }
         let first = self.transport.readers[source.index()].payload::<Header>();
-        let id = self.rndv_recvs.insert(RndvRecv {
+        let id = self.rndv.recvs.insert(RndvRecv {
             receive,
             source,
             tag,
@@ -93,7 +93,7 @@ impl Endpoint {
             transfer: None,
             offer: None,
         });
-        self.handle_fragment(source, id, 0, first, done);
+        self.rndv.handle_fragment(&self.transport, source, (id, 0, first), done);
         State::Posted(id, first)
     }
 
@@ -107,7 +107,7 @@ impl Endpoint {
         let state = std::mem::take(&mut self.reassemblies[source.index()].state);
         self.reassemblies[source.index()].state = match state {
             State::Posted(id, offset) => {
-                self.handle_fragment(source, id, offset, bytes, done);
+                self.rndv.handle_fragment(&self.transport, source, (id, offset, bytes), done);
                 State::Posted(id, offset + bytes)
             }
             State::Unexpected(message, mut whole, offset) => {

@@ -8,8 +8,7 @@ use super::peer_tx::{Fragments, Outgoing};
 use super::protocol::{RndvProtocol, choose_rndv};
 use super::shared_heap::is_in_heap;
 use super::{
-    Completion, Endpoint, Fill, PostedRecv, RndvOffer, RndvRecv, RndvSend, UnexpectedBody,
-    UnexpectedMsg,
+    Completion, Endpoint, Fill, PostedRecv, RndvOffer, RndvSend, UnexpectedBody, UnexpectedMsg,
 };
 use crate::cooperative_copy::Copied;
 use crate::matching::Ticket;
@@ -17,7 +16,7 @@ use crate::net::TransferIds;
 use crate::packet::{Header, Packet};
 use crate::read_lease::ReadLease;
 use crate::slab::Id;
-use crate::{Label, Peer, Received, Region, RegionMut, Selector, Token, TransferError, TypeCode};
+use crate::{Peer, Region, RegionMut, Selector, Token, TransferError, TypeCode};
 
 /// Packets that are taken from one peer before the next peer has its turn.
 const PACKETS_PER_PEER_MAX: usize = 64;
@@ -91,12 +90,12 @@ impl Endpoint {
             Packet::RemoteBounced { label, element, bytes } => {
                 self.note_remote_bounced(Message { source, label, element, bytes }, done);
             }
-            Packet::BounceCredits => self.note_credits(source),
+            Packet::BounceCredits => self.transport.note_credits(source),
             Packet::Bounced { label, element, bytes } => {
                 self.handle_bounced(Message { source, label, element, bytes }, done);
             }
             Packet::Large { label, element, bytes } => {
-                self.request_remote_bounce(source, bytes);
+                self.transport.request_remote_bounce(source, bytes);
                 let [address, lease, send] = self.transport.words(source);
                 let offer = RndvOffer { address, lease: ReadLease::from_word(lease), send };
                 let message = Message { source, label, element, bytes };
@@ -105,7 +104,7 @@ impl Endpoint {
                     None => self.enqueue_unexpected(message, UnexpectedBody::Offered(offer)),
                 }
             }
-            Packet::Pieces { send, recv } => match self.rndv_sends.get_mut(Id(send)) {
+            Packet::Pieces { send, recv } => match self.rndv.sends.get_mut(Id(send)) {
                 Some(&mut RndvSend { data, .. }) => {
                     let pieces = Fragments { send: Id(send), recv, data, sent: 0 };
                     self.transport.enqueue(source, Outgoing::Fragments(pieces));
@@ -113,26 +112,29 @@ impl Endpoint {
                 None => self.transport.send_control(source, Packet::Revoked { recv }),
             },
             Packet::Piece { recv, offset, bytes } => {
-                self.handle_fragment(source, Id(recv), offset, bytes, done);
+                self.rndv.handle_fragment(&self.transport, source, (Id(recv), offset, bytes), done);
             }
             Packet::Pipelined { recv, offset, bytes } => {
                 let buffer = BounceBuffer::from_words(self.transport.words(source));
-                self.handle_pipelined_fragment(source, (Id(recv), offset, bytes), buffer, done);
+                let piece = (Id(recv), offset, bytes);
+                self.rndv.handle_pipelined_fragment(&self.transport, source, piece, buffer, done);
             }
             Packet::Ready { send, recv } => {
                 let [first, upto, _] = self.transport.words(source);
                 let ids = TransferIds { send, recv, first: first as u32 };
-                self.send_zero_copy(source, ids, upto as u32);
+                self.rndv.send_zero_copy(&mut self.transport, source, ids, upto as u32);
             }
             Packet::Stopped { recv } => {
                 let [sent, ..] = self.transport.words(source);
                 self.stop_recv(recv, sent as u32, done);
             }
             Packet::Share { send, address } => self.help_or_defer(Id(send), address),
-            Packet::Finished { send } => self.finish_or_cut_short(Id(send), done),
+            Packet::Finished { send } => {
+                self.rndv.finish_or_cut_short(&mut self.transport, Id(send), done)
+            }
             Packet::Revoked { recv } => {
                 // Unless the receive, too, was cancelled meanwhile.
-                if let Some(recv) = self.rndv_recvs.remove(Id(recv)) {
+                if let Some(recv) = self.rndv.recvs.remove(Id(recv)) {
                     let outcome = Err(TransferError::Revoked(source));
                     done.push(Completion { token: recv.receive.token(), outcome });
                 }
@@ -164,6 +166,17 @@ impl Endpoint {
         match self.matching.take_posted(message.source, message.label) {
             Some(receive) => self.bounce.receive(&self.transport, message, buffer, &receive, done),
             None => self.enqueue_unexpected(message, UnexpectedBody::Shared(buffer)),
+        }
+    }
+
+    /// Handles a message that has arrived in a remote bounce buffer.
+    fn note_remote_bounced(&mut self, message: Message, done: &mut Vec<Completion>) {
+        let [slot, granted, _] = self.transport.words(message.source);
+        let Some(network) = &mut self.transport.network else { return };
+        network.note_granted(message.source, granted);
+        match self.matching.take_posted(message.source, message.label) {
+            Some(receive) => self.transport.receive_remote_bounced(message, slot, receive, done),
+            None => self.enqueue_unexpected(message, UnexpectedBody::RemoteBounced(slot)),
         }
     }
 
@@ -273,7 +286,7 @@ impl Endpoint {
         match unexpected.body {
             UnexpectedBody::Offered(offer) => self.start_rndv(message, offer, receive, done),
             UnexpectedBody::RemoteBounced(slot) => {
-                self.receive_remote_bounced(message, slot, receive, done)
+                self.transport.receive_remote_bounced(message, slot, receive, done)
             }
             UnexpectedBody::Shared(buffer) => {
                 self.bounce.receive(&self.transport, message, buffer, &receive, done)
@@ -304,7 +317,7 @@ impl Endpoint {
         let is_of_a_neighbour =
             message.source != self.transport.me && !self.transport.reaches(message.source);
         if way == RndvProtocol::Pipelined && is_of_a_neighbour {
-            return self.request_fragments(message, offer, receive);
+            return self.rndv.request_fragments(&mut self.transport, message, offer, receive);
         }
         if way == RndvProtocol::HeapInPlace
             && self.bounce.in_place.leave_offer(&self.transport, &message, &offer, &receive)
@@ -318,60 +331,10 @@ impl Endpoint {
         }
         match self.copy_once(&message, &offer, &receive) {
             Some(outcome) => done.push(message.completion(receive.token(), outcome)),
-            None if self.recv_zero_copy(&message, &offer, &receive, done) => {}
-            None => self.request_fragments(message, offer, receive),
-        }
-    }
-
-    pub(super) fn request_fragments(
-        &mut self,
-        message: Message,
-        offer: RndvOffer,
-        receive: PostedRecv,
-    ) {
-        let Message { source, label: Label { tag, .. }, bytes, .. } = message;
-        let (send, missing, transfer, offer) = (offer.send, bytes, None, Some(offer));
-        let recv = RndvRecv { receive, source, tag, bytes, missing, transfer, offer };
-        let recv = self.rndv_recvs.insert(recv);
-        self.note_pipeline(recv, bytes);
-        self.transport.send_control(source, Packet::Pieces { send, recv: recv.0 });
-    }
-
-    pub(super) fn handle_fragment(
-        &mut self,
-        source: Peer,
-        id: Id,
-        offset: usize,
-        bytes: usize,
-        done: &mut Vec<Completion>,
-    ) {
-        // Pieces of a receive that was cancelled meanwhile are dropped.
-        let Some(recv) = self.rndv_recvs.get_mut(id) else { return };
-        let into = recv.receive.into.part(offset, bytes);
-        // SAFETY: the memory belongs to a posted receive that is not complete.
-        unsafe { self.transport.readers[source.index()].copy_payload::<Header>(into) };
-        self.note_fragment(id, bytes, done);
-    }
-
-    /// So many bytes of a receive are in place.
-    pub(super) fn note_fragment(&mut self, id: Id, bytes: usize, done: &mut Vec<Completion>) {
-        let Some(recv) = self.rndv_recvs.get_mut(id) else { return };
-        recv.missing -= bytes;
-        if recv.missing == 0 {
-            let RndvRecv { receive, source, tag, bytes, .. } = *recv;
-            self.rndv_recvs.remove(id);
-            let outcome = Ok(Received { source, tag, bytes });
-            done.push(Completion { token: receive.token(), outcome });
-        }
-    }
-
-    /// Takes back the receives that await pieces and that the predicate names.
-    pub(super) fn drop_rndv_recvs(&mut self, mut gone: impl FnMut(&RndvRecv) -> bool) {
-        let recvs = self.rndv_recvs.iter();
-        let ids: Vec<_> = recvs.filter_map(|(id, recv)| gone(recv).then_some(id)).collect();
-        for id in ids {
-            let transfer = self.rndv_recvs.remove(id).and_then(|recv| recv.transfer);
-            self.withdraw_zero_copy(transfer);
+            None if self.rndv.recv_zero_copy(&mut self.transport, &message, &offer, &receive) => {
+                self.handle_news(done);
+            }
+            None => self.rndv.request_fragments(&mut self.transport, message, offer, receive),
         }
     }
 }
@@ -381,6 +344,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::Label;
     use crate::endpoint::Options;
     use crate::segment::SharedSegment;
 

@@ -1,14 +1,13 @@
 //! The sending half of an endpoint: protocol selection, and flushing of queues.
 
-use super::peer_tx::{Attempt, Fragments, Outgoing};
+use super::peer_tx::{Attempt, Outgoing};
 use super::protocol::{
     EXCHANGE_MIN_BYTES, Outbound, Protocol, choose, choose_without_bounce, is_multicast,
 };
 use super::{Completion, Endpoint, Posted, RndvSend};
 use crate::packet::Packet;
 use crate::read_lease::ReadLease;
-use crate::slab::Id;
-use crate::{Label, Peer, Received, Region, Token, TrafficHint, TypeCode};
+use crate::{Label, Peer, Region, Token, TrafficHint, TypeCode};
 
 impl Endpoint {
     /// Sends a message. Never waits.
@@ -212,7 +211,7 @@ impl Endpoint {
                     self.transport.peer_tx[peer.index()].waiting.pop();
                     // It has waited, so its poster awaits a completion.
                     if let Outgoing::Eager { label, data, token, .. } = outgoing {
-                        done.push(self.sent(token, label.tag, data.bytes()));
+                        done.push(self.transport.sent(token, label.tag, data.bytes()));
                     }
                 }
             }
@@ -236,13 +235,16 @@ impl Endpoint {
             }
             Outgoing::Large { label, element, data, token, is_synchronous } => {
                 let message = (label, element, data, token);
-                let is_remote_bounced = !is_synchronous && self.send_remote_bounce(to, message);
+                let is_remote_bounced = !is_synchronous
+                    && self.rndv.send_remote_bounce(&mut self.transport, to, message);
                 match is_remote_bounced || self.send_rts(to, label, element, data, token) {
                     true => Attempt::Gone(Posted::Pending),
                     false => Attempt::NoRoom,
                 }
             }
-            Outgoing::Fragments(pieces) => self.push_fragments(to, pieces, done),
+            Outgoing::Fragments(pieces) => {
+                self.rndv.push_fragments(&mut self.transport, &mut self.bounce, to, pieces, done)
+            }
             Outgoing::Introduction(introduction) => {
                 self.transport.peer_tx[to.index()].push_introduction(introduction)
             }
@@ -262,101 +264,16 @@ impl Endpoint {
         token: Token,
     ) -> bool {
         // Nobody elsewhere can copy from here.
-        let lease = if self.transport.reaches(to) { None } else { self.leases.grant() };
+        let lease = if self.transport.reaches(to) { None } else { self.rndv.leases.grant() };
         let transfer = None;
-        let send = self.rndv_sends.insert(RndvSend { to, label, data, lease, token, transfer });
+        let send = self.rndv.sends.insert(RndvSend { to, label, data, lease, token, transfer });
         let address = self.heap_address(data);
         let packet = Packet::Large { label, element, bytes: data.bytes() };
         let words = [address, ReadLease::to_word(lease), send.0];
         if self.transport.peer_tx[to.index()].push_words(packet, &words) {
             return true;
         }
-        self.remove_rndv_send(send);
+        self.rndv.remove_send(&mut self.transport, send);
         false
-    }
-
-    /// Sends as many pieces of a large message as there is room for.
-    fn push_fragments(
-        &mut self,
-        to: Peer,
-        pieces: Fragments,
-        done: &mut Vec<Completion>,
-    ) -> Attempt {
-        let Fragments { send, recv, data, sent: before } = pieces;
-        if self.rndv_sends.get_mut(send).is_none() {
-            return Attempt::Gone(Posted::Done); // Its receiver has got the rest by itself.
-        }
-        if let Some(attempt) = self.send_pipelined_fragment(to, pieces, done) {
-            return attempt;
-        }
-        let standing = &mut self.transport.peer_tx[to.index()];
-        let mut sent = before;
-        while sent < data.bytes() {
-            let bytes = standing.payload().min(data.bytes() - sent);
-            let packet = Packet::Piece { recv, offset: sent, bytes };
-            if !standing.push(packet, data.part(sent, bytes)) {
-                let rest = Outgoing::Fragments(Fragments { sent, ..pieces });
-                return if sent > before { Attempt::Partly(rest) } else { Attempt::NoRoom };
-            }
-            sent += bytes;
-        }
-        self.finish_rndv_send(send, done);
-        Attempt::Gone(Posted::Done)
-    }
-
-    /// The receiver of a large message has it.
-    pub(super) fn finish_rndv_send(&mut self, send: Id, done: &mut Vec<Completion>) {
-        // A message that was cancelled meanwhile is no longer ours to finish.
-        if let Some(large) = self.remove_rndv_send(send) {
-            done.push(self.sent(large.token, large.label.tag, large.data.bytes()));
-        }
-    }
-
-    /// Forgets a large message: no rank reads it on return or, for a zero-copy transfer, once
-    /// [`Endpoint::await_withdrawn`] has returned.
-    fn remove_rndv_send(&mut self, send: Id) -> Option<RndvSend> {
-        let large = self.rndv_sends.remove(send)?;
-        if let Some(lease) = large.lease {
-            self.leases.revoke(lease);
-        }
-        if let Some(name) = large.transfer {
-            self.stop_zero_copy(large.to, name);
-        }
-        Some(large)
-    }
-
-    fn sent(&self, token: Token, tag: u64, bytes: usize) -> Completion {
-        Completion { token, outcome: Ok(Received { source: self.transport.me, tag, bytes }) }
-    }
-
-    /// Takes back the sends that the predicate names, in whatever state they are. A receiver that
-    /// awaits pieces of one gets a packet `Revoked` in their place.
-    pub(super) fn drop_sends(&mut self, mut gone: impl FnMut(Peer, Token) -> bool) {
-        let large = self.rndv_sends.iter();
-        let ended: Vec<Id> =
-            large.filter_map(|(id, send)| gone(send.to, send.token).then_some(id)).collect();
-        for id in ended {
-            self.remove_rndv_send(id);
-        }
-        for (peer, standing) in self.transport.peer_tx.iter_mut().enumerate() {
-            let before = standing.waiting.len();
-            standing.waiting.retain_mut(|outgoing| {
-                match *outgoing {
-                    Outgoing::Eager { token, .. } | Outgoing::Large { token, .. } => {
-                        return !gone(Peer(peer as u32), token);
-                    }
-                    Outgoing::Fragments(Fragments { send, recv, .. })
-                        if self.rndv_sends.get_mut(send).is_none() =>
-                    {
-                        let packet = Packet::Revoked { recv };
-                        *outgoing = Outgoing::Words { packet, words: [0; 3] };
-                    }
-                    Outgoing::Fragments(_) | Outgoing::Words { .. } | Outgoing::Introduction(_) => {
-                    }
-                }
-                true
-            });
-            self.transport.waiting -= before - standing.waiting.len();
-        }
     }
 }

@@ -7,14 +7,15 @@
 use std::ops::Range;
 
 use super::message::Message;
+use super::pipeline::Pipelines;
 use super::shared_heap::is_in_heap;
-use super::{Completion, Endpoint, PostedRecv, RndvOffer, RndvSend};
+use super::{Completion, Endpoint, PostedRecv, RndvOffer, RndvRecv, RndvSend};
 use crate::cma::{self, SingleCopy};
 use crate::cooperative_copy::{self, Copied};
 use crate::packet::Packet;
 use crate::read_lease::{self, ReadLease};
 use crate::slab::Id;
-use crate::{Peer, RegionMut, TransferError, memcheck};
+use crate::{Peer, Received, RegionMut, TransferError, memcheck};
 
 /// The copies that a rank defers while it copies for itself, so that the other end may do them.
 #[derive(Debug, Default)]
@@ -85,7 +86,7 @@ impl Endpoint {
             let copied = self.copy_parts((message.source, lease), &offer, into);
             match self.settle((message.source, lease), &offer, copied) {
                 Some(outcome) => done.push(message.completion(receive.token(), outcome)),
-                None => self.request_fragments(message, offer, receive),
+                None => self.rndv.request_fragments(&mut self.transport, message, offer, receive),
             }
         }
     }
@@ -160,6 +161,40 @@ impl Endpoint {
         self.settle((source, lease), offer, copied)
     }
 
+    /// Gets the rest of the first message that comes in pieces without its sender. Says whether
+    /// there was one. The sender may be back when it is here: then the others come by themselves.
+    pub(super) fn read_rest(&mut self, done: &mut Vec<Completion>) -> bool {
+        while let Some(first) = self.rndv.pipelines.as_mut().and_then(Pipelines::take_first) {
+            if self.pull_one(first, done) {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn pull_one(&mut self, id: Id, done: &mut Vec<Completion>) -> bool {
+        let Some(recv) = self.rndv.recvs.get_mut(id) else { return false };
+        let RndvRecv { receive, source, tag, bytes, missing, .. } = *recv;
+        let Some(RndvOffer { address, lease: Some(lease), send }) = recv.offer.take() else {
+            return false;
+        };
+        if self.single_copy == SingleCopy::Off
+            || !read_lease::take(&self.transport.segment, source, lease)
+        {
+            return false; // The rest comes, or word that it does not.
+        }
+        let offset = bytes - missing;
+        let offer = RndvOffer { address: address + offset as u64, lease: Some(lease), send };
+        let into = receive.into.part(offset, missing);
+        let Some(outcome) = self.copy_taken((source, lease), &offer, into) else {
+            return false;
+        };
+        self.rndv.recvs.remove(id);
+        let outcome = outcome.map(|()| Received { source, tag, bytes });
+        done.push(Completion { token: receive.token(), outcome });
+        true
+    }
+
     /// Lets a lease go after its copy, and tells the sender.
     pub(super) fn settle(
         &mut self,
@@ -184,7 +219,7 @@ impl Endpoint {
     /// better to do. If we have one under way, too, its receiver has: probably both ranks exchange.
     fn is_shared(&self, message: &Message, receive: &PostedRecv) -> bool {
         let &Message { source, bytes, .. } = message;
-        let has_a_helper = source != self.transport.me && self.rndv_sends.is_empty();
+        let has_a_helper = source != self.transport.me && self.rndv.sends.is_empty();
         self.thresholds.is_cooperative(bytes, receive.may_stay_in_place) && has_a_helper
     }
 
@@ -194,7 +229,7 @@ impl Endpoint {
     fn is_for_another_core(&self, message: &Message, receive: &PostedRecv) -> bool {
         let &Message { source, bytes, .. } = message;
         let is_copied_alone = self.thresholds.is_copied_alone(bytes, receive.may_stay_in_place);
-        if !self.thresholds.is_oversubscribed || is_copied_alone || !self.rndv_sends.is_empty() {
+        if !self.thresholds.is_oversubscribed || is_copied_alone || !self.rndv.sends.is_empty() {
             return false;
         }
         // Ranks have the cores in turns.
@@ -268,7 +303,7 @@ impl Endpoint {
     /// Does some of the copy of a message, unless it is over.
     fn help(&mut self, send: Id, address: u64) {
         let Some(&mut RndvSend { to, data, lease: Some(lease), .. }) =
-            self.rndv_sends.get_mut(send)
+            self.rndv.sends.get_mut(send)
         else {
             return;
         };
@@ -377,7 +412,7 @@ mod tests {
                 done[0].outcome.is_ok_and(|received| received.bytes == self.data.len())
             };
             assert!(self.done.iter().all(whole) && self.is_all_there());
-            assert!(self.ranks[0].all_sent() && self.ranks[1].rndv_recvs.is_empty());
+            assert!(self.ranks[0].all_sent() && self.ranks[1].rndv.recvs.is_empty());
         }
     }
 
@@ -433,7 +468,7 @@ mod tests {
         let mut pair = Pair::of(BYTES, options);
         pair.progress_meanwhile(1);
         assert!(pair.ranks[1].deferred_copies.receives.is_empty());
-        assert_eq!(pair.ranks[1].rndv_recvs.iter().count(), 1, "they come");
+        assert_eq!(pair.ranks[1].rndv.recvs.iter().count(), 1, "they come");
         while pair.ended() != [1, 1] {
             pair.progress(0);
             pair.progress(1);

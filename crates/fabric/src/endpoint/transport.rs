@@ -7,11 +7,12 @@ use std::sync::Arc;
 
 use super::introductions::Introductions;
 use super::peer_tx::{Attempt, Introduction, Outgoing, PeerTx};
+use super::transfer::Completion;
 use crate::channel::Arena;
 use crate::net::Network;
 use crate::packet::{Header, Packet, WORDS_BYTES, Words};
 use crate::spsc::RingReader;
-use crate::{Failure, Peer, RegionMut, SharedSegment, Token, TypeCode, structures};
+use crate::{Failure, Peer, Received, RegionMut, SharedSegment, Token, TypeCode, structures};
 
 /// The rings of a rank to and from its peers, and the memory that they lie in.
 pub(super) struct Transport {
@@ -236,5 +237,26 @@ impl Transport {
         let waiting = &mut self.peer_tx[to.index()].waiting;
         self.waiting -= waiting.len();
         waiting.clear();
+    }
+
+    /// This rank withdraws a large message that it is sending.
+    pub(super) fn stop_zero_copy(&mut self, to: Peer, name: u64) {
+        let Some(network) = &mut self.network else { return };
+        if let Some((ids, sent)) = network.withdraw(name) {
+            let packet = Packet::Stopped { recv: ids.recv };
+            self.send_control_words(to, packet, [sent.into(), 0, 0]);
+        }
+    }
+
+    /// This rank cancels a receive into which a zero-copy message comes.
+    pub(super) fn withdraw_zero_copy(&mut self, transfer: Option<u64>) {
+        if let (Some(name), Some(network)) = (transfer, &mut self.network) {
+            network.withdraw(name);
+        }
+    }
+
+    /// The completion of a send.
+    pub(super) fn sent(&self, token: Token, tag: u64, bytes: usize) -> Completion {
+        Completion { token, outcome: Ok(Received { source: self.me, tag, bytes }) }
     }
 }
