@@ -29,6 +29,7 @@ mod pipeline;
 pub(crate) mod protocol;
 mod reassembly;
 mod recv;
+mod recv_queues;
 mod recycled_buffers;
 mod remote;
 mod remote_bounce;
@@ -43,10 +44,10 @@ mod zero_copy;
 use std::sync::Arc;
 
 use crate::cma::{SingleCopy, allow_peers};
-use crate::matching::{Matching, Ticket};
+use crate::matching::Ticket;
 use crate::net::Network;
 use crate::shared_heap::SharedHeap;
-use crate::{Peer, Received, RegionMut, Selector, SharedSegment, Token, TypeCode};
+use crate::{Peer, RegionMut, Selector, SharedSegment, Token, TypeCode};
 use bounce::BounceSender;
 pub use cancel::Copied;
 pub use channels::Attached;
@@ -57,11 +58,12 @@ pub use inline::InlineRecv;
 pub use introspect::Transit;
 pub use mprobe::MatchedMessage;
 pub use protocol::{SizeRange, Thresholds};
-use reassembly::Reassembly;
+use reassembly::Reassemblies;
+use recv_queues::RecvQueues;
 use rndv::Rendezvous;
 use single_copy::DeferredCopies;
 pub use transfer::{Completion, Posted};
-use transfer::{PostedRecv, RndvOffer, RndvRecv, RndvSend, UnexpectedBody, UnexpectedMsg};
+use transfer::{PostedRecv, RndvOffer, RndvRecv, RndvSend, UnexpectedBody};
 use transport::Transport;
 
 /// Options of an endpoint.
@@ -88,13 +90,8 @@ pub struct Endpoint {
     transport: Transport,
     single_copy: SingleCopy,
     thresholds: Thresholds,
-    /// Per peer: its message of which not all cells have come.
-    reassemblies: Vec<Reassembly>,
-    matching: Matching<PostedRecv, UnexpectedMsg>,
-    /// Per peer: its messages that wait for their receives.
-    unexpected: Vec<usize>,
-    /// Polls since a packet arrived, or an unexpected message was received.
-    idle_polls: u32,
+    recv_queues: RecvQueues,
+    reassemblies: Reassemblies,
     rndv: Rendezvous,
     deferred_copies: DeferredCopies,
     heap: Arc<SharedHeap>,
@@ -136,10 +133,8 @@ impl Endpoint {
         Endpoint {
             single_copy,
             thresholds,
-            reassemblies: (0..ranks).map(|_| Reassembly::default()).collect(),
-            matching: Matching::default(),
-            unexpected: vec![0; ranks],
-            idle_polls: 0,
+            reassemblies: Reassemblies::new(ranks),
+            recv_queues: RecvQueues::new(ranks),
             rndv: Rendezvous::of(&transport, &thresholds),
             deferred_copies: DeferredCopies::default(),
             heap: SharedHeap::of(segment, own),
@@ -178,10 +173,19 @@ impl Endpoint {
         self.post(selector, PostedRecv::new(into, element, token), done)
     }
 
-    /// The message that such a receive would get now, without receiving it.
-    pub fn probe(&self, selector: Selector) -> Option<Received> {
-        let (source, label, unexpected) = self.matching.peek_unexpected(&selector)?;
-        Some(Received { source, tag: label.tag, bytes: unexpected.bytes })
+    /// As [`Endpoint::recv`], with a permitted length.
+    ///
+    /// # Safety
+    /// As [`Endpoint::recv`].
+    pub unsafe fn recv_filled(
+        &mut self,
+        selector: Selector,
+        element: TypeCode,
+        (into, fill): (RegionMut, Fill),
+        token: Token,
+        done: &mut Vec<Completion>,
+    ) -> Ticket {
+        self.post(selector, PostedRecv::new(into, element, token).filled(fill), done)
     }
 
     /// Advances all transfers as far as possible, and adds the completions to `done`. Returns
@@ -198,7 +202,7 @@ impl Endpoint {
         let came = self.poll_readers(done);
         self.end_deferring(leaves_copies, done);
         let went = self.transport.waiting > 0 && self.flush(done);
-        came || went || self.rndv.is_overdue(self.idle_polls) && self.read_rest(done)
+        came || went || self.rndv.is_overdue(self.recv_queues.idle_polls) && self.read_rest(done)
     }
 
     /// Whether this rank has no send that still needs it.
@@ -216,7 +220,7 @@ impl Endpoint {
         if self.transport.network.as_mut().is_some_and(|network| network.is_time_to_say()) {
             self.publish_awaited_peers();
         }
-        while self.idle_polls > 0 && self.read_rest(done) {}
+        while self.recv_queues.idle_polls > 0 && self.read_rest(done) {}
         let ranks = self.transport.segment.ranks() as u32;
         let me = self.transport.me.0;
         let mut others = (0..ranks).filter(|&rank| rank != me);
@@ -233,7 +237,7 @@ impl Endpoint {
             None => all_left.then_some(last),
         };
         let mut ended = Vec::new();
-        self.matching.withdraw(|source, receive: &PostedRecv| match gone(source) {
+        self.recv_queues.matching.withdraw(|source, receive: &PostedRecv| match gone(source) {
             Some(peer) => {
                 ended.push((receive.token(), peer));
                 true
@@ -261,7 +265,7 @@ impl Endpoint {
     /// Takes back every transfer whose token the predicate names. On return their memory is no
     /// longer used by anybody, and they will not complete.
     pub fn cancel(&mut self, gone: impl Fn(Token) -> bool) {
-        self.matching.withdraw(|_, receive| gone(receive.token()));
+        self.recv_queues.matching.withdraw(|_, receive| gone(receive.token()));
         self.rndv.drop_sends(&mut self.transport, |_, token| gone(token));
         self.rndv.drop_recvs(&mut self.transport, |recv| gone(recv.receive.token()));
         self.await_withdrawn();

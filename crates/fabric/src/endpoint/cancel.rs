@@ -189,7 +189,7 @@ mod tests {
                 .map(|taken| receiver.discard(taken))
                 .is_some()
         {
-            came = receiver.matching.unexpected_len().max(came);
+            came = receiver.recv_queues.matching.unexpected_len().max(came);
             sender.progress(&mut Vec::new());
         }
         assert!(came > 0 && sender.all_sent());

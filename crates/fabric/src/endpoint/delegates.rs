@@ -7,10 +7,15 @@ use std::sync::Arc;
 use super::Endpoint;
 use super::cancel::Copied;
 use super::channels::{Attached, Channels};
+use super::introspect::{self, Transit};
+use super::mprobe::MatchedMessage;
 use super::pipeline::Pipelines;
 use crate::channel::InChannel;
+use crate::matching::Ticket;
 use crate::net::Network;
-use crate::{Failure, Label, Peer, SharedSegment, Token, TransferError, TypeCode};
+use crate::{
+    Failure, Label, Peer, Received, Selector, SharedSegment, Token, TransferError, TypeCode,
+};
 
 impl Endpoint {
     /// This rank.
@@ -133,13 +138,14 @@ impl Endpoint {
     /// Whether there are unexpected messages, or opened channels that this rank has not attached.
     #[inline]
     pub fn has_unmatched(&self) -> bool {
-        self.matching.unexpected_len() > 0 || self.channels.has_offered()
+        self.recv_queues.matching.unexpected_len() > 0 || self.channels.has_offered()
     }
 
     /// Calls `look` with each unexpected message: its sender, its label, the type of its elements,
     /// and its length in bytes.
     pub fn each_early(&self, mut visit: impl FnMut(Peer, Label, TypeCode, usize)) {
-        self.matching
+        self.recv_queues
+            .matching
             .each_early(|from, label, early| visit(from, label, early.element, early.bytes));
     }
 
@@ -207,5 +213,31 @@ impl Endpoint {
     pub unsafe fn copy_send(&mut self, token: Token, stand_in: Token) -> Option<Copied> {
         // SAFETY: passed on.
         unsafe { self.rndv.copy_send(&mut self.transport, token, stand_in) }
+    }
+
+    /// The message that such a receive would get now, without receiving it.
+    pub fn probe(&self, selector: Selector) -> Option<Received> {
+        self.recv_queues.probe(selector)
+    }
+
+    /// Takes the message that a receive with this selector would get now, if there is one.
+    pub fn mprobe(&mut self, selector: Selector) -> Option<MatchedMessage> {
+        self.recv_queues.mprobe(selector)
+    }
+
+    /// Discards a message that a probe has taken: for its sender it has been received.
+    pub fn discard(&mut self, taken: MatchedMessage) {
+        taken.discard(&mut self.transport);
+    }
+
+    /// Cancels a receive that has met no message yet. After it returns, its memory is not used any
+    /// more, and it will not complete. `false` if it has met a message: then it completes.
+    pub fn cancel_receive(&mut self, ticket: Ticket, token: Token) -> bool {
+        self.recv_queues.cancel_receive(ticket, token)
+    }
+
+    /// Lists the incomplete transfers of an operation. Takes time linear in the number of all.
+    pub fn transits(&self, operation: u64) -> Vec<Transit> {
+        introspect::transits(&self.transport, &self.recv_queues, &self.rndv, operation)
     }
 }

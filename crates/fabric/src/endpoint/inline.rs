@@ -42,7 +42,7 @@ impl Endpoint {
     /// kept, and no receive waits for one.
     #[inline]
     pub fn is_next_in_ring(&self, from: Peer) -> bool {
-        self.unexpected[from.index()] == 0 && self.matching.posted() == 0
+        self.recv_queues.unexpected[from.index()] == 0 && self.recv_queues.matching.posted() == 0
     }
 
     /// Sends a short message if there is room and nothing waits before it. Says whether it did.
@@ -138,8 +138,8 @@ impl Endpoint {
         receive: PostedRecv,
         reader: Option<(usize, impl FnOnce(Region))>,
     ) -> InlineRecv {
-        if self.unexpected[from.index()] > 0
-            && let Some(taken) = self.mprobe(Selector::exactly(from, label))
+        if self.recv_queues.unexpected[from.index()] > 0
+            && let Some(taken) = self.recv_queues.mprobe(Selector::exactly(from, label))
         {
             return InlineRecv::Done(self.recv_kept(taken, &receive, reader.map(|(_, read)| read)));
         }
@@ -204,7 +204,8 @@ impl Endpoint {
         token: Token,
     ) -> bool {
         let receive = PostedRecv::new(into, element, token);
-        self.matching.unexpected_len() == 0 && self.matching.post_alone(from, label, receive)
+        self.recv_queues.matching.unexpected_len() == 0
+            && self.recv_queues.matching.post_alone(from, label, receive)
     }
 
     /// Receives what the posted receive of this token waits for, if no other one is posted and if
@@ -212,7 +213,7 @@ impl Endpoint {
     /// there can be is left to [`Endpoint::progress`], as by [`Endpoint::recv_inline`].
     #[inline]
     pub fn recv_alone(&mut self, token: Token) -> Option<(Peer, u64, InlineRecv)> {
-        let (from, label, receive) = self.matching.alone()?;
+        let (from, label, receive) = self.recv_queues.matching.alone()?;
         if receive.token() != token {
             return None;
         }
@@ -220,7 +221,7 @@ impl Endpoint {
         // SAFETY: the receive is posted: writable, by the promise of its poster.
         let short = unsafe { self.recv_inline(from, label, element, into, Fill::Part) };
         if let InlineRecv::Done(_) = short {
-            self.matching.meet_alone();
+            self.recv_queues.matching.meet_alone();
         }
         Some((from, label.tag, short))
     }
@@ -303,7 +304,7 @@ impl Endpoint {
             }
             (_, Err(_)) => {}
         }
-        self.discard(taken);
+        taken.discard(&mut self.transport);
         read_copy(read, receive, fits).map(|()| message.bytes)
     }
 }
@@ -376,7 +377,7 @@ mod tests {
         assert_eq!(receiver.recv_alone(TOKEN), Some((Peer(0), 1, InlineRecv::Blocked)));
         // Who makes progress meanwhile meets the receive as any other one.
         receiver.progress(&mut done);
-        assert_eq!((done.len(), into, receiver.matching.posted()), (1, [1, 2, 0], 0));
+        assert_eq!((done.len(), into, receiver.recv_queues.matching.posted()), (1, [1, 2, 0], 0));
         assert_eq!(receiver.recv_alone(TOKEN), None);
         // One message is kept, for which a receive is not posted.
         assert!(!post(&mut receiver, 2, &mut into));
@@ -400,12 +401,12 @@ mod tests {
         send(&mut sender, 1, &[5; 3]);
         assert!(post(&mut receiver, 1, &mut into));
         assert_eq!(receiver.recv_alone(TOKEN), Some((Peer(0), 1, InlineRecv::Done(Ok(3)))));
-        assert_eq!((into, receiver.matching.posted()), ([5; 3], 0));
+        assert_eq!((into, receiver.recv_queues.matching.posted()), ([5; 3], 0));
         send(&mut sender, 1, &[6; 4]);
         assert!(post(&mut receiver, 1, &mut into));
         let refused = Err(TransferError::truncated(crate::Sender::new(Peer(0), 1), 4, 3));
         assert_eq!(receiver.recv_alone(TOKEN), Some((Peer(0), 1, InlineRecv::Done(refused))));
-        assert_eq!((into, receiver.matching.posted()), ([5; 3], 0), "it is as it was");
+        assert_eq!((into, receiver.recv_queues.matching.posted()), ([5; 3], 0), "it is as it was");
         // Messages are received in the order in which they were sent, by any way to receive.
         for value in 0..3 {
             send(&mut sender, 1, &[value]);

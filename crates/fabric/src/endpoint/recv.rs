@@ -6,10 +6,10 @@ use super::message::Message;
 use super::mprobe::MatchedMessage;
 use super::peer_tx::{Fragments, Outgoing};
 use super::protocol::{RndvProtocol, choose_rndv};
+use super::reassembly::Parts;
+use super::recv_queues::UNEXPECTED_MAX;
 use super::shared_heap::is_in_heap;
-use super::{
-    Completion, Endpoint, Fill, PostedRecv, RndvOffer, RndvSend, UnexpectedBody, UnexpectedMsg,
-};
+use super::{Completion, Endpoint, Fill, PostedRecv, RndvOffer, RndvSend, UnexpectedBody};
 use crate::cooperative_copy::Copied;
 use crate::matching::Ticket;
 use crate::net::TransferIds;
@@ -20,9 +20,6 @@ use crate::{Peer, Region, RegionMut, Selector, Token, TransferError, TypeCode};
 
 /// Packets that are taken from one peer before the next peer has its turn.
 const PACKETS_PER_PEER_MAX: usize = 64;
-/// Messages of one peer that are kept before more are taken reluctantly, if this rank has posted
-/// fewer receives.
-const UNEXPECTED_MAX: usize = 256;
 /// Looks without anything new after which we are that reluctant no more.
 const UNEXPECTED_IDLE_POLLS: u32 = 16;
 
@@ -38,27 +35,25 @@ impl Endpoint {
     pub(super) fn poll_readers(&mut self, done: &mut Vec<Completion>) -> bool {
         let (mut came, mut hoarded) = (false, false);
         for peer in 0..self.transport.readers.len() {
-            if self.unexpected[peer] < UNEXPECTED_MAX || !self.keeps_many(peer) {
+            if self.recv_queues.unexpected[peer] < UNEXPECTED_MAX
+                || !self.recv_queues.keeps_many(peer)
+            {
                 came |= self.poll_reader(peer, PACKETS_PER_PEER_MAX, done);
             } else if self.transport.readers[peer].has_news() {
                 hoarded = true;
             }
         }
-        self.idle_polls = if came { 0 } else { self.idle_polls.saturating_add(1) };
-        if !hoarded || self.idle_polls < UNEXPECTED_IDLE_POLLS {
+        self.recv_queues.idle_polls =
+            if came { 0 } else { self.recv_queues.idle_polls.saturating_add(1) };
+        if !hoarded || self.recv_queues.idle_polls < UNEXPECTED_IDLE_POLLS {
             return came || hoarded;
         }
         for peer in 0..self.transport.readers.len() {
-            if self.keeps_many(peer) {
+            if self.recv_queues.keeps_many(peer) {
                 came |= self.poll_reader(peer, 1, done);
             }
         }
         came
-    }
-
-    /// Whether so many messages of a peer are kept that more are taken reluctantly.
-    fn keeps_many(&self, peer: usize) -> bool {
-        self.unexpected[peer] >= UNEXPECTED_MAX.max(self.matching.posted())
     }
 
     /// Takes up to `turn` packets from one peer.
@@ -99,9 +94,11 @@ impl Endpoint {
                 let [address, lease, send] = self.transport.words(source);
                 let offer = RndvOffer { address, lease: ReadLease::from_word(lease), send };
                 let message = Message { source, label, element, bytes };
-                match self.matching.take_posted(source, label) {
+                match self.recv_queues.matching.take_posted(source, label) {
                     Some(receive) => self.start_rndv(message, offer, receive, done),
-                    None => self.enqueue_unexpected(message, UnexpectedBody::Offered(offer)),
+                    None => {
+                        self.recv_queues.enqueue_unexpected(message, UnexpectedBody::Offered(offer))
+                    }
                 }
             }
             Packet::Pieces { send, recv } => match self.rndv.sends.get_mut(Id(send)) {
@@ -163,9 +160,9 @@ impl Endpoint {
     fn handle_bounced(&mut self, message: Message, done: &mut Vec<Completion>) {
         self.bounce.note_message(message.source, message.bytes);
         let buffer = BounceBuffer::from_words(self.transport.words(message.source));
-        match self.matching.take_posted(message.source, message.label) {
+        match self.recv_queues.matching.take_posted(message.source, message.label) {
             Some(receive) => self.bounce.receive(&self.transport, message, buffer, &receive, done),
-            None => self.enqueue_unexpected(message, UnexpectedBody::Shared(buffer)),
+            None => self.recv_queues.enqueue_unexpected(message, UnexpectedBody::Shared(buffer)),
         }
     }
 
@@ -174,16 +171,36 @@ impl Endpoint {
         let [slot, granted, _] = self.transport.words(message.source);
         let Some(network) = &mut self.transport.network else { return };
         network.note_granted(message.source, granted);
-        match self.matching.take_posted(message.source, message.label) {
+        match self.recv_queues.matching.take_posted(message.source, message.label) {
             Some(receive) => self.transport.receive_remote_bounced(message, slot, receive, done),
-            None => self.enqueue_unexpected(message, UnexpectedBody::RemoteBounced(slot)),
+            None => {
+                self.recv_queues.enqueue_unexpected(message, UnexpectedBody::RemoteBounced(slot))
+            }
         }
+    }
+
+    /// Takes the first cell of a message that lies in several. `false` if the cell stays in the
+    /// ring, to be polled again.
+    fn begin_reassembly(
+        &mut self,
+        source: Peer,
+        header: Header,
+        done: &mut Vec<Completion>,
+    ) -> bool {
+        let Endpoint { transport, recv_queues, rndv, reassemblies, .. } = self;
+        reassemblies.begin(&mut Parts { transport, recv_queues, rndv }, source, header, done)
+    }
+
+    /// Another cell of the message that has begun to come.
+    fn continue_reassembly(&mut self, source: Peer, bytes: usize, done: &mut Vec<Completion>) {
+        let Endpoint { transport, recv_queues, rndv, reassemblies, .. } = self;
+        reassemblies.resume(&mut Parts { transport, recv_queues, rndv }, source, bytes, done);
     }
 
     fn handle_eager(&mut self, message: Message, done: &mut Vec<Completion>) {
         self.bounce.note_message(message.source, message.bytes);
         let reader = &self.transport.readers[message.source.index()];
-        match self.matching.take_posted(message.source, message.label) {
+        match self.recv_queues.matching.take_posted(message.source, message.label) {
             Some(receive) => {
                 let fits = message.fits(&receive, &self.transport.introductions);
                 if fits.is_ok() {
@@ -197,15 +214,9 @@ impl Endpoint {
                 let mut whole = vec![0; message.bytes].into_boxed_slice();
                 // SAFETY: a live box of this length.
                 unsafe { reader.copy_payload::<Header>(RegionMut::of(&mut whole)) };
-                self.enqueue_unexpected(message, UnexpectedBody::Whole(whole));
+                self.recv_queues.enqueue_unexpected(message, UnexpectedBody::Whole(whole));
             }
         }
-    }
-
-    pub(super) fn enqueue_unexpected(&mut self, message: Message, body: UnexpectedBody) {
-        let Message { source, label, element, bytes } = message;
-        self.unexpected[source.index()] += 1;
-        self.matching.keep(source, label, UnexpectedMsg { element, bytes, body });
     }
 
     /// Posts a receive, or receives with it what has come.
@@ -215,8 +226,8 @@ impl Endpoint {
         receive: PostedRecv,
         done: &mut Vec<Completion>,
     ) -> Ticket {
-        match self.mprobe(selector) {
-            None => self.matching.post(selector, receive),
+        match self.recv_queues.mprobe(selector) {
+            None => self.recv_queues.matching.post(selector, receive),
             Some(taken) => {
                 self.receive_unexpected(taken, receive, done);
                 Ticket::default()
@@ -272,6 +283,21 @@ impl Endpoint {
     /// Releases the message that was received with this token without reading it.
     pub fn release_in_place(&mut self, token: Token) {
         let _ = self.consume_in_place(token, |_| {}); // The bytes are not used.
+    }
+
+    /// Receives a message that a probe has taken.
+    ///
+    /// # Safety
+    /// As [`Endpoint::recv`].
+    pub unsafe fn mrecv(
+        &mut self,
+        taken: MatchedMessage,
+        element: TypeCode,
+        into: RegionMut,
+        token: Token,
+        done: &mut Vec<Completion>,
+    ) {
+        self.receive_unexpected(taken, PostedRecv::new(into, element, token), done);
     }
 
     /// A receive is posted for a message that came before it.

@@ -14,7 +14,7 @@ impl Endpoint {
         let Some(network) = &self.transport.network else { return };
         network.await_takers();
         let mut anybody = false;
-        self.matching.each_posted(|selector, _| match selector.source {
+        self.recv_queues.matching.each_posted(|selector, _| match selector.source {
             Some(source) => network.await_peer(source),
             None => anybody = true,
         });

@@ -237,8 +237,8 @@ impl Endpoint {
             .index()
             .abs_diff(self.transport.me.index())
             .is_multiple_of(self.transport.segment.cores());
-        let others = self.matching.unexpected_len()
-            + self.matching.posted()
+        let others = self.recv_queues.matching.unexpected_len()
+            + self.recv_queues.matching.posted()
             + self.deferred_copies.receives.len();
         is_far && others > 0
     }

@@ -46,6 +46,11 @@ impl PostedRecv {
         PostedRecv { into, operation, step, element, may_stay_in_place: false, fill: Fill::Part }
     }
 
+    /// The same receive with this permitted length.
+    pub(super) fn filled(self, fill: Fill) -> PostedRecv {
+        PostedRecv { fill, ..self }
+    }
+
     pub(super) fn token(&self) -> Token {
         Token { operation: self.operation, step: self.step }
     }
