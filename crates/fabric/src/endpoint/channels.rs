@@ -3,7 +3,6 @@
 
 use std::collections::HashMap;
 
-use super::introductions::Introductions;
 use super::transport::Transport;
 use crate::channel::{CHANNEL_MAX_BYTES, InChannel, OutChannel};
 use crate::packet::{self, Packet};
@@ -127,14 +126,15 @@ impl Channels {
     /// A receiver tells where its channel lies: keep that until it is asked for.
     pub(super) fn note_opened(
         &mut self,
-        introductions: &Introductions,
-        (to, label): (Peer, Label),
-        ring: Option<Ring>,
+        transport: &Transport,
+        to: Peer,
+        label: Label,
         element: TypeCode,
-        bytes: usize,
     ) {
-        let element = introductions.own(to, element);
-        let opened = Opened { ring, element, bytes };
+        let [offset, shape, bytes] = transport.words(to);
+        let ring = (offset != 0).then(|| packet::ring(offset as usize, shape));
+        let element = transport.introductions.own(to, element);
+        let opened = Opened { ring, element, bytes: bytes as usize };
         if let Some(None) = self.offered.insert((to, label), Some(opened)) {
             // The operation was freed here before it was opened there.
             self.offered.remove(&(to, label));

@@ -3,9 +3,10 @@
 //! A receiver that reduces a message reads it once and needs no copy of it. So it may read the
 //! message in its bounce buffer or, if the message lies in a [heap](crate::shared_heap), in the
 //! memory of its sender, which waits for that as for a copy. The receiver posts the receive by
-//! [`Endpoint::recv_in_place`]. After its completion it calls [`Endpoint::consume_in_place`] with
-//! the same token, which reads the message if it has been left in place. Otherwise the message is
-//! in the memory of its receive, as always.
+//! [`recv_in_place`](crate::Endpoint::recv_in_place). After its completion it calls
+//! [`consume_in_place`](crate::Endpoint::consume_in_place) with the same token, which reads the
+//! message if it has been left in place. Otherwise the message is in the memory of its receive, as
+//! always.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 

@@ -4,12 +4,11 @@ use super::bounce_pool::BounceBuffer;
 use super::in_place::InPlaceSource;
 use super::message::Message;
 use super::mprobe::MatchedMessage;
-use super::peer_tx::{Fragments, Outgoing};
 use super::protocol::{RndvProtocol, choose_rndv};
 use super::reassembly::Parts;
 use super::recv_queues::UNEXPECTED_MAX;
 use super::shared_heap::is_in_heap;
-use super::{Completion, Endpoint, Fill, PostedRecv, RndvOffer, RndvSend, UnexpectedBody};
+use super::{Completion, Endpoint, Fill, PostedRecv, RndvOffer, UnexpectedBody};
 use crate::cooperative_copy::Copied;
 use crate::matching::Ticket;
 use crate::net::TransferIds;
@@ -90,24 +89,11 @@ impl Endpoint {
                 self.handle_bounced(Message { source, label, element, bytes }, done);
             }
             Packet::Large { label, element, bytes } => {
-                self.transport.request_remote_bounce(source, bytes);
-                let [address, lease, send] = self.transport.words(source);
-                let offer = RndvOffer { address, lease: ReadLease::from_word(lease), send };
-                let message = Message { source, label, element, bytes };
-                match self.recv_queues.matching.take_posted(source, label) {
-                    Some(receive) => self.start_rndv(message, offer, receive, done),
-                    None => {
-                        self.recv_queues.enqueue_unexpected(message, UnexpectedBody::Offered(offer))
-                    }
-                }
+                self.handle_offer(Message { source, label, element, bytes }, done);
             }
-            Packet::Pieces { send, recv } => match self.rndv.sends.get_mut(Id(send)) {
-                Some(&mut RndvSend { data, .. }) => {
-                    let pieces = Fragments { send: Id(send), recv, data, sent: 0 };
-                    self.transport.enqueue(source, Outgoing::Fragments(pieces));
-                }
-                None => self.transport.send_control(source, Packet::Revoked { recv }),
-            },
+            Packet::Pieces { send, recv } => {
+                self.rndv.queue_fragments(&mut self.transport, source, Id(send), recv);
+            }
             Packet::Piece { recv, offset, bytes } => {
                 self.rndv.handle_fragment(&self.transport, source, (Id(recv), offset, bytes), done);
             }
@@ -130,11 +116,7 @@ impl Endpoint {
                 self.rndv.finish_or_cut_short(&mut self.transport, Id(send), done)
             }
             Packet::Revoked { recv } => {
-                // Unless the receive, too, was cancelled meanwhile.
-                if let Some(recv) = self.rndv.recvs.remove(Id(recv)) {
-                    let outcome = Err(TransferError::Revoked(source));
-                    done.push(Completion { token: recv.receive.token(), outcome });
-                }
+                self.rndv.handle_revoked(source, Id(recv), done);
             }
             Packet::Introduction { element, total, bytes } => {
                 self.transport.handle_introduction(source, element, total, bytes);
@@ -143,17 +125,19 @@ impl Endpoint {
                 self.disconnect.note(&mut self.transport, source, packet)
             }
             Packet::Open { label, element } => {
-                let [offset, shape, bytes] = self.transport.words(source);
-                let ring = (offset != 0).then(|| crate::packet::ring(offset as usize, shape));
-                let introductions = &self.transport.introductions;
-                self.channels.note_opened(
-                    introductions,
-                    (source, label),
-                    ring,
-                    element,
-                    bytes as usize,
-                );
+                self.channels.note_opened(&self.transport, source, label, element);
             }
+        }
+    }
+
+    /// Handles the announcement of a large message.
+    fn handle_offer(&mut self, message: Message, done: &mut Vec<Completion>) {
+        self.transport.request_remote_bounce(message.source, message.bytes);
+        let [address, lease, send] = self.transport.words(message.source);
+        let offer = RndvOffer { address, lease: ReadLease::from_word(lease), send };
+        match self.recv_queues.matching.take_posted(message.source, message.label) {
+            Some(receive) => self.start_rndv(message, offer, receive, done),
+            None => self.recv_queues.enqueue_unexpected(message, UnexpectedBody::Offered(offer)),
         }
     }
 

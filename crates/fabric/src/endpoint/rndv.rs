@@ -13,7 +13,7 @@ use super::transport::Transport;
 use crate::packet::{Header, Packet};
 use crate::read_lease::LeaseTable;
 use crate::slab::{Id, Slab};
-use crate::{Label, Peer, Received, Token};
+use crate::{Label, Peer, Received, Token, TransferError};
 
 /// The large messages of a rank that are announced and not complete.
 pub(super) struct Rendezvous {
@@ -129,6 +129,32 @@ impl Rendezvous {
                 true
             });
             transport.waiting -= before - standing.waiting.len();
+        }
+    }
+
+    /// The receiver of a large message asks for its pieces.
+    pub(super) fn queue_fragments(
+        &mut self,
+        transport: &mut Transport,
+        to: Peer,
+        send: Id,
+        recv: u64,
+    ) {
+        match self.sends.get_mut(send) {
+            Some(&mut RndvSend { data, .. }) => {
+                let pieces = Fragments { send, recv, data, sent: 0 };
+                transport.enqueue(to, Outgoing::Fragments(pieces));
+            }
+            None => transport.send_control(to, Packet::Revoked { recv }),
+        }
+    }
+
+    /// The sender of a large message has taken it back.
+    pub(super) fn handle_revoked(&mut self, source: Peer, recv: Id, done: &mut Vec<Completion>) {
+        // Unless the receive, too, was cancelled meanwhile.
+        if let Some(recv) = self.recvs.remove(recv) {
+            let outcome = Err(TransferError::Revoked(source));
+            done.push(Completion { token: recv.receive.token(), outcome });
         }
     }
 

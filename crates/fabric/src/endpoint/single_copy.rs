@@ -307,20 +307,14 @@ impl Endpoint {
         else {
             return;
         };
-        let ((how, address), process) =
-            (self.locate(to, address), self.transport.segment.process(to));
-        cooperative_copy::help(
-            &self.transport.segment,
-            self.transport.me,
-            lease,
-            data.bytes(),
-            |part| {
-                let (into, from) = (address + part.start as u64, data.part(part.start, part.len()));
-                // SAFETY: the send is posted; the receiver waits for the parts that we take, and leaves
-                // their memory alone until then (README, "Cooperative copies").
-                unsafe { cma::copy_to(how, process, into, from) }
-            },
-        );
+        let (segment, me) = (&self.transport.segment, self.transport.me);
+        let ((how, address), process) = (self.locate(to, address), segment.process(to));
+        cooperative_copy::help(segment, me, lease, data.bytes(), |part| {
+            let (into, from) = (address + part.start as u64, data.part(part.start, part.len()));
+            // SAFETY: the send is posted; the receiver waits for the parts that we take, and leaves
+            // their memory alone until then (README, "Cooperative copies").
+            unsafe { cma::copy_to(how, process, into, from) }
+        });
     }
 }
 
