@@ -835,10 +835,8 @@ mod tests {
         for tag in 0..1000 {
             let was_new = world[0].bounce.copy_strategy.is_new();
             let message = (label(tag), TypeCode::BYTES, Region::of(&data));
-            let Endpoint { bounce, transport, thresholds, .. } = &mut world[0];
-            let (to, hint) = (Peer(1), TrafficHint::Reduced);
             // SAFETY: the data outlives the sends, which are done at once.
-            assert!(unsafe { bounce.send(transport, thresholds, to, message, hint) });
+            assert!(unsafe { world[0].send_bounce(Peer(1), message, TrafficHint::Reduced) });
             assert_eq!(receive(&mut world[1], tag, BYTES).1, Ok(()));
             news += u32::from(!was_new && world[0].bounce.copy_strategy.is_new());
         }

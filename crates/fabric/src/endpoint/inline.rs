@@ -65,15 +65,7 @@ impl Endpoint {
         let message = self.outbound(to, data, hint);
         if is_bounced(&self.thresholds, message) && self.transport.peer_tx[to.index()].has_room() {
             // SAFETY: readable, by the caller's promise.
-            let is_sent = unsafe {
-                self.bounce.send(
-                    &mut self.transport,
-                    &self.thresholds,
-                    to,
-                    (label, element, data),
-                    hint,
-                )
-            };
+            let is_sent = unsafe { self.send_bounce(to, (label, element, data), hint) };
             if is_sent {
                 return true;
             }

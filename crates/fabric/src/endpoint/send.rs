@@ -49,15 +49,7 @@ impl Endpoint {
         let mut protocol = choose(&self.thresholds, ring, message);
         if let Protocol::Bounce | Protocol::BounceReadWhileWritten = protocol {
             // SAFETY: readable, by the caller's promise.
-            let is_sent = unsafe {
-                self.bounce.send(
-                    &mut self.transport,
-                    &self.thresholds,
-                    to,
-                    (label, element, data),
-                    hint,
-                )
-            };
+            let is_sent = unsafe { self.send_bounce(to, (label, element, data), hint) };
             if is_sent {
                 return Posted::Done;
             }
@@ -125,6 +117,20 @@ impl Endpoint {
         self.bounce.announce_multicast(&mut self.transport, to, message, operation)
     }
 
+    /// Sends a message by a bounce buffer of its own. `false` if it must go as others do.
+    ///
+    /// # Safety
+    /// `data` is readable now.
+    pub(super) unsafe fn send_bounce(
+        &mut self,
+        to: Peer,
+        message: (Label, TypeCode, Region),
+        hint: TrafficHint,
+    ) -> bool {
+        // SAFETY: passed on.
+        unsafe { self.bounce.send(&mut self.transport, &self.thresholds, to, message, hint) }
+    }
+
     /// Describes a message to `choose`, which decides how it travels. If its [hint](TrafficHint) is
     /// `Unknown`, it counts as the reply to a message that has come from the receiver before.
     #[inline]
@@ -161,20 +167,11 @@ impl Endpoint {
             && self.thresholds.may_bounce_if_full(data.bytes())
         {
             // SAFETY: that of a send that is being posted: readable, by its poster's promise.
-            if unsafe {
-                self.bounce.send(
-                    &mut self.transport,
-                    &self.thresholds,
-                    to,
-                    (label, element, data),
-                    TrafficHint::Unknown,
-                )
-            } {
+            if unsafe { self.send_bounce(to, (label, element, data), TrafficHint::Unknown) } {
                 return Posted::Done;
             }
         }
-        self.transport.peer_tx[to.index()].enqueue(outgoing);
-        self.transport.waiting += 1;
+        self.transport.enqueue(to, outgoing);
         Posted::Pending
     }
 

@@ -143,7 +143,7 @@ impl Transport {
         self.readers[me].has_news() || !self.peer_tx[me].is_flushed()
     }
 
-    /// Queues without an attempt to send: the caller cannot return a completion for it yet.
+    /// Queues without an attempt to send.
     pub(super) fn enqueue(&mut self, to: Peer, outgoing: Outgoing) {
         self.peer_tx[to.index()].enqueue(outgoing);
         self.waiting += 1;
