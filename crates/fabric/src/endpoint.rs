@@ -86,9 +86,11 @@ impl Default for Options {
 }
 
 /// The endpoint of one rank: its sends, receives, channels and queues.
+// The transport lies first, so its address is that of the endpoint: a short message passes both, and
+// one register more for that is one value more on the stack.
+#[repr(C)]
 pub struct Endpoint {
     transport: Transport,
-    single_copy: SingleCopy,
     thresholds: Thresholds,
     recv_queues: RecvQueues,
     reassemblies: Reassemblies,
@@ -98,6 +100,7 @@ pub struct Endpoint {
     bounce: BounceSender,
     channels: Channels,
     disconnect: Disconnect,
+    single_copy: SingleCopy,
     /// Completions that were found while the endpoint waited for memory to be released.
     late_completions: Vec<Completion>,
 }

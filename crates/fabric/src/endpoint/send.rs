@@ -121,6 +121,7 @@ impl Endpoint {
     ///
     /// # Safety
     /// `data` is readable now.
+    #[inline(never)] // a short message that goes in a cell keeps its registers
     pub(super) unsafe fn send_bounce(
         &mut self,
         to: Peer,
