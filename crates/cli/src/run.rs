@@ -32,8 +32,8 @@ pub(crate) const SESSION: &str = "MOTET_SESSION";
 ///
 /// --shared-heap makes memory of the program readable for the other ranks: blocks of 16 KiB and
 /// more that it allocates by malloc (C, C++, Fortran, arrays of Python) lie in a heap that all
-/// ranks map, so that large messages are copied once, by a core. `fork` then copies these blocks. A Rust
-/// program does the same with `motet::SharedAllocator`.
+/// ranks map, so that large messages are copied once, by a core. `fork` then copies these blocks.
+/// A Rust program does the same with `motet::SharedAllocator`.
 ///
 /// Exit codes: 0 if all ranks succeeded; otherwise the exit code of the first rank that failed, or
 /// 128 plus the number of the signal that killed it; 127 if the program is not found; 126 if it

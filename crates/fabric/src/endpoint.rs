@@ -14,61 +14,60 @@ mod bounce;
 mod bounce_pool;
 mod cancel;
 mod channels;
+mod delegates;
 mod disconnect;
 mod fill;
 mod in_place;
 mod inline;
 mod introductions;
 mod introspect;
+mod message;
 mod mprobe;
 mod nt_copy;
+mod peer_tx;
 mod pipeline;
 mod process_heap;
 pub(crate) mod protocol;
 mod reassembly;
 mod recv;
+mod recv_queues;
 mod recycled_buffers;
 mod remote;
 mod remote_bounce;
+mod rndv;
 mod send;
 mod shared_heap;
 mod single_copy;
-mod unmatched;
+mod transfer;
+mod transport;
 mod zero_copy;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::channel::Arena;
 use crate::cma::{SingleCopy, allow_peers};
-use crate::matching::{Matching, Ticket};
+use crate::matching::Ticket;
 use crate::net::Network;
 use crate::process_heap::HeapDescription;
-use crate::read_lease::{LeaseTable, ReadLease};
 use crate::shared_heap::SharedHeap;
-use crate::slab::Slab;
-use crate::spsc::{Ring, RingReader};
-use crate::{
-    Failure, Label, Peer, Received, Region, RegionMut, Selector, SharedSegment, Token,
-    TransferError, TypeCode,
-};
+use crate::{Peer, RegionMut, Selector, SharedSegment, Token, TypeCode};
 use bounce::BounceSender;
-use bounce_pool::BounceBuffer;
 pub use cancel::Copied;
 pub use channels::Attached;
+use channels::Channels;
 use disconnect::Disconnect;
 pub use fill::Fill;
 pub use inline::InlineRecv;
-use introductions::Introductions;
 pub use introspect::Transit;
 pub use mprobe::MatchedMessage;
-use nt_copy::CopyStrategy;
-use pipeline::Pipelines;
 use process_heap::ProcessHeaps;
 pub use protocol::{SizeRange, Thresholds};
-use reassembly::Reassembly;
-use send::PeerTx;
+use reassembly::Reassemblies;
+use recv_queues::RecvQueues;
+use rndv::Rendezvous;
 use single_copy::DeferredCopies;
+pub use transfer::{Completion, Posted};
+use transfer::{PostedRecv, RndvOffer, RndvRecv, RndvSend, UnexpectedBody};
+use transport::Transport;
 
 /// Options of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,173 +90,25 @@ impl Default for Options {
     }
 }
 
-/// The state of a send after it was posted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[must_use]
-pub enum Posted {
-    /// Complete: the caller may reuse the memory. There will be no completion.
-    Done,
-    /// In progress: a completion with the token follows.
-    Pending,
-}
-
-/// The completion of a posted transfer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Completion {
-    /// The token it was posted with.
-    pub token: Token,
-    /// The received message (for a send: the sent message, with this rank as its source).
-    pub outcome: Result<Received, TransferError>,
-}
-
-/// A posted receive. It holds the two parts of its token, which takes less memory than a `Token`.
-#[derive(Clone, Copy, Debug)]
-struct PostedRecv {
-    into: RegionMut,
-    operation: u64,
-    step: u32,
-    element: TypeCode,
-    /// Whether the message may stay in shared memory (in-place receive).
-    may_stay_in_place: bool,
-    fill: Fill,
-}
-
-impl PostedRecv {
-    fn new(into: RegionMut, element: TypeCode, Token { operation, step }: Token) -> PostedRecv {
-        PostedRecv { into, operation, step, element, may_stay_in_place: false, fill: Fill::Part }
-    }
-
-    fn token(&self) -> Token {
-        Token { operation: self.operation, step: self.step }
-    }
-}
-
-impl Default for PostedRecv {
-    fn default() -> Self {
-        PostedRecv::new(RegionMut::EMPTY, TypeCode::BYTES, Token { operation: 0, step: 0 })
-    }
-}
-
-/// An unexpected message: it arrived before its receive was posted.
-#[derive(Debug, Default)]
-struct UnexpectedMsg {
-    element: TypeCode,
-    bytes: usize,
-    body: UnexpectedBody,
-}
-
-#[derive(Debug)]
-enum UnexpectedBody {
-    /// The message itself.
-    Whole(Box<[u8]>),
-    /// The address to copy it from.
-    Offered(RndvOffer),
-    /// It lies in this remote bounce buffer.
-    RemoteBounced(u64),
-    /// It lies in this bounce buffer.
-    Shared(BounceBuffer),
-}
-
-impl Default for UnexpectedBody {
-    fn default() -> Self {
-        UnexpectedBody::Whole(Box::default())
-    }
-}
-
-/// The rendezvous offer of a large message, as its receiver knows it.
-#[derive(Clone, Copy, Debug)]
-struct RndvOffer {
-    address: u64,
-    /// The read lease; without one the message goes in pieces.
-    lease: Option<ReadLease>,
-    send: u64,
-}
-
-/// A rendezvous send of this rank that its receiver has not completed.
-#[derive(Clone, Copy, Debug)]
-struct RndvSend {
-    to: Peer,
-    label: Label,
-    data: Region,
-    lease: Option<ReadLease>,
-    token: Token,
-    /// The transfer by which it goes straight, once its receiver is ready.
-    transfer: Option<u64>,
-}
-
-/// A rendezvous receive in pieces or by a zero-copy transfer.
-#[derive(Clone, Copy, Debug)]
-struct RndvRecv {
-    receive: PostedRecv,
-    source: Peer,
-    tag: u64,
-    bytes: usize,
-    missing: usize,
-    /// The transfer by which it comes, if that goes straight.
-    transfer: Option<u64>,
-    /// Where the rest of it can be copied from, if nothing more comes.
-    offer: Option<RndvOffer>,
-}
-
-/// A channel that a receiver has opened and this rank has not attached.
-#[derive(Clone, Copy, Debug)]
-struct Opened {
-    ring: Option<Ring>,
-    element: TypeCode,
-    bytes: usize,
-}
-
 /// The endpoint of one rank: its sends, receives, channels and queues.
+// The transport lies first, so its address is that of the endpoint: a short message passes both,
+// and one register more for that is one value more on the stack.
+#[repr(C)]
 pub struct Endpoint {
-    me: Peer,
-    segment: Arc<SharedSegment>,
-    options: Options,
-    single_copy: SingleCopy,
+    transport: Transport,
     thresholds: Thresholds,
-    /// Per peer: the ring to it and what waits for room in it.
-    peer_tx: Vec<PeerTx>,
-    /// Messages that wait for room, over all peers.
-    waiting: usize,
-    /// Per peer: the ring from it.
-    readers: Vec<RingReader>,
-    /// Per peer: its message of which not all cells have come.
-    reassemblies: Vec<Reassembly>,
-    matching: Matching<PostedRecv, UnexpectedMsg>,
-    /// Per peer: its messages that wait for their receives.
-    unexpected: Vec<usize>,
-    /// Polls since a packet arrived, or an unexpected message was received.
-    idle_polls: u32,
-    leases: LeaseTable,
+    recv_queues: RecvQueues,
+    reassemblies: Reassemblies,
+    rndv: Rendezvous,
     deferred_copies: DeferredCopies,
-    rndv_sends: Slab<RndvSend>,
-    rndv_recvs: Slab<RndvRecv>,
-    arena: Arena,
     heap: Arc<SharedHeap>,
     process_heaps: ProcessHeaps,
     bounce: BounceSender,
-    copy_strategy: CopyStrategy,
-    /// If long messages go in pieces although they could be copied at once.
-    pipelines: Option<Pipelines>,
-    /// Channels that receivers have announced and we have not asked for yet; `None` marks one
-    /// that we shall never ask for.
-    offered_channels: HashMap<(Peer, Label), Option<Opened>>,
-    /// The structures that this rank and its peers have introduced to each other.
-    introductions: Introductions,
-    /// The way to ranks on other hosts, if there are any.
-    network: Option<Box<Network>>,
-    /// Per peer: whether it knows that this rank has left, if it is on another host.
-    has_seen: Vec<bool>,
+    channels: Channels,
     disconnect: Disconnect,
-    /// Ranks that have left, but whose packets have not all arrived.
-    disconnecting: Vec<Peer>,
+    single_copy: SingleCopy,
     /// Completions that were found while the endpoint waited for memory to be released.
     late_completions: Vec<Completion>,
-}
-
-/// The network, with this position for the first message of each ring.
-fn starting_at(mut network: Box<Network>, first: u64) -> Box<Network> {
-    network.start_at(first);
-    network
 }
 
 impl Endpoint {
@@ -274,25 +125,6 @@ impl Endpoint {
         me: Peer,
         options: Options,
     ) -> Endpoint {
-        let layout = *segment.layout();
-        let seat = |rank: usize| match &network {
-            Some(network) => network.local_index(Peer(rank as u32)),
-            None => Some(rank),
-        };
-        let own = seat(me.index()).expect("a rank is on its own host");
-        let elsewhere = network.as_ref().map_or(&segment, |network| network.segment());
-        let ring = |segment: &Arc<SharedSegment>, offset: usize| {
-            (segment.clone(), segment.layout().lane_at(offset, segment.is_oversubscribed()))
-        };
-        let lane_to = |peer: usize| match seat(peer) {
-            Some(seat) => ring(&segment, layout.lane(own, seat)),
-            None => ring(elsewhere, elsewhere.layout().lane_to(peer)),
-        };
-        let lane_from = |peer: usize| match seat(peer) {
-            Some(seat) => ring(&segment, layout.lane(seat, own)),
-            None => ring(elsewhere, elsewhere.layout().lane_from(peer)),
-        };
-        let Options { first_position: first, process_heap, .. } = options;
         let single_copy = match (segment.is_shared(), options.single_copy) {
             (_, Some(false)) => SingleCopy::Off,
             (true, _) => SingleCopy::Kernel,
@@ -301,64 +133,32 @@ impl Endpoint {
         if single_copy == SingleCopy::Kernel {
             allow_peers();
         }
-        let standing = |(segment, ring)| PeerTx::new(segment, ring, first);
-        let reader = |(segment, ring)| RingReader::starting_at(segment, ring, first);
-        let ranks = 0..layout.ranks();
-        let standing: Vec<_> = ranks.clone().map(|peer| standing(lane_to(peer))).collect();
-        let ring = standing[me.index()].thresholds();
-        let thresholds = Thresholds::of(&segment, ring, options.single_copy);
+        let transport = Transport::new(segment, network, me, options.first_position);
+        let segment = &transport.segment;
+        let ring = transport.peer_tx[me.index()].thresholds();
+        let thresholds = Thresholds::of(segment, ring, options.single_copy);
+        let own = transport.local_index(me).expect("a rank is on its own host");
+        let ranks = segment.layout().ranks();
         Endpoint {
-            me,
-            options,
             single_copy,
             thresholds,
-            peer_tx: standing,
-            waiting: 0,
-            readers: ranks.clone().map(|peer| reader(lane_from(peer))).collect(),
-            reassemblies: ranks.map(|_| Reassembly::default()).collect(),
-            matching: Matching::default(),
-            unexpected: vec![0; layout.ranks()],
-            idle_polls: 0,
-            leases: LeaseTable::new(segment.clone(), me),
+            reassemblies: Reassemblies::new(ranks),
+            recv_queues: RecvQueues::new(ranks),
+            rndv: Rendezvous::of(&transport, &thresholds),
             deferred_copies: DeferredCopies::default(),
-            rndv_sends: Slab::default(),
-            rndv_recvs: Slab::default(),
-            arena: Arena::new(layout.arena(own), layout.arena_bytes()),
-            heap: SharedHeap::of(&segment, own),
-            process_heaps: ProcessHeaps::new(process_heap.filter(|_| segment.is_shared())),
-            bounce: BounceSender::of(&segment),
-            copy_strategy: CopyStrategy::default(),
-            pipelines: Pipelines::of(&thresholds),
-            offered_channels: HashMap::new(),
-            introductions: Introductions::default(),
-            has_seen: vec![false; if network.is_some() { layout.ranks() } else { 0 }],
-            disconnect: Disconnect::default(),
-            disconnecting: Vec::new(),
+            heap: SharedHeap::of(segment, own),
+            process_heaps: ProcessHeaps::new(options.process_heap, segment),
+            bounce: BounceSender::of(segment),
+            channels: Channels::new(options.channels, options.first_position),
+            disconnect: Disconnect::of(&transport),
             late_completions: Vec::new(),
-            network: network.map(|network| starting_at(network, first)),
-            segment,
+            transport,
         }
-    }
-
-    /// This rank.
-    pub fn me(&self) -> Peer {
-        self.me
-    }
-
-    /// The segment that the ranks of this host share.
-    pub fn segment(&self) -> &Arc<SharedSegment> {
-        &self.segment
     }
 
     /// The lengths at which messages inside this host begin to travel in another way.
     pub fn thresholds(&self) -> &Thresholds {
         &self.thresholds
-    }
-
-    /// The first death in the world, if there was one.
-    #[inline]
-    pub fn failure(&self) -> Option<Failure> {
-        self.segment.failure()
     }
 
     /// How large messages are copied: what was asked for, or less if the system refused.
@@ -383,10 +183,19 @@ impl Endpoint {
         self.post(selector, PostedRecv::new(into, element, token), done)
     }
 
-    /// The message that such a receive would get now, without receiving it.
-    pub fn probe(&self, selector: Selector) -> Option<Received> {
-        let (source, label, unexpected) = self.matching.peek_unexpected(&selector)?;
-        Some(Received { source, tag: label.tag, bytes: unexpected.bytes })
+    /// As [`Endpoint::recv`], with a permitted length.
+    ///
+    /// # Safety
+    /// As [`Endpoint::recv`].
+    pub unsafe fn recv_filled(
+        &mut self,
+        selector: Selector,
+        element: TypeCode,
+        (into, fill): (RegionMut, Fill),
+        token: Token,
+        done: &mut Vec<Completion>,
+    ) -> Ticket {
+        self.post(selector, PostedRecv::new(into, element, token).filled(fill), done)
     }
 
     /// Advances all transfers as far as possible, and adds the completions to `done`. Returns
@@ -402,33 +211,13 @@ impl Endpoint {
         let leaves_copies = self.begin_deferring();
         let came = self.poll_readers(done);
         self.end_deferring(leaves_copies, done);
-        let went = self.waiting > 0 && self.flush(done);
-        came || went || self.is_overdue() && self.read_rest(done)
+        let went = self.transport.waiting > 0 && self.flush(done);
+        came || went || self.rndv.is_overdue(self.recv_queues.idle_polls) && self.read_rest(done)
     }
 
     /// Whether this rank has no send that still needs it.
     pub fn all_sent(&self) -> bool {
-        self.waiting == 0 && self.rndv_sends.is_empty()
-    }
-
-    /// Whether anything waits for room in a ring.
-    #[inline]
-    pub fn has_waiting(&self) -> bool {
-        self.waiting > 0
-    }
-
-    /// Packets that this rank has put into rings since the beginning. A short message is one, or
-    /// one for each cell; a large one or a synchronous one is one, and another that comes back when
-    /// it has been received, or two if both ends copy it, or one for each piece. One in a remote
-    /// bounce buffer or a bounce buffer is one. Takes time in the number of ranks.
-    pub fn packets(&self) -> u64 {
-        self.peer_tx.iter().map(PeerTx::packets).sum()
-    }
-
-    /// Wakes a rank of this host after a store to memory that it polls.
-    #[inline]
-    pub fn wake(&self, peer: Peer) {
-        self.segment.doorbell(peer).ring();
+        self.transport.waiting == 0 && self.rndv.sends.is_empty()
     }
 
     /// Completes receives that need no help of their senders, and fails transfers that wait for
@@ -438,63 +227,57 @@ impl Endpoint {
     /// A receive from anyone ends when all others have left and nothing that this rank has sent
     /// to itself is under way.
     pub fn fail_ops_of_left_peers(&mut self, done: &mut Vec<Completion>) {
-        if self.network.as_mut().is_some_and(|network| network.is_time_to_say()) {
+        if self.transport.network.as_mut().is_some_and(|network| network.is_time_to_say()) {
             self.publish_awaited_peers();
         }
-        while self.idle_polls > 0 && self.read_rest(done) {}
-        let ranks = self.segment.ranks() as u32;
-        let me = self.me.0;
+        while self.recv_queues.idle_polls > 0 && self.read_rest(done) {}
+        let ranks = self.transport.segment.ranks() as u32;
+        let me = self.transport.me.0;
         let mut others = (0..ranks).filter(|&rank| rank != me);
-        if !others.clone().any(|rank| self.why_silent(Peer(rank)).is_some()) {
+        if !others.clone().any(|rank| self.transport.why_silent(Peer(rank)).is_some()) {
             return; // A rank that sleeps often comes here often: allocate nothing.
         }
         let left: Vec<bool> =
-            (0..ranks).map(|rank| self.why_silent(Peer(rank)).is_some()).collect();
+            (0..ranks).map(|rank| self.transport.why_silent(Peer(rank)).is_some()).collect();
         let all_left =
-            others.clone().all(|rank| left[rank as usize]) && !self.has_word_for_itself();
-        let last = others.next_back().map_or(self.me, Peer);
+            others.clone().all(|rank| left[rank as usize]) && !self.transport.has_word_for_itself();
+        let last = others.next_back().map_or(self.transport.me, Peer);
         let gone = |source: Option<Peer>| match source {
             Some(source) => left[source.index()].then_some(source),
             None => all_left.then_some(last),
         };
         let mut ended = Vec::new();
-        self.matching.withdraw(|source, receive: &PostedRecv| match gone(source) {
+        self.recv_queues.matching.withdraw(|source, receive: &PostedRecv| match gone(source) {
             Some(peer) => {
                 ended.push((receive.token(), peer));
                 true
             }
             None => false,
         });
-        self.drop_sends(|to, token| {
+        self.rndv.drop_sends(&mut self.transport, |to, token| {
             let is_left = left[to.index()];
             is_left.then(|| ended.push((token, to)));
             is_left
         });
-        self.drop_rndv_recvs(|recv| {
+        self.rndv.drop_recvs(&mut self.transport, |recv| {
             let is_left = left[recv.source.index()];
             is_left.then(|| ended.push((recv.receive.token(), recv.source)));
             is_left
         });
         self.await_withdrawn();
         for peer in (0..ranks).map(Peer).filter(|peer| left[peer.index()]) {
-            self.drop_ring_writer(peer);
+            self.transport.drop_ring_writer(peer);
         }
-        let end = |(token, peer)| Completion { token, outcome: Err(self.why_left(peer)) };
+        let end = |(token, peer)| Completion { token, outcome: Err(self.transport.why_left(peer)) };
         done.extend(ended.into_iter().map(end));
-    }
-
-    /// Whether something of this rank is on the way to itself.
-    fn has_word_for_itself(&self) -> bool {
-        let me = self.me.index();
-        self.readers[me].has_news() || !self.peer_tx[me].is_flushed()
     }
 
     /// Takes back every transfer whose token the predicate names. On return their memory is no
     /// longer used by anybody, and they will not complete.
     pub fn cancel(&mut self, gone: impl Fn(Token) -> bool) {
-        self.matching.withdraw(|_, receive| gone(receive.token()));
-        self.drop_sends(|_, token| gone(token));
-        self.drop_rndv_recvs(|recv| gone(recv.receive.token()));
+        self.recv_queues.matching.withdraw(|_, receive| gone(receive.token()));
+        self.rndv.drop_sends(&mut self.transport, |_, token| gone(token));
+        self.rndv.drop_recvs(&mut self.transport, |recv| gone(recv.receive.token()));
         self.await_withdrawn();
         self.late_completions.retain(|completion| !gone(completion.token));
     }

@@ -9,13 +9,13 @@ use std::ptr::NonNull;
 use std::sync::atomic::Ordering;
 
 use super::bounce_pool::{BounceBuffer, BouncePool, Readers};
-use super::in_place::InPlaceReceive;
+use super::in_place::InPlaceReceives;
+use super::message::Message;
 use super::nt_copy::CopyStrategy;
-use super::protocol::{EXCHANGE_MIN_BYTES, Outbound, is_multicast};
-use super::recv::Message;
+use super::protocol::{EXCHANGE_MIN_BYTES, Thresholds};
 use super::recycled_buffers::{RecycledBuffers, give_back};
-use super::send::Outgoing;
-use super::{Completion, Endpoint, PostedRecv};
+use super::transfer::{Completion, PostedRecv};
+use super::transport::Transport;
 use crate::copy_bandwidth::CopyBandwidth;
 use crate::memory::copy_many;
 use crate::packet::Packet;
@@ -31,11 +31,12 @@ pub(super) struct BounceSender {
     /// Those of others that this rank has read and not given back.
     recycled: RecycledBuffers,
     /// Messages that were received, and are to be read in their bounce buffers.
-    pub(super) in_place: Vec<InPlaceReceive>,
+    pub(super) in_place: InPlaceReceives,
     /// By rank of the world, whether a message of more than `EXCHANGE_MIN_BYTES` has come from it
     /// since this rank last sent it one with the hint [`TrafficHint::Unknown`].
     recent_traffic: Box<[bool]>,
     current: Option<Multicast>,
+    pub(super) copy_strategy: CopyStrategy,
 }
 
 impl BounceSender {
@@ -43,8 +44,9 @@ impl BounceSender {
     pub(super) fn of(segment: &SharedSegment) -> BounceSender {
         let (pool, recycled) = (BouncePool::default(), RecycledBuffers::of(segment));
         let came = vec![false; segment.layout().ranks()].into_boxed_slice();
-        let (in_place, current) = (Vec::new(), None);
-        BounceSender { pool, recycled, in_place, recent_traffic: came, current }
+        let (in_place, current) = (InPlaceReceives::default(), None);
+        let copy_strategy = CopyStrategy::default();
+        BounceSender { pool, recycled, in_place, recent_traffic: came, current, copy_strategy }
     }
 
     /// Those of this rank that are still to be read.
@@ -69,77 +71,57 @@ struct Multicast {
     unannounced: u32,
 }
 
-impl Endpoint {
-    /// Sends the message of a multicast to its next receiver. The first call of an operation passes
-    /// the number of receivers and fills the bounce buffer; the later ones pass 0. `false` if the
-    /// caller must send the message in another way.
+impl BounceSender {
+    /// Fills a bounce buffer with the message of a multicast for so many receivers, of which this
+    /// is the first one, if there is room for it.
     ///
     /// # Safety
     /// `data` is readable now, and the same until all of them have been sent to.
-    pub unsafe fn send_multicast(
+    pub(super) unsafe fn begin_multicast(
         &mut self,
+        transport: &mut Transport,
+        to: Peer,
+        (operation, data): (u64, Region),
+        readers: u32,
+    ) {
+        let all = if readers == 1 { Readers::One(to) } else { Readers::Several(readers) };
+        let Some(buffer) = self.allocate(transport, data, all) else { return };
+        // SAFETY: readable by the caller's promise.
+        unsafe { self.fill_for(&transport.segment, all, buffer, data) };
+        let buffer = BounceBuffer { filled: 0, ..buffer };
+        self.current = Some(Multicast { data, operation, buffer, unannounced: readers });
+    }
+
+    /// Announces the message of a multicast to its next receiver. `false` if it is in no bounce
+    /// buffer.
+    pub(super) fn announce_multicast(
+        &mut self,
+        transport: &mut Transport,
         to: Peer,
         (label, element, data): (Label, TypeCode, Region),
-        (operation, hint): (u64, TrafficHint),
-        readers: u32,
+        operation: u64,
     ) -> bool {
-        self.introduce(to, element);
-        if readers > 0 {
-            self.release_unannounced();
-            let hint = self.thresholds.multicast_hint(hint);
-            // With a network some of them may be on other hosts: a bounce buffer that is for all
-            // would be filled in vain, for some or for all of them.
-            let are_here = self.network.is_none();
-            let may = are_here && data.bytes() > self.thresholds.cell_max && {
-                let message = self.outbound(to, data, hint);
-                is_multicast(&self.thresholds, message, readers)
-            };
-            let all = if readers == 1 { Readers::One(to) } else { Readers::Several(readers) };
-            let buffer = may.then(|| self.allocate_buffer(data, all)).flatten();
-            if let Some(buffer) = buffer {
-                // SAFETY: readable by the caller's promise.
-                unsafe { self.fill_for(all, buffer, data) };
-            }
-            let current = |buffer| Multicast { data, operation, buffer, unannounced: readers };
-            self.bounce.current =
-                buffer.map(|buffer| current(BounceBuffer { filled: 0, ..buffer }));
-        }
-        let Some(current) = &mut self.bounce.current else { return false };
+        let Some(current) = &mut self.current else { return false };
         if current.data != data || current.operation != operation || current.unannounced == 0 {
             return false;
         }
         current.unannounced -= 1;
         let buffer = current.buffer;
-        self.announce_bounce(to, Packet::Bounced { label, element, bytes: data.bytes() }, buffer);
+        announce(transport, to, Packet::Bounced { label, element, bytes: data.bytes() }, buffer);
         true
     }
 
-    /// Describes a message to `choose`, which decides how it travels. If its [hint](TrafficHint) is
-    /// `Unknown`, it counts as the reply to a message that has come from the receiver before.
-    #[inline]
-    pub(super) fn outbound(&mut self, to: Peer, data: Region, hint: TrafficHint) -> Outbound {
-        let bytes = data.bytes();
-        if bytes <= EXCHANGE_MIN_BYTES {
-            return Outbound { bytes, hint, lies_in_heap: false };
-        }
-        let lies_in_heap =
-            bytes > self.thresholds.heap_min(hint) && self.is_in_shared_heap(to, data);
-        let hint = match hint {
-            TrafficHint::Unknown
-                if !lies_in_heap && mem::take(&mut self.bounce.recent_traffic[to.index()]) =>
-            {
-                TrafficHint::Expected
-            }
-            hint => hint,
-        };
-        Outbound { bytes, hint, lies_in_heap }
+    /// Whether a message of more than `EXCHANGE_MIN_BYTES` has come from this rank since the last
+    /// call.
+    pub(super) fn take_recent_traffic(&mut self, from: Peer) -> bool {
+        mem::take(&mut self.recent_traffic[from.index()])
     }
 
     /// A message has come.
     #[inline]
     pub(super) fn note_message(&mut self, from: Peer, bytes: usize) {
         if bytes > EXCHANGE_MIN_BYTES {
-            self.bounce.recent_traffic[from.index()] = true;
+            self.recent_traffic[from.index()] = true;
         }
     }
 
@@ -147,41 +129,38 @@ impl Endpoint {
     ///
     /// # Safety
     /// `data` is readable now.
-    pub(super) unsafe fn send_bounce(
+    pub(super) unsafe fn send(
         &mut self,
+        transport: &mut Transport,
+        thresholds: &Thresholds,
         to: Peer,
         (label, element, data): (Label, TypeCode, Region),
         hint: TrafficHint,
     ) -> bool {
-        if self.reaches(to) {
+        if transport.reaches(to) {
             return false;
         }
         let bytes = data.bytes();
-        let Some(buffer) = self.allocate_buffer(data, Readers::One(to)) else { return false };
+        let Some(buffer) = self.allocate(transport, data, Readers::One(to)) else { return false };
         let packet = Packet::Bounced { label, element, bytes };
-        if !self.thresholds.is_read_while_written(bytes, hint) {
+        if !thresholds.is_read_while_written(bytes, hint) {
             // SAFETY: readable by the caller's promise.
-            unsafe { self.fill(buffer, data, 0) };
-            self.announce_bounce(to, packet, BounceBuffer { filled: 0, ..buffer });
+            unsafe { self.fill(&transport.segment, buffer, data, 0) };
+            announce(transport, to, packet, BounceBuffer { filled: 0, ..buffer });
             return true;
         }
-        self.segment.word32(buffer.filled).store(0, Ordering::Relaxed);
-        self.announce_bounce(to, packet, buffer);
-        let piece_bytes = self.thresholds.read_while_written_min;
+        transport.segment.word32(buffer.filled).store(0, Ordering::Relaxed);
+        announce(transport, to, packet, buffer);
+        let piece_bytes = thresholds.read_while_written_min;
         let mut at = 0;
         while at < bytes {
             let piece = data.part(at, piece_bytes.min(bytes - at));
             // SAFETY: as above.
-            unsafe { self.fill(buffer, piece, at) };
+            unsafe { self.fill(&transport.segment, buffer, piece, at) };
             at += piece.bytes();
-            self.segment.word32(buffer.filled).store(at as u32, Ordering::Release);
+            transport.segment.word32(buffer.filled).store(at as u32, Ordering::Release);
         }
         true
-    }
-
-    fn announce_bounce(&mut self, to: Peer, packet: Packet, buffer: BounceBuffer) {
-        // It may have to wait for room in the lane, but the data need not.
-        let _ = self.submit(to, Outgoing::Words { packet, words: buffer.words() });
     }
 
     /// Copies a part of a message to its place in a free bounce buffer that is long enough for all
@@ -189,8 +168,14 @@ impl Endpoint {
     ///
     /// # Safety
     /// `data` is readable now.
-    pub(super) unsafe fn fill(&mut self, buffer: BounceBuffer, data: Region, at: usize) {
-        let into = self.segment.at(buffer.data + at);
+    pub(super) unsafe fn fill(
+        &mut self,
+        segment: &SharedSegment,
+        buffer: BounceBuffer,
+        data: Region,
+        at: usize,
+    ) {
+        let into = segment.at(buffer.data + at);
         if memcheck::is_here() {
             // SAFETY: as below.
             return unsafe { self.fill_watched(into, data) };
@@ -217,12 +202,18 @@ impl Endpoint {
     ///
     /// # Safety
     /// `data` is readable now.
-    unsafe fn fill_for(&mut self, readers: Readers, buffer: BounceBuffer, data: Region) {
-        if matches!(readers, Readers::One(_)) || self.segment.is_oversubscribed() {
+    unsafe fn fill_for(
+        &mut self,
+        segment: &SharedSegment,
+        readers: Readers,
+        buffer: BounceBuffer,
+        data: Region,
+    ) {
+        if matches!(readers, Readers::One(_)) || segment.is_oversubscribed() {
             // SAFETY: passed on.
-            return unsafe { self.fill(buffer, data, 0) };
+            return unsafe { self.fill(segment, buffer, data, 0) };
         }
-        let into = self.segment.at(buffer.data);
+        let into = segment.at(buffer.data);
         // SAFETY: as in `fill`.
         unsafe { copy_many(data.start(), into.as_ptr(), data.bytes()) };
         memcheck::mark_written(Region::new(into.as_ptr(), data.bytes()));
@@ -230,22 +221,26 @@ impl Endpoint {
 
     /// Takes the pool from the arena, with room for the longest message on any machine.
     #[cfg(test)]
-    pub(super) fn cut_pool(&mut self) {
-        let BounceSender { pool, .. } = &mut self.bounce;
-        pool.cut_for(&mut self.arena, &self.segment, 2 * CopyBandwidth::LONGEST);
+    pub(super) fn cut_pool(&mut self, transport: &mut Transport) {
+        self.pool.cut_for(&mut transport.arena, &transport.segment, 2 * CopyBandwidth::LONGEST);
     }
 
     /// Allocates a free bounce buffer for this message, or takes a recycled one.
-    fn allocate_buffer(&mut self, data: Region, readers: Readers) -> Option<BounceBuffer> {
+    fn allocate(
+        &mut self,
+        transport: &mut Transport,
+        data: Region,
+        readers: Readers,
+    ) -> Option<BounceBuffer> {
         if let Readers::One(to) = readers
-            && let Some(seat) = self.local_index(to)
-            && let Some(buffer) = self.bounce.recycled.take(seat, data)
+            && let Some(seat) = transport.local_index(to)
+            && let Some(buffer) = self.recycled.take(seat, data)
         {
-            self.segment.word32(buffer.readers).store(1, Ordering::Relaxed);
+            transport.segment.word32(buffer.readers).store(1, Ordering::Relaxed);
             return Some(buffer);
         }
-        let buffer = self.bounce.pool.allocate(&mut self.arena, &self.segment, (data, readers));
-        if self.bounce.pool.has_grown() {
+        let buffer = self.pool.allocate(&mut transport.arena, &transport.segment, (data, readers));
+        if self.pool.has_grown() {
             // The samples of a shorter pool do not apply to a longer one, whose first copies are
             // slow.
             self.copy_strategy = CopyStrategy::default();
@@ -255,109 +250,124 @@ impl Endpoint {
 
     /// Gives up the receivers to which the last multicast has not been announced, after an error:
     /// no announcement will follow.
-    fn release_unannounced(&mut self) {
-        if let Some(Multicast { buffer, unannounced, .. }) = self.bounce.current.take()
+    pub(super) fn release_unannounced(&mut self, transport: &Transport) {
+        if let Some(Multicast { buffer, unannounced, .. }) = self.current.take()
             && unannounced > 0
         {
-            self.segment.word32(buffer.readers).fetch_sub(unannounced, Ordering::Release);
+            transport.segment.word32(buffer.readers).fetch_sub(unannounced, Ordering::Release);
         }
     }
 
     /// A message in a bounce buffer meets its receive.
-    pub(super) fn receive_bounced(
+    pub(super) fn receive(
         &mut self,
+        transport: &Transport,
         message: Message,
         buffer: BounceBuffer,
         receive: &PostedRecv,
         done: &mut Vec<Completion>,
     ) {
-        let outcome = if self.try_in_place(&message, buffer, receive) {
-            Ok(())
-        } else {
-            self.take_from_buffer(&message, buffer, receive)
-        };
+        let outcome =
+            if self.in_place.leave_bounced(&message, buffer, receive, &transport.introductions) {
+                Ok(())
+            } else {
+                self.take(transport, &message, buffer, receive)
+            };
         done.push(message.completion(receive.token(), outcome));
     }
 
     /// Copies a message out of its bounce buffer, if it fits, and leaves the bounce buffer.
-    pub(super) fn take_from_buffer(
+    pub(super) fn take(
         &mut self,
+        transport: &Transport,
         message: &Message,
         buffer: BounceBuffer,
         receive: &PostedRecv,
     ) -> Result<(), TransferError> {
-        let outcome = message.fits(receive, &self.introductions);
-        let outcome = outcome.and_then(|()| self.copy_bounced(message, buffer, receive));
+        let outcome = message.fits(receive, &transport.introductions);
+        let outcome = outcome.and_then(|()| copy_bounced(transport, message, buffer, receive));
         match outcome {
-            Ok(()) => self.recycle_buffer(message.source, buffer, message.bytes),
-            Err(_) => self.release_buffer(buffer),
+            Ok(()) => self.recycle(transport, message.source, buffer, message.bytes),
+            Err(_) => buffer.release(&transport.segment),
         }
         outcome
     }
 
-    /// Copies a message that fits out of its bounce buffer: what the sender has written, and then
-    /// the rest as it comes.
-    pub(super) fn copy_bounced(
-        &self,
-        message: &Message,
-        buffer: BounceBuffer,
-        receive: &PostedRecv,
-    ) -> Result<(), TransferError> {
-        assert!(message.bytes <= CopyBandwidth::LONGEST, "the shared segment is damaged");
-        let _last = self.segment.at(buffer.data + message.bytes.saturating_sub(1));
-        let mut at = 0;
-        while at < message.bytes {
-            let Some(upto) = self.filled(message, buffer, at) else {
-                return Err(TransferError::Revoked(message.source));
-            };
-            let from = self.segment.at(buffer.data + at);
-            let into = receive.into.part(at, upto - at);
-            // SAFETY: a posted receive: writable, by the promise of its poster, and long enough, as
-            // `part` checks. The bytes lie in the segment, and nobody writes them until we say that
-            // we have read the bounce buffer (README, "Bounce buffers").
-            unsafe { copy_many(from.as_ptr(), into.start(), into.bytes()) };
-            at = upto;
-        }
-        Ok(())
-    }
-
-    /// Waits until more than so many bytes of a message are in its bounce buffer, and says how many
-    /// are; nothing if its sender has died before.
-    fn filled(&self, message: &Message, buffer: BounceBuffer, at: usize) -> Option<usize> {
-        if buffer.is_full() {
-            return Some(message.bytes);
-        }
-        let filled = self.segment.word32(buffer.filled);
-        loop {
-            for _ in 0..POLLS_PER_YIELD {
-                let filled = filled.load(Ordering::Acquire) as usize;
-                if filled > at {
-                    return Some(filled.min(message.bytes));
-                }
-                spin_loop();
-            }
-            if self.segment.has_died(message.source) {
-                return None;
-            }
-            self.segment.pause();
-        }
-    }
-
     /// This rank has read the whole bounce buffer of a message of so many bytes. It keeps it, or
     /// leaves it.
-    pub(super) fn recycle_buffer(&mut self, from: Peer, buffer: BounceBuffer, bytes: usize) {
-        let is_last = self.segment.word32(buffer.readers).load(Ordering::Acquire) == 1;
-        let Some(seat) = self.local_index(from).filter(|_| is_last) else {
-            return self.release_buffer(buffer);
+    pub(super) fn recycle(
+        &mut self,
+        transport: &Transport,
+        from: Peer,
+        buffer: BounceBuffer,
+        bytes: usize,
+    ) {
+        let is_last = transport.segment.word32(buffer.readers).load(Ordering::Acquire) == 1;
+        let Some(seat) = transport.local_index(from).filter(|_| is_last) else {
+            return buffer.release(&transport.segment);
         };
-        if !self.bounce.recycled.keep(&self.segment, seat, (buffer, bytes)) {
-            give_back(&self.segment, buffer);
+        if !self.recycled.keep(&transport.segment, seat, (buffer, bytes)) {
+            give_back(&transport.segment, buffer);
         }
     }
+}
 
-    /// This rank does not read the bounce buffer any more.
-    pub(super) fn release_buffer(&self, buffer: BounceBuffer) {
-        self.segment.word32(buffer.readers).fetch_sub(1, Ordering::Release);
+/// Sends the place of a message that is, or will be, in a bounce buffer.
+fn announce(transport: &mut Transport, to: Peer, packet: Packet, buffer: BounceBuffer) {
+    // It may have to wait for room in the lane, but the data need not.
+    transport.send_control_words(to, packet, buffer.words());
+}
+
+/// Copies a message that fits out of its bounce buffer: what the sender has written, and then
+/// the rest as it comes.
+pub(super) fn copy_bounced(
+    transport: &Transport,
+    message: &Message,
+    buffer: BounceBuffer,
+    receive: &PostedRecv,
+) -> Result<(), TransferError> {
+    assert!(message.bytes <= CopyBandwidth::LONGEST, "the shared segment is damaged");
+    let _last = transport.segment.at(buffer.data + message.bytes.saturating_sub(1));
+    let mut at = 0;
+    while at < message.bytes {
+        let Some(upto) = filled(transport, message, buffer, at) else {
+            return Err(TransferError::Revoked(message.source));
+        };
+        let from = transport.segment.at(buffer.data + at);
+        let into = receive.into.part(at, upto - at);
+        // SAFETY: a posted receive: writable, by the promise of its poster, and long enough, as
+        // `part` checks. The bytes lie in the segment, and nobody writes them until we say that
+        // we have read the bounce buffer (README, "Bounce buffers").
+        unsafe { copy_many(from.as_ptr(), into.start(), into.bytes()) };
+        at = upto;
+    }
+    Ok(())
+}
+
+/// Waits until more than so many bytes of a message are in its bounce buffer, and says how many
+/// are; nothing if its sender has died before.
+fn filled(
+    transport: &Transport,
+    message: &Message,
+    buffer: BounceBuffer,
+    at: usize,
+) -> Option<usize> {
+    if buffer.is_full() {
+        return Some(message.bytes);
+    }
+    let filled = transport.segment.word32(buffer.filled);
+    loop {
+        for _ in 0..POLLS_PER_YIELD {
+            let filled = filled.load(Ordering::Acquire) as usize;
+            if filled > at {
+                return Some(filled.min(message.bytes));
+            }
+            spin_loop();
+        }
+        if transport.segment.has_died(message.source) {
+            return None;
+        }
+        transport.segment.pause();
     }
 }
 
@@ -374,7 +384,7 @@ mod tests {
         OVERSUBSCRIBED_EXCHANGE_MIN_BYTES, READ_WHILE_WRITTEN_BYTES, SizeRange,
         UNTOUCHED_MAX_BYTES, WAITING_RANKS_PER_CORE_MAX, is_bounced,
     };
-    use crate::endpoint::{InlineRecv, Options, Posted};
+    use crate::endpoint::{Endpoint, InlineRecv, Options, Posted};
     use crate::layout::Layout;
     use crate::packet::Header;
     use crate::{Failure, How, RegionMut, Selector, Token};
@@ -396,7 +406,7 @@ mod tests {
 
     /// Sends a message to all others. Says to how many of them it went in a bounce buffer.
     fn send_to_all(sender: &mut Endpoint, tag: u64, data: &[u8]) -> usize {
-        let others = sender.segment.ranks() as u32 - 1;
+        let others = sender.transport.segment.ranks() as u32 - 1;
         let shared = |to: &u32| {
             let message = (label(tag), TypeCode::BYTES, Region::of(data));
             let readers = if *to == 1 { others } else { 0 };
@@ -416,7 +426,7 @@ mod tests {
 
     /// Blocks that are still to be read.
     fn unread(sender: &Endpoint) -> usize {
-        sender.bounce.unread(&sender.segment)
+        sender.bounce.unread(&sender.transport.segment)
     }
 
     fn yield_until(mut is_so: impl FnMut() -> bool) {
@@ -551,7 +561,10 @@ mod tests {
         assert_eq!(exchange(dedicated(2), CopyBandwidth::LONGEST), 1);
         assert_eq!(exchange(dedicated(8), 100 << 10), 1);
         assert_eq!(
-            exchange(dedicated(8), 1 + BouncePool::longest(&dedicated(8)[0].segment) / 14),
+            exchange(
+                dedicated(8),
+                1 + BouncePool::longest(&dedicated(8)[0].transport.segment) / 14
+            ),
             0
         );
     }
@@ -780,7 +793,7 @@ mod tests {
 
     #[test]
     fn where_the_kernel_copies_long_messages_go_in_blocks_if_they_are_reduced() {
-        let segment = dedicated(2)[0].segment.clone();
+        let segment = dedicated(2)[0].transport.segment.clone();
         let options = Options { single_copy: Some(true), ..Options::default() };
         let mut sender = Endpoint::new(segment, Peer(0), options);
         let mut may = |bytes, hint| {
@@ -821,12 +834,12 @@ mod tests {
         let data = pattern(BYTES);
         let mut news = 0;
         for tag in 0..1000 {
-            let was_new = world[0].copy_strategy.is_new();
+            let was_new = world[0].bounce.copy_strategy.is_new();
             let message = (label(tag), TypeCode::BYTES, Region::of(&data));
             // SAFETY: the data outlives the sends, which are done at once.
             assert!(unsafe { world[0].send_bounce(Peer(1), message, TrafficHint::Reduced) });
             assert_eq!(receive(&mut world[1], tag, BYTES).1, Ok(()));
-            news += u32::from(!was_new && world[0].copy_strategy.is_new());
+            news += u32::from(!was_new && world[0].bounce.copy_strategy.is_new());
         }
         assert!((1..10).contains(&news), "a pool doubles some times, and then no more: {news}");
     }
@@ -834,7 +847,7 @@ mod tests {
     /// Each is there as a whole, to be read where it lies.
     #[test]
     fn a_long_operand_of_an_exchange_is_read_in_place() {
-        let segment = dedicated(2)[0].segment.clone();
+        let segment = dedicated(2)[0].transport.segment.clone();
         let options = Options { single_copy: Some(true), ..Options::default() };
         let mut world = [0, 1].map(|rank| Endpoint::new(segment.clone(), Peer(rank), options));
         let (data, token) = (pattern(CopyBandwidth::LONGEST), Token { operation: 1, step: 0 });
@@ -850,7 +863,7 @@ mod tests {
             world[1].recv_in_place(selector, TypeCode::BYTES, into, token, &mut done);
         }
         world[1].progress(&mut done);
-        assert_eq!((done.len(), world[1].bounce.in_place.len()), (1, 1));
+        assert_eq!((done.len(), world[1].bounce.in_place.messages.len()), (1, 1));
         world[1].release_in_place(token);
         assert_eq!(unread(&world[0]), 0);
     }
@@ -867,7 +880,10 @@ mod tests {
         // SAFETY: the memory outlives the receive.
         unsafe { world[1].recv_in_place(selector, TypeCode::BYTES, into, token, &mut done) };
         world[1].progress(&mut done);
-        assert_eq!((done.len(), world[1].bounce.in_place.len(), unread(&world[0])), (1, 1, 1));
+        assert_eq!(
+            (done.len(), world[1].bounce.in_place.messages.len(), unread(&world[0])),
+            (1, 1, 1)
+        );
         world[1].release_in_place(token);
         assert!(place.iter().all(|&byte| byte == 0), "nobody has copied it");
         assert_eq!(unread(&world[0]), 0);
@@ -877,7 +893,7 @@ mod tests {
     /// bytes is not taken for one of them.
     #[test]
     fn who_answers_is_answered_in_a_block() {
-        let segment = dedicated(2)[0].segment.clone();
+        let segment = dedicated(2)[0].transport.segment.clone();
         let options = Options { single_copy: Some(true), ..Options::default() };
         let mut world = [0, 1].map(|rank| Endpoint::new(segment.clone(), Peer(rank), options));
         // Who sends, how much, and whether it goes in a bounce buffer.
@@ -903,7 +919,7 @@ mod tests {
             let sent =
                 unsafe { world[from].send(peer, label, TypeCode::BYTES, Region::of(&data), token) };
             // SAFETY: peers push nothing but `Header`s into standing lanes, and any bits are one.
-            let header = unsafe { world[to].readers[from].peek::<Header>() }.unwrap();
+            let header = unsafe { world[to].transport.readers[from].peek::<Header>() }.unwrap();
             let was_bounced = matches!(Packet::read(header), Packet::Bounced { .. });
             assert_eq!((sent, was_bounced), (Posted::Done, is_bounced), "{tag}");
             let mut done = Vec::new();
@@ -928,7 +944,7 @@ mod tests {
     /// It would be copied twice, too, and out of what has left the caches.
     #[test]
     fn where_the_kernel_copies_what_flows_one_way_waits_for_cells() {
-        let segment = dedicated(2)[0].segment.clone();
+        let segment = dedicated(2)[0].transport.segment.clone();
         let options = Options { single_copy: Some(true), ..Options::default() };
         let mut sender = Endpoint::new(segment, Peer(0), options);
         let data = vec![0; EXCHANGE_MAX_BYTES];
@@ -953,15 +969,17 @@ mod tests {
     #[test]
     fn a_sender_that_dies_in_the_middle_is_not_waited_for() {
         let mut world = dedicated(2);
-        let buffer =
-            world[0].allocate_buffer(Region::of(&[0; BYTES]), Readers::Several(1)).unwrap();
+        let Endpoint { bounce, transport, .. } = &mut world[0];
+        let data = Region::of(&[0; BYTES]);
+        let buffer = bounce.allocate(transport, data, Readers::Several(1)).unwrap();
         world[0]
+            .transport
             .segment
             .word32(buffer.filled)
             .store(READ_WHILE_WRITTEN_BYTES as u32, Ordering::Release);
         let packet = Packet::Bounced { label: label(1), element: TypeCode::BYTES, bytes: BYTES };
-        world[0].announce_bounce(Peer(1), packet, buffer);
-        world[0].segment.fail(Failure { rank: Peer(0), how: How::Signal(9) });
+        announce(&mut world[0].transport, Peer(1), packet, buffer);
+        world[0].transport.segment.fail(Failure { rank: Peer(0), how: How::Signal(9) });
         let (_, outcome) = receive(&mut world[1], 1, BYTES);
         assert_eq!(outcome, Err(TransferError::Revoked(Peer(0))));
     }
@@ -1028,8 +1046,8 @@ mod tests {
     #[test]
     fn without_room_in_the_arena_messages_go_as_others_do() {
         let mut world = ranks(3);
-        let rest = world[0].segment.layout().arena_bytes() / 2;
-        while world[0].arena.cut_for_good(rest).is_some() {}
+        let rest = world[0].transport.segment.layout().arena_bytes() / 2;
+        while world[0].transport.arena.cut_for_good(rest).is_some() {}
         assert_eq!(send_to_all(&mut world[0], 1, &[7; BYTES]), 0);
         assert_eq!(world[0].bounce.bytes(), 0);
     }

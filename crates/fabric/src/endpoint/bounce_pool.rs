@@ -60,6 +60,17 @@ impl BounceBuffer {
         [self.readers as u64, self.filled as u64, self.data as u64]
     }
 
+    /// The bytes of a message that lies whole in its bounce buffer.
+    pub(super) fn message(self, segment: &SharedSegment, bytes: usize) -> Region {
+        let _last = segment.at(self.data + bytes.saturating_sub(1));
+        Region::new(segment.at(self.data).as_ptr(), bytes)
+    }
+
+    /// This rank does not read the bounce buffer any more.
+    pub(super) fn release(self, segment: &SharedSegment) {
+        segment.word32(self.readers).fetch_sub(1, Ordering::Release);
+    }
+
     /// One that begins here, for a copy of these bytes. The copy begins half a page from where they
     /// do, as seen in their pages. Behind the place in its page that it is written to a processor
     /// does not read ahead: a copy that begins 48 bytes behind its source in the page takes 1.2 to

@@ -8,8 +8,10 @@
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
-use super::Endpoint;
-use super::send::Outgoing;
+use super::peer_tx::Outgoing;
+use super::rndv::Rendezvous;
+use super::transfer::RndvSend;
+use super::transport::Transport;
 use crate::slab::Id;
 use crate::{Peer, Received, Region, Token};
 
@@ -23,19 +25,7 @@ pub struct Copied {
     pub sent: Received,
 }
 
-impl Endpoint {
-    /// Withdraws a send that has not been announced. After it returns, its memory is not used any
-    /// more, and it will not complete. `false` if there is no such send.
-    pub fn take_back_send(&mut self, token: Token) -> bool {
-        for standing in &mut self.peer_tx {
-            if standing.take_back(token) {
-                self.waiting -= 1;
-                return true;
-            }
-        }
-        false
-    }
-
+impl Rendezvous {
     /// Sends the rest of an announced message from a copy, so that its memory is not used any more.
     /// Its completion has the token of the stand-in. `None` if there is no such message, if the
     /// network uses its memory already, or if this rank is the receiver: then the send waits for no
@@ -43,11 +33,16 @@ impl Endpoint {
     ///
     /// # Safety
     /// The copy stays until the completion of the stand-in, or until that is cancelled.
-    pub unsafe fn copy_send(&mut self, token: Token, stand_in: Token) -> Option<Copied> {
-        let is_it = |(id, large): (Id, &super::RndvSend)| (large.token == token).then_some(id);
-        let send = self.rndv_sends.iter().find_map(is_it)?;
-        let large = self.rndv_sends.get_mut(send)?;
-        if large.transfer.is_some() || large.to == self.me {
+    pub(super) unsafe fn copy_send(
+        &mut self,
+        transport: &mut Transport,
+        token: Token,
+        stand_in: Token,
+    ) -> Option<Copied> {
+        let is_it = |(id, large): (Id, &RndvSend)| (large.token == token).then_some(id);
+        let send = self.sends.iter().find_map(is_it)?;
+        let large = self.sends.get_mut(send)?;
+        if large.transfer.is_some() || large.to == transport.me {
             return None;
         }
         if let Some(lease) = large.lease.take() {
@@ -59,21 +54,21 @@ impl Endpoint {
         let data: Box<[u8]> = unsafe { bytes_of(large.data) }.into();
         let from_copy = Region::of(&data);
         (large.token, large.data) = (stand_in, from_copy);
-        let sent = Received { source: self.me, tag: large.label.tag, bytes };
-        self.send_pieces_from(to, send, from_copy);
+        let sent = Received { source: transport.me, tag: large.label.tag, bytes };
+        send_pieces_from(transport, to, send, from_copy);
         Some(Copied { data, sent })
     }
+}
 
-    /// The waiting pieces of a large message are in this memory from now on.
-    fn send_pieces_from(&mut self, to: Peer, send: Id, from: Region) {
-        self.peer_tx[to.index()].each_waiting(|outgoing| {
-            if let Outgoing::Fragments(pieces) = outgoing
-                && pieces.send == send
-            {
-                pieces.data = from;
-            }
-        });
-    }
+/// The waiting pieces of a large message are in this memory from now on.
+fn send_pieces_from(transport: &mut Transport, to: Peer, send: Id, from: Region) {
+    transport.peer_tx[to.index()].each_waiting(|outgoing| {
+        if let Outgoing::Fragments(pieces) = outgoing
+            && pieces.send == send
+        {
+            pieces.data = from;
+        }
+    });
 }
 
 /// The bytes of a region.
@@ -93,7 +88,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::endpoint::{Completion, Options, Posted};
+    use crate::endpoint::{Completion, Endpoint, Options, Posted};
     use crate::{Label, RegionMut, Selector, SharedSegment, TypeCode};
 
     const LABEL: Label = Label { context: 1, tag: 2, ordinal: 0 };
@@ -194,7 +189,7 @@ mod tests {
                 .map(|taken| receiver.discard(taken))
                 .is_some()
         {
-            came = receiver.matching.unexpected_len().max(came);
+            came = receiver.recv_queues.matching.unexpected_len().max(came);
             sender.progress(&mut Vec::new());
         }
         assert!(came > 0 && sender.all_sent());

@@ -1,11 +1,12 @@
 //! Opening and attaching the channels of a rank. The receiver opens a channel, the sender attaches
 //! to it. Protocol: `README.md`, "Channels".
 
-use super::Endpoint;
-use super::pipeline::Pipelines;
-use super::send::Outgoing;
+use std::collections::HashMap;
+
+use super::transport::Transport;
 use crate::channel::{CHANNEL_MAX_BYTES, InChannel, OutChannel};
 use crate::packet::{self, Packet};
+use crate::spsc::Ring;
 use crate::{Label, Peer, Sender, TransferError, TypeCode};
 
 /// The result of a query for the sending end of a channel.
@@ -21,85 +22,83 @@ pub enum Attached {
     Mismatch(TransferError),
 }
 
-impl Endpoint {
-    /// Opens a channel of `cells` cells for one message of a persistent operation and notifies its
-    /// sender. `None` if that message must be sent as an ordinary message (too long, no cells, no
-    /// room, or from another host): both sides then know.
-    pub fn open_channel(
-        &mut self,
-        from: Peer,
-        label: Label,
-        element: TypeCode,
-        bytes: usize,
-        cells: usize,
-    ) -> Option<InChannel> {
-        if bytes > CHANNEL_MAX_BYTES || self.reaches(from) {
-            return None;
-        }
-        let wanted = self.options.channels && cells > 0;
-        let ring = if wanted { self.arena.cut(bytes, cells) } else { None };
-        let place = ring.map_or((0, 0), |ring| {
-            if let Some(part) = self.arena.see_to(&ring) {
-                self.segment.prepare(part);
-            }
-            ring.clear(&self.segment);
-            (ring.offset as u64, packet::shape(ring))
-        });
-        self.announce_channel(from, (label, element), bytes, place);
-        let first = self.options.first_position;
-        ring.map(|ring| InChannel::new(self.segment.clone(), ring, bytes, first))
+/// A channel that a receiver has opened and this rank has not attached.
+#[derive(Clone, Copy, Debug)]
+struct Opened {
+    ring: Option<Ring>,
+    element: TypeCode,
+    bytes: usize,
+}
+
+/// The channels of a rank that are offered, and how it opens them.
+pub(super) struct Channels {
+    /// Whether channels may be opened; without them everything travels as messages.
+    may_open: bool,
+    first_position: u64,
+    /// Channels that receivers have announced and we have not asked for yet; `None` marks one
+    /// that we shall never ask for.
+    offered: HashMap<(Peer, Label), Option<Opened>>,
+}
+
+impl Channels {
+    /// None yet. The first message of each will have this position in its ring.
+    pub(super) fn new(may_open: bool, first_position: u64) -> Channels {
+        Channels { may_open, first_position, offered: HashMap::new() }
     }
 
-    /// Reports that the message of this label, of `bytes` bytes, uses no channel. The sender knows
-    /// that, and [forgets](Endpoint::forget_channel) the report, unless the ranks disagree about
-    /// the message: then the sender may be waiting for a channel.
-    pub fn refuse_channel(&mut self, from: Peer, label: Label, element: TypeCode, bytes: usize) {
-        if !self.reaches(from) {
-            self.announce_channel(from, (label, element), bytes, (0, 0));
-        }
-    }
-
-    fn announce_channel(
+    /// Opens a channel of `cells` cells and notifies its sender, if there is room.
+    pub(super) fn open(
         &mut self,
+        transport: &mut Transport,
         from: Peer,
         (label, element): (Label, TypeCode),
         bytes: usize,
-        (offset, shape): (u64, u64),
+        cells: usize,
+    ) -> Option<InChannel> {
+        if bytes > CHANNEL_MAX_BYTES || transport.reaches(from) {
+            return None;
+        }
+        let wanted = self.may_open && cells > 0;
+        let ring = if wanted { transport.arena.cut(bytes, cells) } else { None };
+        let place = ring.map_or((0, 0), |ring| {
+            if let Some(part) = transport.arena.see_to(&ring) {
+                transport.segment.prepare(part);
+            }
+            ring.clear(&transport.segment);
+            (ring.offset as u64, packet::shape(ring))
+        });
+        announce(transport, from, (label, element), bytes, place);
+        let first = self.first_position;
+        ring.map(|ring| InChannel::new(transport.segment.clone(), ring, bytes, first))
+    }
+
+    /// Reports that the message of this label uses no channel.
+    pub(super) fn refuse(
+        transport: &mut Transport,
+        from: Peer,
+        (label, element): (Label, TypeCode),
+        bytes: usize,
     ) {
-        self.introduce(from, element);
-        let packet = Packet::Open { label, element };
-        let words = [offset, shape, bytes as u64];
-        // Control packets complete no transfer of the user, so the result does not matter.
-        let _ = self.submit(from, Outgoing::Words { packet, words });
+        if !transport.reaches(from) {
+            announce(transport, from, (label, element), bytes, (0, 0));
+        }
     }
 
-    /// Bytes of the segment that the channels of this rank have taken, with free rings.
-    pub fn channel_bytes(&self) -> usize {
-        let streams = self.pipelines.as_ref().map_or(0, Pipelines::bytes);
-        self.arena.taken() - self.bounce.bytes() - streams
-    }
-
-    /// Frees the receiving end of a channel. All messages that were sent through it have been
-    /// received.
-    pub fn close_channel(&mut self, channel: InChannel) {
-        self.arena.give_back(channel.ring());
-    }
-
-    /// Queries the sending end of a channel. After a final answer the query must not be repeated.
-    pub fn attach_channel(
+    /// The sending end of a channel, if its receiver has opened it.
+    pub(super) fn attach(
         &mut self,
+        transport: &Transport,
         to: Peer,
-        label: Label,
-        element: TypeCode,
+        (label, element): (Label, TypeCode),
         bytes: usize,
     ) -> Attached {
-        if bytes > CHANNEL_MAX_BYTES || self.reaches(to) {
+        if bytes > CHANNEL_MAX_BYTES || transport.reaches(to) {
             return Attached::Refused;
         }
-        let Some(Some(opened)) = self.offered_channels.remove(&(to, label)) else {
+        let Some(Some(opened)) = self.offered.remove(&(to, label)) else {
             return Attached::Unknown;
         };
-        let from = Sender::new(self.me, label.tag);
+        let from = Sender::new(transport.me, label.tag);
         if !element.fits(opened.element) {
             let (sent, expected) = (element, opened.element);
             let error = TransferError::TypeMismatch { sent, expected, from };
@@ -110,18 +109,61 @@ impl Endpoint {
         }
         match opened.ring {
             Some(ring) => {
-                let first = self.options.first_position;
-                Attached::Channel(OutChannel::new(self.segment.clone(), ring, first))
+                let first = self.first_position;
+                Attached::Channel(OutChannel::new(transport.segment.clone(), ring, first))
             }
             None => Attached::Refused,
         }
     }
 
-    /// Reports that the sending end of a channel will never be queried. Only while the answer was
-    /// [`Attached::Unknown`]: after any other answer there is nothing to forget.
-    pub fn forget_channel(&mut self, to: Peer, label: Label) {
-        if self.offered_channels.remove(&(to, label)).is_none() {
-            self.offered_channels.insert((to, label), None);
+    /// The sending end of a channel will never be attached.
+    pub(super) fn forget(&mut self, to: Peer, label: Label) {
+        if self.offered.remove(&(to, label)).is_none() {
+            self.offered.insert((to, label), None);
         }
     }
+
+    /// A receiver tells where its channel lies: keep that until it is asked for.
+    pub(super) fn note_opened(
+        &mut self,
+        transport: &Transport,
+        to: Peer,
+        label: Label,
+        element: TypeCode,
+    ) {
+        let [offset, shape, bytes] = transport.words(to);
+        let ring = (offset != 0).then(|| packet::ring(offset as usize, shape));
+        let element = transport.introductions.own(to, element);
+        let opened = Opened { ring, element, bytes: bytes as usize };
+        if let Some(None) = self.offered.insert((to, label), Some(opened)) {
+            // The operation was freed here before it was opened there.
+            self.offered.remove(&(to, label));
+        }
+    }
+
+    /// Whether there are opened channels that this rank has not attached, or will not attach.
+    #[inline]
+    pub(super) fn has_offered(&self) -> bool {
+        !self.offered.is_empty()
+    }
+
+    /// The opened channels that this rank has not attached: their receivers and their labels.
+    pub(super) fn announced(&self) -> impl Iterator<Item = (Peer, Label)> + '_ {
+        let announced = self.offered.iter().filter(|(_, opened)| opened.is_some());
+        announced.map(|(&of, _)| of)
+    }
+}
+
+/// Tells the sender of a message where its channel lies, or that there is none.
+fn announce(
+    transport: &mut Transport,
+    from: Peer,
+    (label, element): (Label, TypeCode),
+    bytes: usize,
+    (offset, shape): (u64, u64),
+) {
+    transport.introduce(from, element);
+    let packet = Packet::Open { label, element };
+    let words = [offset, shape, bytes as u64];
+    transport.send_control_words(from, packet, words);
 }

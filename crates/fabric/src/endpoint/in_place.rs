@@ -3,22 +3,21 @@
 //! A receiver that reduces a message reads it once and needs no copy of it. So it may read the
 //! message in its bounce buffer or, if the message lies in a [heap](crate::shared_heap), in the
 //! memory of its sender, which waits for that as for a copy. The receiver posts the receive by
-//! [`Endpoint::recv_in_place`]. After its completion it calls [`Endpoint::consume_in_place`] with
-//! the same token, which reads the message if it has been left in place. Otherwise the message is
-//! in the memory of its receive, as always.
+//! [`recv_in_place`](crate::Endpoint::recv_in_place). After its completion it calls
+//! [`consume_in_place`](crate::Endpoint::consume_in_place) with the same token, which reads the
+//! message if it has been left in place. Otherwise the message is in the memory of its receive, as
+//! always.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
 use super::bounce_pool::BounceBuffer;
 use super::introductions::Introductions;
-use super::recv::Message;
-use super::shared_heap::is_in_heap;
-use super::{Endpoint, Fill, PostedRecv, RndvOffer};
-use crate::cooperative_copy::Copied;
+use super::message::Message;
+use super::transfer::{PostedRecv, RndvOffer};
+use super::transport::Transport;
+use crate::Token;
 use crate::layout::LINE;
-use crate::matching::Ticket;
 use crate::read_lease::{self, ReadLease};
-use crate::{Completion, Region, RegionMut, Selector, Token, TransferError, TypeCode};
 
 /// A message that has been received and left in place.
 #[derive(Debug)]
@@ -30,120 +29,66 @@ pub(super) struct InPlaceReceive {
 
 /// Where a message lies.
 #[derive(Debug)]
-enum InPlaceSource {
+pub(super) enum InPlaceSource {
     Bounced(BounceBuffer),
     /// In a heap; its lease is taken.
     Heap(RndvOffer, ReadLease),
 }
 
-impl Endpoint {
-    /// As [`Endpoint::recv`]; but the message is as long as `into`, and the endpoint may leave it
-    /// in place. The caller then reads it by [`Endpoint::consume_in_place`] after the completion.
-    ///
-    /// # Safety
-    /// As [`Endpoint::recv`].
-    pub unsafe fn recv_in_place(
-        &mut self,
-        selector: Selector,
-        element: TypeCode,
-        into: RegionMut,
-        token: Token,
-        done: &mut Vec<Completion>,
-    ) -> Ticket {
-        let receive = PostedRecv::new(into, element, token).filled(Fill::Whole);
-        let receive = PostedRecv { may_stay_in_place: true, ..receive };
-        self.post(selector, receive, done)
-    }
+/// The messages that a rank has received and left in place.
+#[derive(Debug, Default)]
+pub(super) struct InPlaceReceives {
+    pub(super) messages: Vec<InPlaceReceive>,
+}
 
-    /// Reads the message that was received with this token, if it has been left in place, and
-    /// releases it. Its address is a multiple of a line.
-    ///
-    /// # Errors
-    /// [`TransferError::Revoked`] if its sender has taken it back meanwhile, because a rank has
-    /// died: then the bytes that were read are not reliable.
+impl InPlaceReceives {
+    /// The message that was received with this token, if it has been left in place.
     #[inline]
-    pub fn consume_in_place(
-        &mut self,
-        token: Token,
-        read: impl FnOnce(Region),
-    ) -> Result<(), TransferError> {
-        let Some(at) = self.bounce.in_place.iter().position(|receive| receive.token == token)
-        else {
-            return Ok(());
-        };
-        let InPlaceReceive { message, place, .. } = self.bounce.in_place.swap_remove(at);
-        match place {
-            InPlaceSource::Bounced(buffer) => {
-                read(self.bytes_of(&message, buffer));
-                self.recycle_buffer(message.source, buffer, message.bytes);
-                Ok(())
-            }
-            InPlaceSource::Heap(offer, lease) => {
-                read(self.in_heap(message.source, offer.address, message.bytes));
-                let copied = self.settle((message.source, lease), &offer, Copied::All);
-                copied.expect("there was nothing that the system could refuse")
-            }
-        }
-    }
-
-    /// Releases the message that was received with this token without reading it.
-    pub fn release_in_place(&mut self, token: Token) {
-        let _ = self.consume_in_place(token, |_| {}); // The bytes are not used.
+    pub(super) fn take(&mut self, token: Token) -> Option<(Message, InPlaceSource)> {
+        let at = self.messages.iter().position(|receive| receive.token == token)?;
+        let InPlaceReceive { message, place, .. } = self.messages.swap_remove(at);
+        Some((message, place))
     }
 
     /// Leaves a message in its bounce buffer, to be read there, if its receive allows it. Returns
     /// whether it does.
     #[inline]
-    pub(super) fn try_in_place(
+    pub(super) fn leave_bounced(
         &mut self,
         message: &Message,
         buffer: BounceBuffer,
         receive: &PostedRecv,
+        introductions: &Introductions,
     ) -> bool {
         let lies = receive.may_stay_in_place
             && buffer.is_full()
-            && is_read_at_once(message, receive, &self.introductions);
+            && is_read_at_once(message, receive, introductions);
         if lies {
             let place = InPlaceSource::Bounced(buffer);
-            self.bounce.in_place.push(InPlaceReceive {
-                token: receive.token(),
-                message: *message,
-                place,
-            });
+            self.messages.push(InPlaceReceive { token: receive.token(), message: *message, place });
         }
         lies
     }
 
     /// Leaves a message in the heap of its sender, to be read there, if its receive lets it. Says
     /// whether it does.
-    pub(super) fn try_in_place_offer(
+    pub(super) fn leave_offer(
         &mut self,
+        transport: &Transport,
         message: &Message,
         offer: &RndvOffer,
         receive: &PostedRecv,
     ) -> bool {
-        let may_stay_in_place =
-            receive.may_stay_in_place && is_read_at_once(message, receive, &self.introductions);
+        let may_stay_in_place = receive.may_stay_in_place
+            && is_read_at_once(message, receive, &transport.introductions);
         let Some(lease) = offer.lease.filter(|_| may_stay_in_place) else { return false };
-        let is_there = is_in_heap(offer.address)
-            && offer.address.is_multiple_of(LINE as u64)
-            && message.bytes > 0;
-        let lies = is_there && read_lease::take(&self.segment, message.source, lease);
+        let is_there = offer.address.is_multiple_of(LINE as u64) && message.bytes > 0;
+        let lies = is_there && read_lease::take(&transport.segment, message.source, lease);
         if lies {
             let place = InPlaceSource::Heap(*offer, lease);
-            self.bounce.in_place.push(InPlaceReceive {
-                token: receive.token(),
-                message: *message,
-                place,
-            });
+            self.messages.push(InPlaceReceive { token: receive.token(), message: *message, place });
         }
         lies
-    }
-
-    /// The bytes of a message that lies whole in its bounce buffer.
-    pub(super) fn bytes_of(&self, message: &Message, buffer: BounceBuffer) -> Region {
-        let _last = self.segment.at(buffer.data + message.bytes.saturating_sub(1));
-        Region::new(self.segment.at(buffer.data).as_ptr(), message.bytes)
     }
 }
 
@@ -161,9 +106,12 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::endpoint::Options;
+    use crate::endpoint::{Endpoint, Options};
     use crate::layout::Layout;
-    use crate::{InlineRecv, Label, Peer, SharedSegment};
+    use crate::{
+        InlineRecv, Label, Peer, Region, RegionMut, Selector, SharedSegment, TransferError,
+        TypeCode,
+    };
 
     const TOKEN: Token = Token { operation: 3, step: 1 };
 
@@ -200,12 +148,12 @@ mod tests {
             lies = Some(bytes.to_vec());
         });
         assert_eq!(read, Ok(()));
-        assert!(receiver.bounce.in_place.is_empty());
+        assert!(receiver.bounce.in_place.messages.is_empty());
         lies
     }
 
     fn unread(sender: &Endpoint) -> usize {
-        sender.bounce.unread(&sender.segment)
+        sender.bounce.unread(&sender.transport.segment)
     }
 
     #[test]
@@ -296,7 +244,7 @@ mod tests {
             assert!(came.len() == bytes && came.iter().all(|&byte| byte == 7));
             assert_eq!(into.iter().all(|&byte| byte == 0), lies, "copied, or not");
         }
-        assert_eq!((unread(&sender), receiver.bounce.in_place.len()), (0, 0));
+        assert_eq!((unread(&sender), receiver.bounce.in_place.messages.len()), (0, 0));
     }
 
     #[test]

@@ -8,10 +8,11 @@
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
+use super::bounce::copy_bounced;
 use super::bounce_pool::BounceBuffer;
 use super::in_place::is_read_at_once;
+use super::message::Message;
 use super::protocol::is_bounced;
-use super::recv::Message;
 use super::{Endpoint, Fill, MatchedMessage, PostedRecv, UnexpectedBody};
 use crate::layout::LINE;
 use crate::memory::copy_many;
@@ -35,14 +36,14 @@ pub enum InlineRecv {
 impl Endpoint {
     /// Bytes of the longest message that never waits for its receive.
     pub fn inline_max_bytes(&self) -> usize {
-        self.peer_tx[self.me.index()].payload()
+        self.transport.inline_max_bytes()
     }
 
     /// Whether a message from this rank cannot have come yet, nor be for somebody else: none is
     /// kept, and no receive waits for one.
     #[inline]
     pub fn is_next_in_ring(&self, from: Peer) -> bool {
-        self.unexpected[from.index()] == 0 && self.matching.posted() == 0
+        self.recv_queues.unexpected[from.index()] == 0 && self.recv_queues.matching.posted() == 0
     }
 
     /// Sends a short message if there is room and nothing waits before it. Says whether it did.
@@ -58,22 +59,22 @@ impl Endpoint {
         data: Region,
         hint: TrafficHint,
     ) -> bool {
-        self.introduce(to, element);
-        if !self.peer_tx[to.index()].is_flushed() {
+        self.transport.introduce(to, element);
+        if !self.transport.peer_tx[to.index()].is_flushed() {
             return false;
         }
         let message = self.outbound(to, data, hint);
-        if is_bounced(&self.thresholds, message) && self.peer_tx[to.index()].has_room() {
+        if is_bounced(&self.thresholds, message) && self.transport.peer_tx[to.index()].has_room() {
             // SAFETY: readable, by the caller's promise.
             let is_sent = unsafe { self.send_bounce(to, (label, element, data), hint) };
             if is_sent {
                 return true;
             }
         }
-        let standing = &mut self.peer_tx[to.index()];
+        let standing = &mut self.transport.peer_tx[to.index()];
         let sent = standing.push_header(Header::eager(label, element, data.bytes()), data);
         if sent {
-            self.notify(to);
+            self.transport.notify(to);
         }
         sent
     }
@@ -130,12 +131,12 @@ impl Endpoint {
         receive: PostedRecv,
         reader: Option<(usize, impl FnOnce(Region))>,
     ) -> InlineRecv {
-        if self.unexpected[from.index()] > 0
-            && let Some(taken) = self.mprobe(Selector::exactly(from, label))
+        if self.recv_queues.unexpected[from.index()] > 0
+            && let Some(taken) = self.recv_queues.mprobe(Selector::exactly(from, label))
         {
             return InlineRecv::Done(self.recv_kept(taken, &receive, reader.map(|(_, read)| read)));
         }
-        let ring = &mut self.readers[from.index()];
+        let ring = &mut self.transport.readers[from.index()];
         // SAFETY: peers push nothing but `Header`s into standing lanes, and any bits are one.
         let Some(header) = (unsafe { ring.peek::<Header>() }) else {
             return InlineRecv::Empty;
@@ -150,7 +151,7 @@ impl Endpoint {
         }
         let (element, bytes) = header.contents();
         let message = Message { source: from, label, element, bytes };
-        if let Err(error) = message.fits(&receive, &self.introductions) {
+        if let Err(error) = message.fits(&receive, &self.transport.introductions) {
             self.take_next(from, bytes);
             return InlineRecv::Done(Err(error));
         }
@@ -175,10 +176,10 @@ impl Endpoint {
     /// Takes the next message of a rank, of so many bytes, which has been looked at where it lies.
     #[inline(always)] // it is a part of each short receive
     fn take_next(&mut self, from: Peer, bytes: usize) {
-        if self.readers[from.index()].advance() {
-            self.notify(from);
+        if self.transport.readers[from.index()].advance() {
+            self.transport.notify(from);
         }
-        self.note_message(from, bytes);
+        self.bounce.note_message(from, bytes);
     }
 
     /// Posts a receive, if no other one is posted and no message is kept. Says whether it did; its
@@ -196,7 +197,8 @@ impl Endpoint {
         token: Token,
     ) -> bool {
         let receive = PostedRecv::new(into, element, token);
-        self.matching.unexpected_len() == 0 && self.matching.post_alone(from, label, receive)
+        self.recv_queues.matching.unexpected_len() == 0
+            && self.recv_queues.matching.post_alone(from, label, receive)
     }
 
     /// Receives what the posted receive of this token waits for, if no other one is posted and if
@@ -204,7 +206,7 @@ impl Endpoint {
     /// there can be is left to [`Endpoint::progress`], as by [`Endpoint::recv_inline`].
     #[inline]
     pub fn recv_alone(&mut self, token: Token) -> Option<(Peer, u64, InlineRecv)> {
-        let (from, label, receive) = self.matching.alone()?;
+        let (from, label, receive) = self.recv_queues.matching.alone()?;
         if receive.token() != token {
             return None;
         }
@@ -212,7 +214,7 @@ impl Endpoint {
         // SAFETY: the receive is posted: writable, by the promise of its poster.
         let short = unsafe { self.recv_inline(from, label, element, into, Fill::Part) };
         if let InlineRecv::Done(_) = short {
-            self.matching.meet_alone();
+            self.recv_queues.matching.meet_alone();
         }
         Some((from, label.tag, short))
     }
@@ -233,23 +235,24 @@ impl Endpoint {
             }
             _ => return InlineRecv::Blocked,
         };
-        self.note_message(from, message.bytes);
-        let buffer = BounceBuffer::from_words(self.words(from));
+        self.bounce.note_message(from, message.bytes);
+        let buffer = BounceBuffer::from_words(self.transport.words(from));
         let fits = match read {
             Some(read)
-                if buffer.is_full() && is_read_at_once(&message, receive, &self.introductions) =>
+                if buffer.is_full()
+                    && is_read_at_once(&message, receive, &self.transport.introductions) =>
             {
-                read(self.bytes_of(&message, buffer));
-                self.recycle_buffer(from, buffer, message.bytes);
+                read(buffer.message(&self.transport.segment, message.bytes));
+                self.bounce.recycle(&self.transport, from, buffer, message.bytes);
                 Ok(())
             }
             read => {
-                let fits = self.take_from_buffer(&message, buffer, receive);
+                let fits = self.bounce.take(&self.transport, &message, buffer, receive);
                 read_copy(read, receive, fits)
             }
         };
-        if self.readers[from.index()].advance() {
-            self.notify(from);
+        if self.transport.readers[from.index()].advance() {
+            self.transport.notify(from);
         }
         InlineRecv::Done(fits.map(|()| message.bytes))
     }
@@ -259,7 +262,7 @@ impl Endpoint {
     /// calls this between polls.
     #[inline]
     pub fn fetch_from(&mut self, from: Peer) {
-        if let Some(network) = &mut self.network
+        if let Some(network) = &mut self.transport.network
             && network.reaches(from)
         {
             network.progress();
@@ -278,7 +281,7 @@ impl Endpoint {
         let (source, label) = (*source, *label);
         let message =
             Message { source, label, element: unexpected.element, bytes: unexpected.bytes };
-        let mut fits = message.fits(receive, &self.introductions);
+        let mut fits = message.fits(receive, &self.transport.introductions);
         match (&unexpected.body, fits) {
             (UnexpectedBody::Whole(whole), Ok(())) => {
                 let into = receive.into.start();
@@ -286,15 +289,15 @@ impl Endpoint {
                 unsafe { copy_many(whole.as_ptr(), into, whole.len()) };
             }
             (&UnexpectedBody::Shared(buffer), Ok(())) => {
-                fits = self.copy_bounced(&message, buffer, receive)
+                fits = copy_bounced(&self.transport, &message, buffer, receive)
             }
             (UnexpectedBody::Offered(_) | UnexpectedBody::RemoteBounced(_), Ok(())) => {
                 // Nobody exposes what is short: the other side runs another operation.
-                fits = Err(message.truncated(self.inline_max_bytes()));
+                fits = Err(message.truncated(self.transport.inline_max_bytes()));
             }
             (_, Err(_)) => {}
         }
-        self.discard(taken);
+        taken.discard(&mut self.transport);
         read_copy(read, receive, fits).map(|()| message.bytes)
     }
 }
@@ -367,7 +370,7 @@ mod tests {
         assert_eq!(receiver.recv_alone(TOKEN), Some((Peer(0), 1, InlineRecv::Blocked)));
         // Who makes progress meanwhile meets the receive as any other one.
         receiver.progress(&mut done);
-        assert_eq!((done.len(), into, receiver.matching.posted()), (1, [1, 2, 0], 0));
+        assert_eq!((done.len(), into, receiver.recv_queues.matching.posted()), (1, [1, 2, 0], 0));
         assert_eq!(receiver.recv_alone(TOKEN), None);
         // One message is kept, for which a receive is not posted.
         assert!(!post(&mut receiver, 2, &mut into));
@@ -391,12 +394,12 @@ mod tests {
         send(&mut sender, 1, &[5; 3]);
         assert!(post(&mut receiver, 1, &mut into));
         assert_eq!(receiver.recv_alone(TOKEN), Some((Peer(0), 1, InlineRecv::Done(Ok(3)))));
-        assert_eq!((into, receiver.matching.posted()), ([5; 3], 0));
+        assert_eq!((into, receiver.recv_queues.matching.posted()), ([5; 3], 0));
         send(&mut sender, 1, &[6; 4]);
         assert!(post(&mut receiver, 1, &mut into));
         let refused = Err(TransferError::truncated(crate::Sender::new(Peer(0), 1), 4, 3));
         assert_eq!(receiver.recv_alone(TOKEN), Some((Peer(0), 1, InlineRecv::Done(refused))));
-        assert_eq!((into, receiver.matching.posted()), ([5; 3], 0), "it is as it was");
+        assert_eq!((into, receiver.recv_queues.matching.posted()), ([5; 3], 0), "it is as it was");
         // Messages are received in the order in which they were sent, by any way to receive.
         for value in 0..3 {
             send(&mut sender, 1, &[value]);

@@ -7,12 +7,7 @@
 //! up the signature among those of its own process, once, and from then on knows its own number for
 //! that number.
 
-#![allow(unsafe_code)] // listed in docs/unsafe.md
-
-use super::send::{Attempt, Outgoing};
-use super::{Endpoint, Posted};
-use crate::packet::{Header, Packet};
-use crate::{Peer, Region, RegionMut, TypeCode, structures};
+use crate::{Peer, TypeCode, structures};
 
 /// The structures that a rank and its peers have introduced to each other. Takes no memory until
 /// there are any.
@@ -53,7 +48,7 @@ impl Introductions {
     }
 
     /// Notes that a structure is introduced to this peer. Returns whether it was not before.
-    fn note_introduced(&mut self, peer: Peer, code: TypeCode) -> bool {
+    pub(super) fn note_introduced(&mut self, peer: Peer, code: TypeCode) -> bool {
         let (introduced, number) = (&mut self.with(peer).introduced, code.number());
         if introduced.len() <= number {
             introduced.resize(number + 1, false);
@@ -62,7 +57,7 @@ impl Introductions {
     }
 
     /// Handles a part of a signature, which has `total` bytes.
-    fn note_part(&mut self, peer: Peer, code: TypeCode, part: &[u8], total: usize) {
+    pub(super) fn note_part(&mut self, peer: Peer, code: TypeCode, part: &[u8], total: usize) {
         let pair = self.with(peer);
         pair.coming.extend_from_slice(part);
         if pair.coming.len() < total {
@@ -79,89 +74,16 @@ impl Introductions {
     }
 }
 
-/// A signature of which `sent` bytes have been sent.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Introduction {
-    code: TypeCode,
-    signature: &'static str,
-    sent: usize,
-}
-
-impl Endpoint {
-    /// Introduces the type of a message to a peer, if it is a structure that has not been
-    /// introduced to it.
-    #[inline]
-    pub(super) fn introduce(&mut self, to: Peer, code: TypeCode) {
-        if code.is_structure() {
-            self.introduce_structure(to, code);
-        }
-    }
-
-    fn introduce_structure(&mut self, to: Peer, code: TypeCode) {
-        let Some(signature) = structures::signature_of(code) else { return };
-        if !self.introductions.note_introduced(to, code) {
-            return;
-        }
-        let introduction = Introduction { code, signature, sent: 0 };
-        let outgoing = Outgoing::Introduction(introduction);
-        let rest = if self.peer_tx[to.index()].is_flushed() {
-            match self.push_introduction(to, introduction) {
-                Attempt::Gone(_) => return self.notify(to),
-                Attempt::Partly(rest) => {
-                    self.notify(to);
-                    rest
-                }
-                Attempt::NoRoom => outgoing,
-            }
-        } else {
-            outgoing
-        };
-        self.peer_tx[to.index()].enqueue(rest);
-        self.waiting += 1;
-    }
-
-    /// Sends as much of a signature as there is room for.
-    pub(super) fn push_introduction(&mut self, to: Peer, introduction: Introduction) -> Attempt {
-        let Introduction { code: element, signature, sent: before } = introduction;
-        let standing = &mut self.peer_tx[to.index()];
-        let (data, total) = (Region::of(signature.as_bytes()), signature.len());
-        let mut sent = before;
-        while sent < total {
-            let bytes = standing.payload().min(total - sent);
-            let packet = Packet::Introduction { element, total, bytes };
-            if !standing.push(packet, data.part(sent, bytes)) {
-                let rest = Outgoing::Introduction(Introduction { sent, ..introduction });
-                return if sent > before { Attempt::Partly(rest) } else { Attempt::NoRoom };
-            }
-            sent += bytes;
-        }
-        Attempt::Gone(Posted::Done)
-    }
-
-    /// Handles the introduction of a structure by a peer.
-    #[cold]
-    #[inline(never)] // it looks at what belongs to the thread
-    pub(super) fn handle_introduction(
-        &mut self,
-        source: Peer,
-        element: TypeCode,
-        total: usize,
-        bytes: usize,
-    ) {
-        let mut part = vec![0; bytes];
-        // SAFETY: a live vector of this length.
-        unsafe { self.readers[source.index()].copy_payload::<Header>(RegionMut::of(&mut part)) };
-        self.introductions.note_part(source, element, &part, total);
-    }
-}
-
 #[cfg(test)]
+#[allow(unsafe_code)] // listed in docs/unsafe.md
 mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::endpoint::Options;
-    use crate::{Label, Received, Selector, Sender, SharedSegment, Token, TransferError};
+    use crate::endpoint::{Endpoint, Options};
+    use crate::{
+        Label, Received, Region, RegionMut, Selector, Sender, SharedSegment, Token, TransferError,
+    };
 
     const TOKEN: Token = Token { operation: 1, step: 0 };
 

@@ -6,18 +6,18 @@
 
 use std::ops::RangeInclusive;
 
-use super::bounce_pool::{BounceBuffer, BouncePool, Readers};
+use super::bounce::BounceSender;
+use super::bounce_pool::{BouncePool, Readers};
+use super::peer_tx::{Attempt, Fragments, Outgoing};
 use super::protocol::Thresholds;
-use super::send::{Attempt, Fragments, Outgoing};
-use super::{Completion, Endpoint, Posted, RndvOffer, RndvRecv};
-use crate::cma::SingleCopy;
-use crate::memory::copy_many;
+use super::transfer::{Posted, RndvRecv};
+use super::transport::Transport;
+use crate::Peer;
 use crate::packet::Packet;
-use crate::slab::Id;
-use crate::{Peer, Received, read_lease};
+use crate::slab::{Id, Slab};
 
 /// Bytes of the shortest and of the longest piece.
-const FRAGMENT_BYTES: RangeInclusive<usize> = 32 << 10..=128 << 10;
+pub(super) const FRAGMENT_BYTES: RangeInclusive<usize> = 32 << 10..=128 << 10;
 /// A receiver copies the rest of a message by itself after one poll in vain per this many bytes: by
 /// then it has waited for about as long as a copy by the kernel takes.
 const BYTES_PER_POLL: usize = 1 << 10;
@@ -43,6 +43,57 @@ impl Pipelines {
         })
     }
 
+    /// Remembers a receive, in case that the rest of its message must be got without its sender.
+    pub(super) fn note(&mut self, recvs: &mut Slab<RndvRecv>, recv: Id, bytes: usize) {
+        self.receives.retain(|&id| recvs.get_mut(id).is_some());
+        let others = if self.receives.is_empty() { 0 } else { self.idle_polls_max };
+        self.receives.push(recv);
+        self.idle_polls_max = others.max((bytes / BYTES_PER_POLL) as u32);
+    }
+
+    /// Sends the next piece of a message in a bounce buffer. `None` if it must go in a cell.
+    pub(super) fn send_fragment(
+        &mut self,
+        transport: &mut Transport,
+        bounce: &mut BounceSender,
+        to: Peer,
+        pieces: Fragments,
+    ) -> Option<Attempt> {
+        if to == transport.me || transport.reaches(to) {
+            return None;
+        }
+        if !transport.peer_tx[to.index()].has_room() {
+            return Some(Attempt::NoRoom);
+        }
+        let Fragments { recv, data, sent: offset, .. } = pieces;
+        let piece = data.part(offset, next_fragment_bytes(data.bytes(), offset));
+        let allocated =
+            self.pool.allocate(&mut transport.arena, &transport.segment, (piece, Readers::One(to)));
+        let Some(buffer) = allocated else {
+            return self.pool.is_read_by(&transport.segment, to).then_some(Attempt::NoRoom);
+        };
+        // SAFETY: memory of a posted send: readable, by the promise of its poster.
+        unsafe { bounce.fill(&transport.segment, buffer, piece, 0) };
+        let (bytes, sent) = (piece.bytes(), offset + piece.bytes());
+        let packet = Packet::Pipelined { recv, offset, bytes };
+        let pushed = transport.peer_tx[to.index()].push_words(packet, &buffer.words());
+        assert!(pushed, "there was room for it");
+        if sent < data.bytes() {
+            return Some(Attempt::Partly(Outgoing::Fragments(Fragments { sent, ..pieces })));
+        }
+        Some(Attempt::Gone(Posted::Done))
+    }
+
+    /// Whether the sender of a message in pieces seems to be busy with other work.
+    pub(super) fn is_overdue(&self, idle_polls: u32) -> bool {
+        !self.receives.is_empty() && idle_polls >= self.idle_polls_max
+    }
+
+    /// The first message that comes in pieces, which is no longer remembered.
+    pub(super) fn take_first(&mut self) -> Option<Id> {
+        (!self.receives.is_empty()).then(|| self.receives.remove(0))
+    }
+
     /// Bytes of the arena that they have taken.
     pub(super) fn bytes(&self) -> usize {
         self.pool.bytes()
@@ -57,126 +108,15 @@ pub(super) fn next_fragment_bytes(bytes: usize, sent: usize) -> usize {
     sent.min(left / 2).clamp(*FRAGMENT_BYTES.start(), *FRAGMENT_BYTES.end()).min(left)
 }
 
-impl Endpoint {
-    /// Remembers a receive, in case that the rest of its message must be got without its sender.
-    pub(super) fn note_pipeline(&mut self, recv: Id, bytes: usize) {
-        let Some(streams) = &mut self.pipelines else { return };
-        streams.receives.retain(|&id| self.rndv_recvs.get_mut(id).is_some());
-        let others = if streams.receives.is_empty() { 0 } else { streams.idle_polls_max };
-        streams.receives.push(recv);
-        streams.idle_polls_max = others.max((bytes / BYTES_PER_POLL) as u32);
-    }
-
-    /// Sends the next piece of a message in a bounce buffer. `None` if it must go in a cell.
-    pub(super) fn send_pipelined_fragment(
-        &mut self,
-        to: Peer,
-        pieces: Fragments,
-        done: &mut Vec<Completion>,
-    ) -> Option<Attempt> {
-        if to == self.me || self.reaches(to) {
-            return None;
-        }
-        let streams = self.pipelines.as_mut()?;
-        if !self.peer_tx[to.index()].has_room() {
-            return Some(Attempt::NoRoom);
-        }
-        let Fragments { send, recv, data, sent: offset } = pieces;
-        let piece = data.part(offset, next_fragment_bytes(data.bytes(), offset));
-        let allocated =
-            streams.pool.allocate(&mut self.arena, &self.segment, (piece, Readers::One(to)));
-        let Some(buffer) = allocated else {
-            return streams.pool.is_read_by(&self.segment, to).then_some(Attempt::NoRoom);
-        };
-        // SAFETY: memory of a posted send: readable, by the promise of its poster.
-        unsafe { self.fill(buffer, piece, 0) };
-        let (bytes, sent) = (piece.bytes(), offset + piece.bytes());
-        let packet = Packet::Pipelined { recv, offset, bytes };
-        let pushed = self.peer_tx[to.index()].push_words(packet, &buffer.words());
-        assert!(pushed, "there was room for it");
-        if sent < data.bytes() {
-            return Some(Attempt::Partly(Outgoing::Fragments(Fragments { sent, ..pieces })));
-        }
-        self.finish_rndv_send(send, done);
-        Some(Attempt::Gone(Posted::Done))
-    }
-
-    /// A piece of a large message has come in a bounce buffer.
-    pub(super) fn handle_pipelined_fragment(
-        &mut self,
-        source: Peer,
-        (id, offset, bytes): (Id, usize, usize),
-        buffer: BounceBuffer,
-        done: &mut Vec<Completion>,
-    ) {
-        // Pieces of a receive that is over are dropped.
-        if let Some(recv) = self.rndv_recvs.get_mut(id) {
-            assert!(bytes <= *FRAGMENT_BYTES.end(), "the shared segment is damaged");
-            let into = recv.receive.into.part(offset, bytes);
-            let from = self.segment.at(buffer.data);
-            let _last = self.segment.at(buffer.data + bytes - 1);
-            // SAFETY: the memory belongs to a posted receive that is not complete: writable, and
-            // long enough, as `part` checks. The bytes lie in the segment, and nobody writes them
-            // until we let the bounce buffer go (README, "Bounce buffers").
-            unsafe { copy_many(from.as_ptr(), into.start(), bytes) };
-            self.note_fragment(id, bytes, done);
-        }
-        self.release_buffer(buffer);
-        self.wake(source); // The sender may wait for the bounce buffer to send more.
-    }
-
-    /// Whether the sender of a message in pieces seems to be busy with other work.
-    pub(super) fn is_overdue(&self) -> bool {
-        let is_impatient =
-            |it: &Pipelines| !it.receives.is_empty() && self.idle_polls >= it.idle_polls_max;
-        self.pipelines.as_ref().is_some_and(is_impatient)
-    }
-
-    /// Gets the rest of the first message that comes in pieces without its sender. Says whether
-    /// there was one. The sender may be back when it is here: then the others come by themselves.
-    pub(super) fn read_rest(&mut self, done: &mut Vec<Completion>) -> bool {
-        while let Some(streams) = &mut self.pipelines
-            && !streams.receives.is_empty()
-        {
-            let first = streams.receives.remove(0);
-            if self.pull_one(first, done) {
-                return true;
-            }
-        }
-        false
-    }
-
-    fn pull_one(&mut self, id: Id, done: &mut Vec<Completion>) -> bool {
-        let Some(recv) = self.rndv_recvs.get_mut(id) else { return false };
-        let RndvRecv { receive, source, tag, bytes, missing, .. } = *recv;
-        let Some(RndvOffer { address, lease: Some(lease), send }) = recv.offer.take() else {
-            return false;
-        };
-        if self.single_copy == SingleCopy::Off || !read_lease::take(&self.segment, source, lease) {
-            return false; // The rest comes, or word that it does not.
-        }
-        let offset = bytes - missing;
-        let offer = RndvOffer { address: address + offset as u64, lease: Some(lease), send };
-        let into = receive.into.part(offset, missing);
-        let Some(outcome) = self.copy_taken((source, lease), &offer, into) else {
-            return false;
-        };
-        self.rndv_recvs.remove(id);
-        let outcome = outcome.map(|()| Received { source, tag, bytes });
-        done.push(Completion { token: receive.token(), outcome });
-        true
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
     use std::thread;
 
     use super::*;
-    use crate::endpoint::Options;
     use crate::endpoint::bounce_pool::BUFFERS_IN_USE_MAX;
     use crate::endpoint::protocol::PIPELINE_MIN_BYTES;
+    use crate::endpoint::{Completion, Endpoint, Options};
     use crate::layout::Layout;
     use crate::{
         Label, Region, RegionMut, Selector, SharedSegment, Token, TransferError, TypeCode,
@@ -222,12 +162,12 @@ mod tests {
     }
 
     fn streams(rank: &Endpoint) -> &Pipelines {
-        rank.pipelines.as_ref().unwrap()
+        rank.rndv.pipelines.as_ref().unwrap()
     }
 
     /// Pieces of a rank that are still to be read.
     fn unread(rank: &Endpoint) -> usize {
-        streams(rank).pool.unread(&rank.segment)
+        streams(rank).pool.unread(&rank.transport.segment)
     }
 
     /// Of all pieces of a message.
@@ -315,7 +255,9 @@ mod tests {
                 receiver.progress(&mut came);
             }
             assert_eq!((came.len(), sent.len(), unread(&sender)), (1, 1, 0));
-            assert!(into == pattern(BYTES, 0) && receiver.pipelines.unwrap().receives.is_empty());
+            assert!(
+                into == pattern(BYTES, 0) && receiver.rndv.pipelines.unwrap().receives.is_empty()
+            );
         }
     }
 

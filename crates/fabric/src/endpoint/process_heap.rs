@@ -4,11 +4,10 @@
 //! the heap to that peer, which has mapped it and said so. Until then it sends messages as if they
 //! lay in private memory. Protocol and proof: `../README.md`, "Process heaps".
 
-use super::Endpoint;
-use super::send::Outgoing;
+use super::transport::Transport;
 use crate::packet::Packet;
 use crate::process_heap::{HeapDescription, HeapMapping};
-use crate::{Peer, Region};
+use crate::{Peer, Region, SharedSegment};
 
 /// The heaps of this process and of its peers. Takes no memory until there is one.
 #[derive(Debug, Default)]
@@ -29,14 +28,58 @@ struct PeerHeap {
 }
 
 impl ProcessHeaps {
-    pub(super) fn new(own: Option<HeapDescription>) -> ProcessHeaps {
-        ProcessHeaps { own, peers: Vec::new() }
+    /// Those of a rank whose process has this heap. Ranks that are threads need none: they reach
+    /// all memory of each other.
+    pub(super) fn new(own: Option<HeapDescription>, segment: &SharedSegment) -> ProcessHeaps {
+        ProcessHeaps { own: own.filter(|_| segment.is_shared()), peers: Vec::new() }
     }
 
-    /// Where memory of this process lies in its heap.
+    /// Where memory of this rank lies in the heap of its process, if the peer has mapped that.
+    /// The first time, this offers the heap to the peer.
     #[inline]
-    fn offset_of(&self, memory: Region) -> Option<usize> {
-        self.own.as_ref()?.offset_of(memory)
+    pub(super) fn offset_for(
+        &mut self,
+        transport: &mut Transport,
+        to: Peer,
+        memory: Region,
+    ) -> Option<usize> {
+        let offset = self.own.as_ref()?.offset_of(memory)?;
+        let is_mapped = match self.peers.get(to.index()) {
+            Some(peer) if peer.is_offered => peer.maps_ours,
+            _ => self.offer(transport, to),
+        };
+        is_mapped.then_some(offset)
+    }
+
+    /// Offers the heap to a peer. Returns whether the peer has mapped it, which it has not yet.
+    #[cold]
+    fn offer(&mut self, transport: &mut Transport, to: Peer) -> bool {
+        let Some(HeapDescription { file, inode, bytes, .. }) = self.own else { return false };
+        self.with(to).is_offered = true;
+        if to != transport.me && !transport.reaches(to) {
+            let words = [file as u64, inode, bytes as u64];
+            transport.send_control_words(to, Packet::HeapOffer, words);
+        }
+        false
+    }
+
+    /// A peer offers its heap: maps it, and answers.
+    #[cold]
+    pub(super) fn handle_offer(&mut self, transport: &mut Transport, source: Peer) {
+        let [file, inode, bytes] = transport.words(source);
+        let process = transport.segment.process(source);
+        let mapping = HeapMapping::open(process, file as i32, inode, bytes as usize);
+        let is_mapped = mapping.is_some();
+        self.with(source).theirs = mapping;
+        if is_mapped {
+            transport.send_control(source, Packet::HeapMapped);
+        }
+    }
+
+    /// A peer has mapped the heap of this rank.
+    #[cold]
+    pub(super) fn note_mapped(&mut self, source: Peer) {
+        self.with(source).maps_ours = true;
     }
 
     fn with(&mut self, peer: Peer) -> &mut PeerHeap {
@@ -56,53 +99,6 @@ impl ProcessHeaps {
     }
 }
 
-impl Endpoint {
-    /// Where memory of this rank lies in the heap of its process, if the peer has mapped that.
-    /// The first time, this offers the heap to the peer.
-    #[inline]
-    pub(super) fn offset_in_process_heap(&mut self, to: Peer, memory: Region) -> Option<usize> {
-        let offset = self.process_heaps.offset_of(memory)?;
-        let is_mapped = match self.process_heaps.peers.get(to.index()) {
-            Some(peer) if peer.is_offered => peer.maps_ours,
-            _ => self.offer_process_heap(to),
-        };
-        is_mapped.then_some(offset)
-    }
-
-    /// Offers the heap to a peer. Returns whether the peer has mapped it, which it has not yet.
-    #[cold]
-    fn offer_process_heap(&mut self, to: Peer) -> bool {
-        let Some(HeapDescription { file, inode, bytes, .. }) = self.process_heaps.own else {
-            return false;
-        };
-        self.process_heaps.with(to).is_offered = true;
-        if to != self.me && !self.reaches(to) {
-            let words = [file as u64, inode, bytes as u64];
-            let _ = self.submit(to, Outgoing::Words { packet: Packet::HeapOffer, words });
-        }
-        false
-    }
-
-    /// A peer offers its heap: maps it, and answers.
-    #[cold]
-    pub(super) fn handle_heap_offer(&mut self, source: Peer) {
-        let [file, inode, bytes] = self.words(source);
-        let process = self.segment.process(source);
-        let mapping = HeapMapping::open(process, file as i32, inode, bytes as usize);
-        let is_mapped = mapping.is_some();
-        self.process_heaps.with(source).theirs = mapping;
-        if is_mapped {
-            self.send_control(source, Packet::HeapMapped);
-        }
-    }
-
-    /// A peer has mapped the heap of this rank.
-    #[cold]
-    pub(super) fn note_heap_mapped(&mut self, source: Peer) {
-        self.process_heaps.with(source).maps_ours = true;
-    }
-}
-
 #[cfg(test)]
 #[allow(unsafe_code)] // listed in docs/unsafe.md
 mod tests {
@@ -112,7 +108,7 @@ mod tests {
 
     use super::*;
     use crate::cma::SingleCopy;
-    use crate::endpoint::{Completion, Options};
+    use crate::endpoint::{Completion, Endpoint, Options};
     use crate::layout::Layout;
     use crate::process_heap::ProcessHeap;
     use crate::{Label, RegionMut, Selector, SharedSegment, Token, TypeCode};
@@ -251,10 +247,10 @@ mod tests {
         let pair = Pair::new(|it| it);
         let (start, heaps) = (pair.block(0).as_ptr(), &pair.ranks[0].process_heaps);
         let bytes = heaps.own.unwrap().bytes;
-        assert_eq!(heaps.offset_of(Region::new(start, BYTES)), Some(0));
-        assert_eq!(heaps.offset_of(Region::new(start, bytes)), Some(0));
-        assert_eq!(heaps.offset_of(Region::new(start, bytes + 1)), None);
-        assert_eq!(heaps.offset_of(Region::new(start.wrapping_sub(1), 1)), None);
-        assert_eq!(heaps.offset_of(Region::of(&[1])), None);
+        assert_eq!(heaps.own.unwrap().offset_of(Region::new(start, BYTES)), Some(0));
+        assert_eq!(heaps.own.unwrap().offset_of(Region::new(start, bytes)), Some(0));
+        assert_eq!(heaps.own.unwrap().offset_of(Region::new(start, bytes + 1)), None);
+        assert_eq!(heaps.own.unwrap().offset_of(Region::new(start.wrapping_sub(1), 1)), None);
+        assert_eq!(heaps.own.unwrap().offset_of(Region::of(&[1])), None);
     }
 }

@@ -8,8 +8,11 @@
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
-use super::recv::Message;
-use super::{Completion, Endpoint, PostedRecv, RndvRecv, UnexpectedBody};
+use super::message::Message;
+use super::recv_queues::RecvQueues;
+use super::rndv::Rendezvous;
+use super::transfer::{Completion, PostedRecv, RndvRecv, UnexpectedBody};
+use super::transport::Transport;
 use crate::packet::{Header, Packet};
 use crate::slab::Id;
 use crate::{Label, Peer, RegionMut};
@@ -20,7 +23,7 @@ const POLLS_BEFORE_COPY: u32 = 16;
 
 /// The messages in several cells that come from one peer.
 #[derive(Default)]
-pub(super) struct Reassembly {
+struct Reassembly {
     state: State,
     /// Polls of the message that is next in the ring.
     polls: u32,
@@ -38,11 +41,30 @@ enum State {
     Unexpected(Message, Box<[u8]>, usize),
 }
 
-impl Endpoint {
+/// The parts of an endpoint that a message in several cells passes.
+pub(super) struct Parts<'a> {
+    pub(super) transport: &'a Transport,
+    pub(super) recv_queues: &'a mut RecvQueues,
+    pub(super) rndv: &'a mut Rendezvous,
+}
+
+/// The messages in several cells that come to a rank.
+pub(super) struct Reassemblies {
+    /// Per peer: its message of which not all cells have come.
+    of: Vec<Reassembly>,
+}
+
+impl Reassemblies {
+    /// None yet, of a rank among so many.
+    pub(super) fn new(ranks: usize) -> Reassemblies {
+        Reassemblies { of: (0..ranks).map(|_| Reassembly::default()).collect() }
+    }
+
     /// Takes the first cell of a message that lies in several. `false` if the cell stays in the
     /// ring, to be polled again.
-    pub(super) fn begin_reassembly(
+    pub(super) fn begin(
         &mut self,
+        parts: &mut Parts<'_>,
         source: Peer,
         header: Header,
         done: &mut Vec<Completion>,
@@ -51,15 +73,15 @@ impl Endpoint {
             unreachable!("only called for the first of several cells")
         };
         let message = Message { source, label, element, bytes };
-        let state = match self.matching.take_posted(source, label) {
-            Some(receive) => self.begin_recv(message, receive, done),
+        let state = match parts.recv_queues.matching.take_posted(source, label) {
+            Some(receive) => begin_recv(parts, message, receive, done),
             None => {
-                let assembly = &mut self.reassemblies[source.index()];
+                let assembly = &mut self.of[source.index()];
                 assembly.polls += 1;
                 if assembly.polls <= POLLS_BEFORE_COPY {
                     return false;
                 }
-                let reader = &self.readers[source.index()];
+                let reader = &parts.transport.readers[source.index()];
                 let (mut whole, first) =
                     (vec![0; bytes].into_boxed_slice(), reader.payload::<Header>());
                 // SAFETY: part of a live box.
@@ -67,70 +89,76 @@ impl Endpoint {
                 State::Unexpected(message, whole, first)
             }
         };
-        self.reassemblies[source.index()] = Reassembly { state, polls: 0 };
+        self.of[source.index()] = Reassembly { state, polls: 0 };
         true
     }
 
-    /// The first cell of a message meets its receive.
-    fn begin_recv(
-        &mut self,
-        message: Message,
-        receive: PostedRecv,
-        done: &mut Vec<Completion>,
-    ) -> State {
-        let Message { source, label: Label { tag, .. }, bytes, .. } = message;
-        if let Err(error) = message.fits(&receive, &self.introductions) {
-            done.push(message.completion(receive.token(), Err(error)));
-            return State::Nothing;
-        }
-        let first = self.readers[source.index()].payload::<Header>();
-        let id = self.rndv_recvs.insert(RndvRecv {
-            receive,
-            source,
-            tag,
-            bytes,
-            missing: bytes,
-            transfer: None,
-            offer: None,
-        });
-        self.handle_fragment(source, id, 0, first, done);
-        State::Posted(id, first)
-    }
-
     /// Another cell of the message that has begun to come.
-    pub(super) fn continue_reassembly(
+    pub(super) fn resume(
         &mut self,
+        parts: &mut Parts<'_>,
         source: Peer,
         bytes: usize,
         done: &mut Vec<Completion>,
     ) {
-        let state = std::mem::take(&mut self.reassemblies[source.index()].state);
-        self.reassemblies[source.index()].state = match state {
+        let state = std::mem::take(&mut self.of[source.index()].state);
+        self.of[source.index()].state = match state {
             State::Posted(id, offset) => {
-                self.handle_fragment(source, id, offset, bytes, done);
+                parts.rndv.handle_fragment(parts.transport, source, (id, offset, bytes), done);
                 State::Posted(id, offset + bytes)
             }
             State::Unexpected(message, mut whole, offset) => {
                 let into = RegionMut::of(&mut whole[offset..offset + bytes]);
                 // SAFETY: part of a live box.
-                unsafe { self.readers[source.index()].copy_payload::<Header>(into) };
+                unsafe { parts.transport.readers[source.index()].copy_payload::<Header>(into) };
                 if offset + bytes < whole.len() {
                     State::Unexpected(message, whole, offset + bytes)
                 } else {
-                    self.assembled(message, whole, done);
+                    assembled(parts, message, whole, done);
                     State::Nothing
                 }
             }
             State::Nothing => State::Nothing,
         };
     }
+}
 
-    /// All of a message has come for which there was no receive when it began.
-    fn assembled(&mut self, message: Message, whole: Box<[u8]>, done: &mut Vec<Completion>) {
-        match self.matching.take_posted(message.source, message.label) {
-            Some(receive) => message.deliver(&whole, receive, &self.introductions, done),
-            None => self.enqueue_unexpected(message, UnexpectedBody::Whole(whole)),
-        }
+/// The first cell of a message meets its receive.
+fn begin_recv(
+    parts: &mut Parts<'_>,
+    message: Message,
+    receive: PostedRecv,
+    done: &mut Vec<Completion>,
+) -> State {
+    let Message { source, label: Label { tag, .. }, bytes, .. } = message;
+    if let Err(error) = message.fits(&receive, &parts.transport.introductions) {
+        done.push(message.completion(receive.token(), Err(error)));
+        return State::Nothing;
+    }
+    let first = parts.transport.readers[source.index()].payload::<Header>();
+    let id = parts.rndv.recvs.insert(RndvRecv {
+        receive,
+        source,
+        tag,
+        bytes,
+        missing: bytes,
+        transfer: None,
+        offer: None,
+    });
+    parts.rndv.handle_fragment(parts.transport, source, (id, 0, first), done);
+    State::Posted(id, first)
+}
+
+/// All of a message has come for which there was no receive when it began.
+fn assembled(
+    parts: &mut Parts<'_>,
+    message: Message,
+    whole: Box<[u8]>,
+    done: &mut Vec<Completion>,
+) {
+    match parts.recv_queues.matching.take_posted(message.source, message.label) {
+        Some(receive) => message.deliver(&whole, receive, &parts.transport.introductions, done),
+        None => parts.recv_queues.enqueue_unexpected(message, UnexpectedBody::Whole(whole)),
     }
 }
 
@@ -139,7 +167,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::endpoint::{Options, Posted};
+    use crate::endpoint::{Endpoint, Options, Posted};
     use crate::layout::Layout;
     use crate::{Region, Selector, SharedSegment, Token, TrafficHint, TypeCode};
 
@@ -153,13 +181,13 @@ mod tests {
         let rank = |rank| Endpoint::new(segment.clone(), Peer(rank), Options::default());
         let mut ranks = [rank(0), rank(1)];
         let first = Packet::First { label: LABEL, element: TypeCode::BYTES, bytes: BYTES };
-        assert!(ranks[0].peer_tx[1].push(first, Region::of(&data[..CELL])));
+        assert!(ranks[0].transport.peer_tx[1].push(first, Region::of(&data[..CELL])));
         ranks
     }
 
     fn send_rest(sender: &mut Endpoint, data: &[u8]) {
         let rest = Packet::Rest { bytes: BYTES - CELL };
-        assert!(sender.peer_tx[1].push(rest, Region::of(&data[CELL..])));
+        assert!(sender.transport.peer_tx[1].push(rest, Region::of(&data[CELL..])));
     }
 
     fn post(receiver: &mut Endpoint, into: &mut [u8], step: u32, done: &mut Vec<Completion>) {

@@ -1,136 +1,26 @@
 //! The receiving half of an endpoint: handles packets, matches messages and completes receives.
 
 use super::bounce_pool::BounceBuffer;
-use super::introductions::Introductions;
+use super::in_place::InPlaceSource;
+use super::message::Message;
 use super::mprobe::MatchedMessage;
 use super::protocol::{RndvProtocol, choose_rndv};
-use super::send::{Fragments, Outgoing};
+use super::reassembly::Parts;
+use super::recv_queues::UNEXPECTED_MAX;
 use super::shared_heap::is_in_heap;
-use super::{
-    Completion, Endpoint, Fill, Opened, PostedRecv, RndvOffer, RndvRecv, RndvSend, UnexpectedBody,
-    UnexpectedMsg,
-};
-use crate::error::Sender;
+use super::{Completion, Endpoint, Fill, PostedRecv, RndvOffer, UnexpectedBody};
+use crate::cooperative_copy::Copied;
 use crate::matching::Ticket;
-use crate::memory::copy_many;
 use crate::net::TransferIds;
-use crate::packet::{Header, Packet, WORDS_BYTES, Words};
+use crate::packet::{Header, Packet};
 use crate::read_lease::ReadLease;
 use crate::slab::Id;
-use crate::spsc::Ring;
-use crate::{Label, Peer, Received, RegionMut, Selector, Token, TransferError, TypeCode};
+use crate::{Peer, Region, RegionMut, Selector, Token, TransferError, TypeCode};
 
 /// Packets that are taken from one peer before the next peer has its turn.
 const PACKETS_PER_PEER_MAX: usize = 64;
-/// Messages of one peer that are kept before more are taken reluctantly, if this rank has posted
-/// fewer receives.
-const UNEXPECTED_MAX: usize = 256;
 /// Looks without anything new after which we are that reluctant no more.
 const UNEXPECTED_IDLE_POLLS: u32 = 16;
-
-/// A message that meets its receive.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Message {
-    pub(super) source: Peer,
-    pub(super) label: Label,
-    pub(super) element: TypeCode,
-    pub(super) bytes: usize,
-}
-
-impl Message {
-    /// Whether this receive can take it.
-    #[inline]
-    pub(super) fn fits(
-        &self,
-        receive: &PostedRecv,
-        introductions: &Introductions,
-    ) -> Result<(), TransferError> {
-        if self.element != receive.element || self.element.is_structure() {
-            self.fits_by_rule(receive, introductions)?;
-        }
-        if self.bytes != receive.into.bytes() {
-            self.fits_place(receive)?;
-        }
-        Ok(())
-    }
-
-    /// Checks a message whose length differs from that of its receive.
-    #[cold]
-    fn fits_place(&self, receive: &PostedRecv) -> Result<(), TransferError> {
-        let room = receive.into.bytes();
-        if self.bytes > room {
-            return Err(self.truncated(room));
-        }
-        match receive.fill {
-            Fill::Part => Ok(()),
-            Fill::Whole => Err(TransferError::Short {
-                sent: self.bytes.into(),
-                room: room.into(),
-                from: self.sender(),
-            }),
-        }
-    }
-
-    fn sender(&self) -> Sender {
-        Sender::new(self.source, self.label.tag)
-    }
-
-    /// It is longer than the room there is.
-    #[cold]
-    pub(super) fn truncated(&self, room: usize) -> TransferError {
-        TransferError::truncated(self.sender(), self.bytes, room)
-    }
-
-    /// Whether its type is one that may be received, if they are not the same basic type.
-    #[inline(never)]
-    fn fits_by_rule(
-        &self,
-        receive: &PostedRecv,
-        introductions: &Introductions,
-    ) -> Result<(), TransferError> {
-        match self.element {
-            TypeCode::SPOILED => return Err(TransferError::Spoiled(self.source)),
-            TypeCode::OPERATOR_FAILED => return Err(TransferError::OperatorFailed(self.source)),
-            _ => {}
-        }
-        let (sent, expected) = (introductions.own(self.source, self.element), receive.element);
-        let from = self.sender();
-        if sent.fits(expected) {
-            Ok(())
-        } else if receive.fill == Fill::Whole && self.bytes != receive.into.bytes() {
-            Err(TransferError::OtherElements { sent, expected, from })
-        } else {
-            Err(TransferError::TypeMismatch { sent, expected, from })
-        }
-    }
-
-    /// Ends a receive with this message, if it fits.
-    pub(super) fn deliver(
-        &self,
-        whole: &[u8],
-        receive: PostedRecv,
-        introductions: &Introductions,
-        done: &mut Vec<Completion>,
-    ) {
-        let fits = self.fits(&receive, introductions);
-        if fits.is_ok() {
-            let into = receive.into.start();
-            // SAFETY: a posted receive: writable, by the promise of its poster, and long enough, as
-            // just checked.
-            unsafe { copy_many(whole.as_ptr(), into, whole.len()) };
-        }
-        done.push(self.completion(receive.token(), fits));
-    }
-
-    pub(super) fn completion(
-        &self,
-        token: Token,
-        outcome: Result<(), TransferError>,
-    ) -> Completion {
-        let Message { source, label: Label { tag, .. }, bytes, .. } = *self;
-        Completion { token, outcome: outcome.map(|()| Received { source, tag, bytes }) }
-    }
-}
 
 impl Endpoint {
     /// Takes what has come. Says whether anything had.
@@ -143,43 +33,41 @@ impl Endpoint {
     /// behind messages for others of them: it keeps as many messages of each peer.
     pub(super) fn poll_readers(&mut self, done: &mut Vec<Completion>) -> bool {
         let (mut came, mut hoarded) = (false, false);
-        for peer in 0..self.readers.len() {
-            if self.unexpected[peer] < UNEXPECTED_MAX || !self.keeps_many(peer) {
+        for peer in 0..self.transport.readers.len() {
+            if self.recv_queues.unexpected[peer] < UNEXPECTED_MAX
+                || !self.recv_queues.keeps_many(peer)
+            {
                 came |= self.poll_reader(peer, PACKETS_PER_PEER_MAX, done);
-            } else if self.readers[peer].has_news() {
+            } else if self.transport.readers[peer].has_news() {
                 hoarded = true;
             }
         }
-        self.idle_polls = if came { 0 } else { self.idle_polls.saturating_add(1) };
-        if !hoarded || self.idle_polls < UNEXPECTED_IDLE_POLLS {
+        self.recv_queues.idle_polls =
+            if came { 0 } else { self.recv_queues.idle_polls.saturating_add(1) };
+        if !hoarded || self.recv_queues.idle_polls < UNEXPECTED_IDLE_POLLS {
             return came || hoarded;
         }
-        for peer in 0..self.readers.len() {
-            if self.keeps_many(peer) {
+        for peer in 0..self.transport.readers.len() {
+            if self.recv_queues.keeps_many(peer) {
                 came |= self.poll_reader(peer, 1, done);
             }
         }
         came
     }
 
-    /// Whether so many messages of a peer are kept that more are taken reluctantly.
-    fn keeps_many(&self, peer: usize) -> bool {
-        self.unexpected[peer] >= UNEXPECTED_MAX.max(self.matching.posted())
-    }
-
     /// Takes up to `turn` packets from one peer.
     fn poll_reader(&mut self, peer: usize, turn: usize, done: &mut Vec<Completion>) -> bool {
         for taken in 0..turn {
             // SAFETY: peers push nothing but `Header`s into standing lanes, and any bits are one.
-            let Some(header) = (unsafe { self.readers[peer].peek::<Header>() }) else {
+            let Some(header) = (unsafe { self.transport.readers[peer].peek::<Header>() }) else {
                 return taken > 0;
             };
             if header.is_first() && !self.begin_reassembly(Peer(peer as u32), header, done) {
                 return true;
             }
             self.handle(Peer(peer as u32), Packet::read(header), done);
-            if self.readers[peer].advance() {
-                self.notify(Peer(peer as u32));
+            if self.transport.readers[peer].advance() {
+                self.transport.notify(Peer(peer as u32));
             }
         }
         true
@@ -191,101 +79,116 @@ impl Endpoint {
                 self.handle_eager(Message { source, label, element, bytes }, done);
             }
             // Whoever polls has begun to assemble it.
-            Packet::First { bytes, .. } => self.note_message(source, bytes),
+            Packet::First { bytes, .. } => self.bounce.note_message(source, bytes),
             Packet::Rest { bytes } => self.continue_reassembly(source, bytes, done),
             Packet::RemoteBounced { label, element, bytes } => {
                 self.note_remote_bounced(Message { source, label, element, bytes }, done);
             }
-            Packet::BounceCredits => self.note_credits(source),
+            Packet::BounceCredits => self.transport.note_credits(source),
             Packet::Bounced { label, element, bytes } => {
                 self.handle_bounced(Message { source, label, element, bytes }, done);
             }
             Packet::Large { label, element, bytes } => {
-                self.request_remote_bounce(source, bytes);
-                let [address, lease, send] = self.words(source);
-                let offer = RndvOffer { address, lease: ReadLease::from_word(lease), send };
-                let message = Message { source, label, element, bytes };
-                match self.matching.take_posted(source, label) {
-                    Some(receive) => self.start_rndv(message, offer, receive, done),
-                    None => self.enqueue_unexpected(message, UnexpectedBody::Offered(offer)),
-                }
+                self.handle_offer(Message { source, label, element, bytes }, done);
             }
-            Packet::Pieces { send, recv } => match self.rndv_sends.get_mut(Id(send)) {
-                Some(&mut RndvSend { data, .. }) => {
-                    let pieces = Fragments { send: Id(send), recv, data, sent: 0 };
-                    self.queue_behind(source, Outgoing::Fragments(pieces));
-                }
-                None => self.send_control(source, Packet::Revoked { recv }),
-            },
+            Packet::Pieces { send, recv } => {
+                self.rndv.queue_fragments(&mut self.transport, source, Id(send), recv);
+            }
             Packet::Piece { recv, offset, bytes } => {
-                self.handle_fragment(source, Id(recv), offset, bytes, done);
+                self.rndv.handle_fragment(&self.transport, source, (Id(recv), offset, bytes), done);
             }
             Packet::Pipelined { recv, offset, bytes } => {
-                let buffer = BounceBuffer::from_words(self.words(source));
-                self.handle_pipelined_fragment(source, (Id(recv), offset, bytes), buffer, done);
+                let buffer = BounceBuffer::from_words(self.transport.words(source));
+                let piece = (Id(recv), offset, bytes);
+                self.rndv.handle_pipelined_fragment(&self.transport, source, piece, buffer, done);
             }
             Packet::Ready { send, recv } => {
-                let [first, upto, _] = self.words(source);
+                let [first, upto, _] = self.transport.words(source);
                 let ids = TransferIds { send, recv, first: first as u32 };
-                self.send_zero_copy(source, ids, upto as u32);
+                self.rndv.send_zero_copy(&mut self.transport, source, ids, upto as u32);
             }
             Packet::Stopped { recv } => {
-                let [sent, ..] = self.words(source);
+                let [sent, ..] = self.transport.words(source);
                 self.stop_recv(recv, sent as u32, done);
             }
             Packet::Share { send, address } => self.help_or_defer(Id(send), address),
-            Packet::Finished { send } => self.finish_or_cut_short(Id(send), done),
+            Packet::Finished { send } => {
+                self.rndv.finish_or_cut_short(&mut self.transport, Id(send), done)
+            }
             Packet::Revoked { recv } => {
-                // Unless the receive, too, was cancelled meanwhile.
-                if let Some(recv) = self.rndv_recvs.remove(Id(recv)) {
-                    let outcome = Err(TransferError::Revoked(source));
-                    done.push(Completion { token: recv.receive.token(), outcome });
-                }
+                self.rndv.handle_revoked(source, Id(recv), done);
             }
             Packet::Introduction { element, total, bytes } => {
-                self.handle_introduction(source, element, total, bytes);
+                self.transport.handle_introduction(source, element, total, bytes);
             }
-            Packet::HeapOffer => self.handle_heap_offer(source),
-            Packet::HeapMapped => self.note_heap_mapped(source),
-            Packet::Leaving | Packet::Left | Packet::Seen => self.note_disconnect(source, packet),
+            Packet::HeapOffer => self.process_heaps.handle_offer(&mut self.transport, source),
+            Packet::HeapMapped => self.process_heaps.note_mapped(source),
+            Packet::Leaving | Packet::Left | Packet::Seen => {
+                self.disconnect.note(&mut self.transport, source, packet)
+            }
             Packet::Open { label, element } => {
-                let [offset, shape, bytes] = self.words(source);
-                let ring = (offset != 0).then(|| crate::packet::ring(offset as usize, shape));
-                self.note_opened(source, label, ring, element, bytes as usize);
+                self.channels.note_opened(&self.transport, source, label, element);
             }
         }
     }
 
-    /// Queues without an attempt to send: the caller cannot return a completion for it yet.
-    fn queue_behind(&mut self, to: Peer, outgoing: Outgoing) {
-        self.peer_tx[to.index()].enqueue(outgoing);
-        self.waiting += 1;
-    }
-
-    /// The words behind the header of the packet that is being handled.
-    pub(super) fn words(&self, source: Peer) -> Words {
-        let mut words: Words = [0; 3];
-        let into = RegionMut::new(words.as_mut_ptr().cast(), WORDS_BYTES);
-        // SAFETY: a local array of this length.
-        unsafe { self.readers[source.index()].copy_payload::<Header>(into) };
-        words
+    /// Handles the announcement of a large message.
+    fn handle_offer(&mut self, message: Message, done: &mut Vec<Completion>) {
+        self.transport.request_remote_bounce(message.source, message.bytes);
+        let [address, lease, send] = self.transport.words(message.source);
+        let offer = RndvOffer { address, lease: ReadLease::from_word(lease), send };
+        match self.recv_queues.matching.take_posted(message.source, message.label) {
+            Some(receive) => self.start_rndv(message, offer, receive, done),
+            None => self.recv_queues.enqueue_unexpected(message, UnexpectedBody::Offered(offer)),
+        }
     }
 
     fn handle_bounced(&mut self, message: Message, done: &mut Vec<Completion>) {
-        self.note_message(message.source, message.bytes);
-        let buffer = BounceBuffer::from_words(self.words(message.source));
-        match self.matching.take_posted(message.source, message.label) {
-            Some(receive) => self.receive_bounced(message, buffer, &receive, done),
-            None => self.enqueue_unexpected(message, UnexpectedBody::Shared(buffer)),
+        self.bounce.note_message(message.source, message.bytes);
+        let buffer = BounceBuffer::from_words(self.transport.words(message.source));
+        match self.recv_queues.matching.take_posted(message.source, message.label) {
+            Some(receive) => self.bounce.receive(&self.transport, message, buffer, &receive, done),
+            None => self.recv_queues.enqueue_unexpected(message, UnexpectedBody::Shared(buffer)),
         }
     }
 
+    /// Handles a message that has arrived in a remote bounce buffer.
+    fn note_remote_bounced(&mut self, message: Message, done: &mut Vec<Completion>) {
+        let [slot, granted, _] = self.transport.words(message.source);
+        let Some(network) = &mut self.transport.network else { return };
+        network.note_granted(message.source, granted);
+        match self.recv_queues.matching.take_posted(message.source, message.label) {
+            Some(receive) => self.transport.receive_remote_bounced(message, slot, receive, done),
+            None => {
+                self.recv_queues.enqueue_unexpected(message, UnexpectedBody::RemoteBounced(slot))
+            }
+        }
+    }
+
+    /// Takes the first cell of a message that lies in several. `false` if the cell stays in the
+    /// ring, to be polled again.
+    fn begin_reassembly(
+        &mut self,
+        source: Peer,
+        header: Header,
+        done: &mut Vec<Completion>,
+    ) -> bool {
+        let Endpoint { transport, recv_queues, rndv, reassemblies, .. } = self;
+        reassemblies.begin(&mut Parts { transport, recv_queues, rndv }, source, header, done)
+    }
+
+    /// Another cell of the message that has begun to come.
+    fn continue_reassembly(&mut self, source: Peer, bytes: usize, done: &mut Vec<Completion>) {
+        let Endpoint { transport, recv_queues, rndv, reassemblies, .. } = self;
+        reassemblies.resume(&mut Parts { transport, recv_queues, rndv }, source, bytes, done);
+    }
+
     fn handle_eager(&mut self, message: Message, done: &mut Vec<Completion>) {
-        self.note_message(message.source, message.bytes);
-        let reader = &self.readers[message.source.index()];
-        match self.matching.take_posted(message.source, message.label) {
+        self.bounce.note_message(message.source, message.bytes);
+        let reader = &self.transport.readers[message.source.index()];
+        match self.recv_queues.matching.take_posted(message.source, message.label) {
             Some(receive) => {
-                let fits = message.fits(&receive, &self.introductions);
+                let fits = message.fits(&receive, &self.transport.introductions);
                 if fits.is_ok() {
                     let into = receive.into.part(0, message.bytes);
                     // SAFETY: a posted receive: writable, by the promise of its poster.
@@ -297,15 +200,9 @@ impl Endpoint {
                 let mut whole = vec![0; message.bytes].into_boxed_slice();
                 // SAFETY: a live box of this length.
                 unsafe { reader.copy_payload::<Header>(RegionMut::of(&mut whole)) };
-                self.enqueue_unexpected(message, UnexpectedBody::Whole(whole));
+                self.recv_queues.enqueue_unexpected(message, UnexpectedBody::Whole(whole));
             }
         }
-    }
-
-    pub(super) fn enqueue_unexpected(&mut self, message: Message, body: UnexpectedBody) {
-        let Message { source, label, element, bytes } = message;
-        self.unexpected[source.index()] += 1;
-        self.matching.keep(source, label, UnexpectedMsg { element, bytes, body });
     }
 
     /// Posts a receive, or receives with it what has come.
@@ -315,13 +212,78 @@ impl Endpoint {
         receive: PostedRecv,
         done: &mut Vec<Completion>,
     ) -> Ticket {
-        match self.mprobe(selector) {
-            None => self.matching.post(selector, receive),
+        match self.recv_queues.mprobe(selector) {
+            None => self.recv_queues.matching.post(selector, receive),
             Some(taken) => {
                 self.receive_unexpected(taken, receive, done);
                 Ticket::default()
             }
         }
+    }
+
+    /// As [`Endpoint::recv`]; but the message is as long as `into`, and the endpoint may leave it
+    /// in place. The caller then reads it by [`Endpoint::consume_in_place`] after the completion.
+    ///
+    /// # Safety
+    /// As [`Endpoint::recv`].
+    pub unsafe fn recv_in_place(
+        &mut self,
+        selector: Selector,
+        element: TypeCode,
+        into: RegionMut,
+        token: Token,
+        done: &mut Vec<Completion>,
+    ) -> Ticket {
+        let receive = PostedRecv::new(into, element, token).filled(Fill::Whole);
+        let receive = PostedRecv { may_stay_in_place: true, ..receive };
+        self.post(selector, receive, done)
+    }
+
+    /// Reads the message that was received with this token, if it has been left in place, and
+    /// releases it. Its address is a multiple of a line.
+    ///
+    /// # Errors
+    /// [`TransferError::Revoked`] if its sender has taken it back meanwhile, because a rank has
+    /// died: then the bytes that were read are not reliable.
+    #[inline]
+    pub fn consume_in_place(
+        &mut self,
+        token: Token,
+        read: impl FnOnce(Region),
+    ) -> Result<(), TransferError> {
+        let Some((message, place)) = self.bounce.in_place.take(token) else { return Ok(()) };
+        match place {
+            InPlaceSource::Bounced(buffer) => {
+                read(buffer.message(&self.transport.segment, message.bytes));
+                self.bounce.recycle(&self.transport, message.source, buffer, message.bytes);
+                Ok(())
+            }
+            InPlaceSource::Heap(offer, lease) => {
+                read(self.in_heap(message.source, offer.address, message.bytes));
+                let copied = self.settle((message.source, lease), &offer, Copied::All);
+                copied.expect("there was nothing that the system could refuse")
+            }
+        }
+    }
+
+    /// Releases the message that was received with this token without reading it.
+    pub fn release_in_place(&mut self, token: Token) {
+        let _ = self.consume_in_place(token, |_| {}); // The bytes are not used.
+    }
+
+    /// Receives a message that a probe has taken.
+    ///
+    /// # Safety
+    /// As [`Endpoint::recv`].
+    pub unsafe fn mrecv(
+        &mut self,
+        taken: MatchedMessage,
+        element: TypeCode,
+        into: RegionMut,
+        token: Token,
+        done: &mut Vec<Completion>,
+    ) {
+        self.receive_unexpected(taken, PostedRecv::new(into, element, token), done);
     }
 
     /// A receive is posted for a message that came before it.
@@ -336,11 +298,13 @@ impl Endpoint {
         match unexpected.body {
             UnexpectedBody::Offered(offer) => self.start_rndv(message, offer, receive, done),
             UnexpectedBody::RemoteBounced(slot) => {
-                self.receive_remote_bounced(message, slot, receive, done)
+                self.transport.receive_remote_bounced(message, slot, receive, done)
             }
-            UnexpectedBody::Shared(buffer) => self.receive_bounced(message, buffer, &receive, done),
+            UnexpectedBody::Shared(buffer) => {
+                self.bounce.receive(&self.transport, message, buffer, &receive, done)
+            }
             UnexpectedBody::Whole(whole) => {
-                message.deliver(&whole, receive, &self.introductions, done)
+                message.deliver(&whole, receive, &self.transport.introductions, done)
             }
         }
     }
@@ -353,8 +317,8 @@ impl Endpoint {
         receive: PostedRecv,
         done: &mut Vec<Completion>,
     ) {
-        if let Err(error) = message.fits(&receive, &self.introductions) {
-            self.send_control(message.source, Packet::Finished { send: offer.send });
+        if let Err(error) = message.fits(&receive, &self.transport.introductions) {
+            self.transport.send_control(message.source, Packet::Finished { send: offer.send });
             done.push(message.completion(receive.token(), Err(error)));
             return;
         }
@@ -362,11 +326,14 @@ impl Endpoint {
         let way =
             choose_rndv(&self.thresholds, message.bytes, lies_in_heap, receive.may_stay_in_place);
         // A message of this rank to itself, or from another host, never comes in bounce buffers.
-        let is_of_a_neighbour = message.source != self.me && !self.reaches(message.source);
+        let is_of_a_neighbour =
+            message.source != self.transport.me && !self.transport.reaches(message.source);
         if way == RndvProtocol::Pipelined && is_of_a_neighbour {
-            return self.request_fragments(message, offer, receive);
+            return self.rndv.request_fragments(&mut self.transport, message, offer, receive);
         }
-        if way == RndvProtocol::HeapInPlace && self.try_in_place_offer(&message, &offer, &receive) {
+        if way == RndvProtocol::HeapInPlace
+            && self.bounce.in_place.leave_offer(&self.transport, &message, &offer, &receive)
+        {
             return done.push(message.completion(receive.token(), Ok(())));
         }
         // What cannot be read in place is copied. Whether both ends copy depends on what they have
@@ -376,87 +343,10 @@ impl Endpoint {
         }
         match self.copy_once(&message, &offer, &receive) {
             Some(outcome) => done.push(message.completion(receive.token(), outcome)),
-            None if self.recv_zero_copy(&message, &offer, &receive, done) => {}
-            None => self.request_fragments(message, offer, receive),
-        }
-    }
-
-    pub(super) fn request_fragments(
-        &mut self,
-        message: Message,
-        offer: RndvOffer,
-        receive: PostedRecv,
-    ) {
-        let Message { source, label: Label { tag, .. }, bytes, .. } = message;
-        let (send, missing, transfer, offer) = (offer.send, bytes, None, Some(offer));
-        let recv = RndvRecv { receive, source, tag, bytes, missing, transfer, offer };
-        let recv = self.rndv_recvs.insert(recv);
-        self.note_pipeline(recv, bytes);
-        self.send_control(source, Packet::Pieces { send, recv: recv.0 });
-    }
-
-    /// Sends a packet that is only a header and completes no transfer.
-    pub(super) fn send_control(&mut self, peer: Peer, packet: Packet) {
-        self.send_control_words(peer, packet, [0; 3]);
-    }
-
-    /// The same for a packet with words.
-    pub(super) fn send_control_words(&mut self, peer: Peer, packet: Packet, words: Words) {
-        let _ = self.submit(peer, Outgoing::Words { packet, words });
-    }
-
-    pub(super) fn handle_fragment(
-        &mut self,
-        source: Peer,
-        id: Id,
-        offset: usize,
-        bytes: usize,
-        done: &mut Vec<Completion>,
-    ) {
-        // Pieces of a receive that was cancelled meanwhile are dropped.
-        let Some(recv) = self.rndv_recvs.get_mut(id) else { return };
-        let into = recv.receive.into.part(offset, bytes);
-        // SAFETY: the memory belongs to a posted receive that is not complete.
-        unsafe { self.readers[source.index()].copy_payload::<Header>(into) };
-        self.note_fragment(id, bytes, done);
-    }
-
-    /// So many bytes of a receive are in place.
-    pub(super) fn note_fragment(&mut self, id: Id, bytes: usize, done: &mut Vec<Completion>) {
-        let Some(recv) = self.rndv_recvs.get_mut(id) else { return };
-        recv.missing -= bytes;
-        if recv.missing == 0 {
-            let RndvRecv { receive, source, tag, bytes, .. } = *recv;
-            self.rndv_recvs.remove(id);
-            let outcome = Ok(Received { source, tag, bytes });
-            done.push(Completion { token: receive.token(), outcome });
-        }
-    }
-
-    /// Takes back the receives that await pieces and that the predicate names.
-    pub(super) fn drop_rndv_recvs(&mut self, mut gone: impl FnMut(&RndvRecv) -> bool) {
-        let recvs = self.rndv_recvs.iter();
-        let ids: Vec<_> = recvs.filter_map(|(id, recv)| gone(recv).then_some(id)).collect();
-        for id in ids {
-            let transfer = self.rndv_recvs.remove(id).and_then(|recv| recv.transfer);
-            self.withdraw_zero_copy(transfer);
-        }
-    }
-
-    /// A receiver tells where its channel lies: keep that until it is asked for.
-    fn note_opened(
-        &mut self,
-        to: Peer,
-        label: Label,
-        ring: Option<Ring>,
-        element: TypeCode,
-        bytes: usize,
-    ) {
-        let element = self.introductions.own(to, element);
-        let opened = Opened { ring, element, bytes };
-        if let Some(None) = self.offered_channels.insert((to, label), Some(opened)) {
-            // The operation was freed here before it was opened there.
-            self.offered_channels.remove(&(to, label));
+            None if self.rndv.recv_zero_copy(&mut self.transport, &message, &offer, &receive) => {
+                self.handle_news(done);
+            }
+            None => self.rndv.request_fragments(&mut self.transport, message, offer, receive),
         }
     }
 }
@@ -466,9 +356,9 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::Label;
     use crate::endpoint::Options;
     use crate::segment::SharedSegment;
-    use crate::{Region, Selector};
 
     const MANY: u64 = 8 * UNEXPECTED_MAX as u64;
     /// The tag of the awaited message, which is sent last.

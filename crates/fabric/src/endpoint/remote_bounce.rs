@@ -3,47 +3,52 @@
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
-use super::recv::Message;
-use super::{Completion, Endpoint, PostedRecv, RndvSend, UnexpectedBody};
+use super::disconnect::Disconnect;
+use super::message::Message;
+use super::rndv::Rendezvous;
+use super::transfer::{Completion, PostedRecv, RndvSend};
+use super::transport::Transport;
 use crate::memory::copy_many;
 use crate::net::REMOTE_BOUNCE_BYTES;
 use crate::packet::Packet;
 use crate::{Label, Peer, Region, Token, TransferError, TypeCode};
 
-impl Endpoint {
+impl Rendezvous {
     /// Sends a message into a remote bounce buffer that its receiver has granted. `false` if there
     /// is none, or no room for the packet.
     pub(super) fn send_remote_bounce(
         &mut self,
+        transport: &mut Transport,
         to: Peer,
         (label, element, data, token): (Label, TypeCode, Region, Token),
     ) -> bool {
         let bytes = data.bytes();
-        let Some(network) = self.network.as_mut().filter(|network| network.reaches(to)) else {
+        let Some(network) = transport.network.as_mut().filter(|network| network.reaches(to)) else {
             return false;
         };
-        if bytes > REMOTE_BOUNCE_BYTES || !self.peer_tx[to.index()].has_room() {
+        if bytes > REMOTE_BOUNCE_BYTES || !transport.peer_tx[to.index()].has_room() {
             return false;
         }
         let transfer = None;
-        let send =
-            self.rndv_sends.insert(RndvSend { to, label, data, lease: None, token, transfer });
+        let send = self.sends.insert(RndvSend { to, label, data, lease: None, token, transfer });
         // SAFETY: memory of a posted send. Whoever takes the send back waits until the transfer
         // has ended (`await_withdrawn`).
         let Some((name, slot)) = (unsafe { network.send_remote_bounce(to, send, data) }) else {
-            self.rndv_sends.remove(send);
+            self.sends.remove(send);
             return false;
         };
         let words = [slot, network.advertise_credits(to), 0];
-        if let Some(large) = self.rndv_sends.get_mut(send) {
+        if let Some(large) = self.sends.get_mut(send) {
             large.transfer = Some(name);
         }
         let packet = Packet::RemoteBounced { label, element, bytes };
-        let pushed = self.peer_tx[to.index()].push_words(packet, &words);
+        let pushed = transport.peer_tx[to.index()].push_words(packet, &words);
         assert!(pushed, "there was room for it");
         true
     }
+}
 
+impl Transport {
     /// Notes that a message has been announced that a remote bounce buffer could have received, if
     /// one had been granted.
     pub(super) fn request_remote_bounce(&mut self, to: Peer, bytes: usize) {
@@ -52,17 +57,6 @@ impl Endpoint {
             self.network.as_mut().filter(|network| is_remote_bounced && network.reaches(to))
         {
             network.request_remote_bounce(to);
-        }
-    }
-
-    /// Handles a message that has arrived in a remote bounce buffer.
-    pub(super) fn note_remote_bounced(&mut self, message: Message, done: &mut Vec<Completion>) {
-        let [slot, granted, _] = self.words(message.source);
-        let Some(network) = &mut self.network else { return };
-        network.note_granted(message.source, granted);
-        match self.matching.take_posted(message.source, message.label) {
-            Some(receive) => self.receive_remote_bounced(message, slot, receive, done),
-            None => self.enqueue_unexpected(message, UnexpectedBody::RemoteBounced(slot)),
         }
     }
 
@@ -108,12 +102,12 @@ impl Endpoint {
 
     /// Reports to senders how many remote bounce buffers are granted to them. A sender that leaves
     /// needs no report, and a sender that knows that this rank leaves may have ended.
-    pub(super) fn advertise_credits(&mut self) {
+    pub(super) fn advertise_credits(&mut self, disconnect: &Disconnect) {
         let Some(network) = &self.network else { return };
         for to in network.unadvertised_peers() {
             let Some(network) = &mut self.network else { return };
             let words = [network.advertise_credits(to), 0, 0];
-            if !self.disconnect.was_told() && !self.is_known_left(to) {
+            if !disconnect.was_told() && !self.is_known_left(to) {
                 self.send_control_words(to, Packet::BounceCredits, words);
             }
         }

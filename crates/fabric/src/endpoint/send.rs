@@ -1,152 +1,13 @@
-//! The sending half of an endpoint: send state per peer, protocol selection, and flushing of
-//! queues.
+//! The sending half of an endpoint: protocol selection, and flushing of queues.
 
-use std::sync::Arc;
-
-use super::introductions::Introduction;
-use super::protocol::{Protocol, RingThresholds, choose, choose_without_bounce};
+use super::peer_tx::{Attempt, Outgoing};
+use super::protocol::{
+    EXCHANGE_MIN_BYTES, Outbound, Protocol, choose, choose_without_bounce, is_multicast,
+};
 use super::{Completion, Endpoint, Posted, RndvSend};
-use crate::chunked::ChunkedQueue;
-use crate::packet::{Header, Packet, Words};
+use crate::packet::Packet;
 use crate::read_lease::ReadLease;
-use crate::slab::Id;
-use crate::spsc::{Ring, RingWriter};
-use crate::{Label, Peer, Received, Region, SharedSegment, Token, TrafficHint, TypeCode};
-
-/// The lane to one peer, and what waits for room in it. The queue has no limit but memory: each
-/// entry stands for memory that its poster keeps anyway.
-pub(super) struct PeerTx {
-    writer: RingWriter,
-    thresholds: RingThresholds,
-    waiting: ChunkedQueue<Outgoing>,
-}
-
-impl PeerTx {
-    /// The lane in this ring, whose first message has this position.
-    pub(super) fn new(segment: Arc<SharedSegment>, ring: Ring, first: u64) -> PeerTx {
-        let writer = RingWriter::starting_at(segment, ring, first);
-        let thresholds = RingThresholds::of(&ring);
-        PeerTx { writer, thresholds, waiting: ChunkedQueue::default() }
-    }
-
-    /// At which lengths messages on this ring change their protocol.
-    pub(super) fn thresholds(&self) -> &RingThresholds {
-        &self.thresholds
-    }
-
-    /// Bytes of a message that fit a cell.
-    pub(super) fn payload(&self) -> usize {
-        self.writer.payload::<Header>()
-    }
-
-    /// Whether there is room for a packet.
-    pub(super) fn has_room(&mut self) -> bool {
-        self.writer.has_room(1)
-    }
-
-    /// Puts a message into as many cells as it takes, if there is room for all of it.
-    fn push_eager(&mut self, label: Label, element: TypeCode, data: Region) -> bool {
-        let (bytes, cell) = (data.bytes(), self.payload());
-        if bytes <= cell {
-            return self.push(Packet::Eager { label, element, bytes }, data);
-        }
-        if !self.writer.has_room(bytes.div_ceil(cell)) {
-            return false;
-        }
-        let mut pushed = self.push(Packet::First { label, element, bytes }, data.part(0, cell));
-        for from in (cell..bytes).step_by(cell) {
-            let rest = data.part(from, cell.min(bytes - from));
-            pushed &= self.push(Packet::Rest { bytes: rest.bytes() }, rest);
-        }
-        assert!(pushed, "there was room for all cells");
-        true
-    }
-
-    /// Packets that have gone into the lane.
-    pub(super) fn packets(&self) -> u64 {
-        self.writer.filled()
-    }
-
-    /// Whether nothing waits for room.
-    pub(super) fn is_flushed(&self) -> bool {
-        self.waiting.is_empty()
-    }
-
-    /// What waits for room.
-    pub(super) fn waiting(&self) -> impl Iterator<Item = &Outgoing> {
-        self.waiting.iter()
-    }
-
-    /// Works on each message that waits for room.
-    pub(super) fn each_waiting(&mut self, mut work: impl FnMut(&mut Outgoing)) {
-        self.waiting.retain_mut(|outgoing| {
-            work(outgoing);
-            true
-        });
-    }
-
-    /// Removes the message with this token of which nothing has gone. Says whether there was one.
-    pub(super) fn take_back(&mut self, wanted: Token) -> bool {
-        let before = self.waiting.len();
-        self.waiting.retain_mut(|outgoing| match *outgoing {
-            Outgoing::Eager { token, .. } | Outgoing::Large { token, .. } => token != wanted,
-            Outgoing::Fragments(_) | Outgoing::Words { .. } | Outgoing::Introduction(_) => true,
-        });
-        self.waiting.len() < before
-    }
-
-    pub(super) fn enqueue(&mut self, outgoing: Outgoing) {
-        self.waiting.push(outgoing);
-    }
-
-    #[inline]
-    pub(super) fn push(&mut self, packet: Packet, payload: Region) -> bool {
-        self.push_header(packet.header(), payload)
-    }
-
-    #[inline]
-    pub(super) fn push_header(&mut self, header: Header, payload: Region) -> bool {
-        // SAFETY: the payload belongs to a posted send, whose poster promises that it is readable,
-        // or is a live local value.
-        unsafe { self.writer.push(header, payload) }
-    }
-
-    pub(super) fn push_words(&mut self, packet: Packet, words: &Words) -> bool {
-        self.push(packet, Region::new(words.as_ptr().cast(), size_of::<Words>()))
-    }
-}
-
-/// Something on its way into a lane. A million of them may wait, so they are small.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Outgoing {
-    /// A message that goes in cells.
-    Eager { label: Label, element: TypeCode, data: Region, token: Token },
-    /// A message that does not.
-    Large { label: Label, element: TypeCode, data: Region, token: Token, is_synchronous: bool },
-    /// A packet without user data.
-    Words { packet: Packet, words: Words },
-    /// A large message on its way in pieces.
-    Fragments(Fragments),
-    /// The signature of a structure, which introduces it to the peer.
-    Introduction(Introduction),
-}
-
-/// The pieces of a large message, of which the first `sent` bytes have gone.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Fragments {
-    pub(super) send: Id,
-    pub(super) recv: u64,
-    pub(super) data: Region,
-    pub(super) sent: usize,
-}
-
-/// The result of an attempt to send.
-pub(super) enum Attempt {
-    Gone(Posted),
-    NoRoom,
-    /// Some of it went; this is the rest, for which there is no room.
-    Partly(Outgoing),
-}
+use crate::{Label, Peer, Region, Token, TrafficHint, TypeCode};
 
 impl Endpoint {
     /// Sends a message. Never waits.
@@ -182,9 +43,9 @@ impl Endpoint {
         (label, element, data): (Label, TypeCode, Region),
         token: Token,
     ) -> Posted {
-        self.introduce(to, element);
+        self.transport.introduce(to, element);
         let message = self.outbound(to, data, hint);
-        let ring = &self.peer_tx[to.index()].thresholds;
+        let ring = self.transport.peer_tx[to.index()].thresholds();
         let mut protocol = choose(&self.thresholds, ring, message);
         if let Protocol::Bounce | Protocol::BounceReadWhileWritten = protocol {
             // SAFETY: readable, by the caller's promise.
@@ -192,7 +53,7 @@ impl Endpoint {
             if is_sent {
                 return Posted::Done;
             }
-            let ring = &self.peer_tx[to.index()].thresholds;
+            let ring = self.transport.peer_tx[to.index()].thresholds();
             protocol = choose_without_bounce(ring, message.bytes);
         }
         let message = match protocol {
@@ -217,18 +78,86 @@ impl Endpoint {
         data: Region,
         token: Token,
     ) -> Posted {
-        self.introduce(to, element);
+        self.transport.introduce(to, element);
         let is_synchronous = true;
         self.submit(to, Outgoing::Large { label, element, data, token, is_synchronous })
+    }
+
+    /// Sends the message of a multicast to its next receiver. The first call of an operation passes
+    /// the number of receivers and fills the bounce buffer; the later ones pass 0. `false` if the
+    /// caller must send the message in another way.
+    ///
+    /// # Safety
+    /// `data` is readable now, and the same until all of them have been sent to.
+    pub unsafe fn send_multicast(
+        &mut self,
+        to: Peer,
+        (label, element, data): (Label, TypeCode, Region),
+        (operation, hint): (u64, TrafficHint),
+        readers: u32,
+    ) -> bool {
+        self.transport.introduce(to, element);
+        if readers > 0 {
+            self.bounce.release_unannounced(&self.transport);
+            let hint = self.thresholds.multicast_hint(hint);
+            // With a network some of them may be on other hosts: a bounce buffer that is for all
+            // would be filled in vain, for some or for all of them.
+            let are_here = self.transport.network.is_none();
+            let may = are_here && data.bytes() > self.thresholds.cell_max && {
+                let message = self.outbound(to, data, hint);
+                is_multicast(&self.thresholds, message, readers)
+            };
+            if may {
+                let message = (operation, data);
+                // SAFETY: passed on.
+                unsafe { self.bounce.begin_multicast(&mut self.transport, to, message, readers) };
+            }
+        }
+        let message = (label, element, data);
+        self.bounce.announce_multicast(&mut self.transport, to, message, operation)
+    }
+
+    /// Sends a message by a bounce buffer of its own. `false` if it must go as others do.
+    ///
+    /// # Safety
+    /// `data` is readable now.
+    #[inline(never)] // a short message that goes in a cell keeps its registers
+    pub(super) unsafe fn send_bounce(
+        &mut self,
+        to: Peer,
+        message: (Label, TypeCode, Region),
+        hint: TrafficHint,
+    ) -> bool {
+        // SAFETY: passed on.
+        unsafe { self.bounce.send(&mut self.transport, &self.thresholds, to, message, hint) }
+    }
+
+    /// Describes a message to `choose`, which decides how it travels. If its [hint](TrafficHint) is
+    /// `Unknown`, it counts as the reply to a message that has come from the receiver before.
+    #[inline]
+    pub(super) fn outbound(&mut self, to: Peer, data: Region, hint: TrafficHint) -> Outbound {
+        let bytes = data.bytes();
+        if bytes <= EXCHANGE_MIN_BYTES {
+            return Outbound { bytes, hint, lies_in_heap: false };
+        }
+        let lies_in_heap =
+            bytes > self.thresholds.heap_min(hint) && self.is_in_shared_heap(to, data);
+        let hint = match hint {
+            TrafficHint::Unknown if !lies_in_heap && self.bounce.take_recent_traffic(to) => {
+                TrafficHint::Expected
+            }
+            hint => hint,
+        };
+        Outbound { bytes, hint, lies_in_heap }
     }
 
     /// Sends now if there is room and nothing waits before it, else puts the message into a bounce
     /// buffer, or queues it.
     pub(super) fn submit(&mut self, to: Peer, outgoing: Outgoing) -> Posted {
-        if self.peer_tx[to.index()].is_flushed() {
+        if self.transport.peer_tx[to.index()].is_flushed() {
             match self.attempt(to, &outgoing, &mut Vec::new()) {
                 Attempt::Gone(posted) => {
-                    self.notify(to);
+                    self.transport.notify(to);
                     return posted;
                 }
                 Attempt::NoRoom => {}
@@ -236,7 +165,7 @@ impl Endpoint {
             }
         }
         if let Outgoing::Eager { label, element, data, .. } = outgoing
-            && data.bytes() > self.peer_tx[to.index()].thresholds.short_max
+            && data.bytes() > self.transport.peer_tx[to.index()].thresholds().short_max
             && self.thresholds.may_bounce_if_full(data.bytes())
         {
             // SAFETY: that of a send that is being posted: readable, by its poster's promise.
@@ -244,17 +173,16 @@ impl Endpoint {
                 return Posted::Done;
             }
         }
-        self.peer_tx[to.index()].enqueue(outgoing);
-        self.waiting += 1;
+        self.transport.enqueue(to, outgoing);
         Posted::Pending
     }
 
     /// Sends what waits, as far as there is room. Says whether anything went.
     pub(super) fn flush(&mut self, done: &mut Vec<Completion>) -> bool {
         let mut went = false;
-        for peer in (0..self.peer_tx.len() as u32).map(Peer) {
+        for peer in (0..self.transport.peer_tx.len() as u32).map(Peer) {
             if self.flush_ring(peer, done) {
-                self.notify(peer);
+                self.transport.notify(peer);
                 went = true;
             }
         }
@@ -266,23 +194,23 @@ impl Endpoint {
     /// leave the ring full.
     fn flush_ring(&mut self, peer: Peer, done: &mut Vec<Completion>) -> bool {
         let mut went = false;
-        while let Some(&mut outgoing) = self.peer_tx[peer.index()].waiting.front_mut() {
+        while let Some(&mut outgoing) = self.transport.peer_tx[peer.index()].waiting.front_mut() {
             match self.attempt(peer, &outgoing, done) {
                 Attempt::NoRoom => break,
                 Attempt::Partly(rest) => {
                     went = true;
-                    if let Some(first) = self.peer_tx[peer.index()].waiting.front_mut() {
+                    if let Some(first) = self.transport.peer_tx[peer.index()].waiting.front_mut() {
                         *first = rest;
                     }
                     break;
                 }
                 Attempt::Gone(_) => {
                     went = true;
-                    self.waiting -= 1;
-                    self.peer_tx[peer.index()].waiting.pop();
+                    self.transport.waiting -= 1;
+                    self.transport.peer_tx[peer.index()].waiting.pop();
                     // It has waited, so its poster awaits a completion.
                     if let Outgoing::Eager { label, data, token, .. } = outgoing {
-                        done.push(self.sent(token, label.tag, data.bytes()));
+                        done.push(self.transport.sent(token, label.tag, data.bytes()));
                     }
                 }
             }
@@ -293,27 +221,32 @@ impl Endpoint {
     fn attempt(&mut self, to: Peer, outgoing: &Outgoing, done: &mut Vec<Completion>) -> Attempt {
         match *outgoing {
             Outgoing::Eager { label, element, data, .. } => {
-                match self.peer_tx[to.index()].push_eager(label, element, data) {
+                match self.transport.peer_tx[to.index()].push_eager(label, element, data) {
                     true => Attempt::Gone(Posted::Done),
                     false => Attempt::NoRoom,
                 }
             }
             Outgoing::Words { packet, ref words } => {
-                match self.peer_tx[to.index()].push_words(packet, words) {
+                match self.transport.peer_tx[to.index()].push_words(packet, words) {
                     true => Attempt::Gone(Posted::Done),
                     false => Attempt::NoRoom,
                 }
             }
             Outgoing::Large { label, element, data, token, is_synchronous } => {
                 let message = (label, element, data, token);
-                let is_remote_bounced = !is_synchronous && self.send_remote_bounce(to, message);
+                let is_remote_bounced = !is_synchronous
+                    && self.rndv.send_remote_bounce(&mut self.transport, to, message);
                 match is_remote_bounced || self.send_rts(to, label, element, data, token) {
                     true => Attempt::Gone(Posted::Pending),
                     false => Attempt::NoRoom,
                 }
             }
-            Outgoing::Fragments(pieces) => self.push_fragments(to, pieces, done),
-            Outgoing::Introduction(introduction) => self.push_introduction(to, introduction),
+            Outgoing::Fragments(pieces) => {
+                self.rndv.push_fragments(&mut self.transport, &mut self.bounce, to, pieces, done)
+            }
+            Outgoing::Introduction(introduction) => {
+                self.transport.peer_tx[to.index()].push_introduction(introduction)
+            }
         }
     }
 
@@ -330,108 +263,16 @@ impl Endpoint {
         token: Token,
     ) -> bool {
         // Nobody elsewhere can copy from here.
-        let lease = if self.reaches(to) { None } else { self.leases.grant() };
+        let lease = if self.transport.reaches(to) { None } else { self.rndv.leases.grant() };
         let transfer = None;
-        let send = self.rndv_sends.insert(RndvSend { to, label, data, lease, token, transfer });
+        let send = self.rndv.sends.insert(RndvSend { to, label, data, lease, token, transfer });
         let address = self.heap_address(to, data);
         let packet = Packet::Large { label, element, bytes: data.bytes() };
         let words = [address, ReadLease::to_word(lease), send.0];
-        if self.peer_tx[to.index()].push_words(packet, &words) {
+        if self.transport.peer_tx[to.index()].push_words(packet, &words) {
             return true;
         }
-        self.remove_rndv_send(send);
+        self.rndv.remove_send(&mut self.transport, send);
         false
-    }
-
-    /// Sends as many pieces of a large message as there is room for.
-    fn push_fragments(
-        &mut self,
-        to: Peer,
-        pieces: Fragments,
-        done: &mut Vec<Completion>,
-    ) -> Attempt {
-        let Fragments { send, recv, data, sent: before } = pieces;
-        if self.rndv_sends.get_mut(send).is_none() {
-            return Attempt::Gone(Posted::Done); // Its receiver has got the rest by itself.
-        }
-        if let Some(attempt) = self.send_pipelined_fragment(to, pieces, done) {
-            return attempt;
-        }
-        let standing = &mut self.peer_tx[to.index()];
-        let mut sent = before;
-        while sent < data.bytes() {
-            let bytes = standing.payload().min(data.bytes() - sent);
-            let packet = Packet::Piece { recv, offset: sent, bytes };
-            if !standing.push(packet, data.part(sent, bytes)) {
-                let rest = Outgoing::Fragments(Fragments { sent, ..pieces });
-                return if sent > before { Attempt::Partly(rest) } else { Attempt::NoRoom };
-            }
-            sent += bytes;
-        }
-        self.finish_rndv_send(send, done);
-        Attempt::Gone(Posted::Done)
-    }
-
-    /// The receiver of a large message has it.
-    pub(super) fn finish_rndv_send(&mut self, send: Id, done: &mut Vec<Completion>) {
-        // A message that was cancelled meanwhile is no longer ours to finish.
-        if let Some(large) = self.remove_rndv_send(send) {
-            done.push(self.sent(large.token, large.label.tag, large.data.bytes()));
-        }
-    }
-
-    /// Forgets a large message: no rank reads it on return or, for a zero-copy transfer, once
-    /// [`Endpoint::await_withdrawn`] has returned.
-    fn remove_rndv_send(&mut self, send: Id) -> Option<RndvSend> {
-        let large = self.rndv_sends.remove(send)?;
-        if let Some(lease) = large.lease {
-            self.leases.revoke(lease);
-        }
-        if let Some(name) = large.transfer {
-            self.stop_zero_copy(large.to, name);
-        }
-        Some(large)
-    }
-
-    fn sent(&self, token: Token, tag: u64, bytes: usize) -> Completion {
-        Completion { token, outcome: Ok(Received { source: self.me, tag, bytes }) }
-    }
-
-    /// Takes back the sends that the predicate names, in whatever state they are. A receiver that
-    /// awaits pieces of one gets a packet `Revoked` in their place.
-    pub(super) fn drop_sends(&mut self, mut gone: impl FnMut(Peer, Token) -> bool) {
-        let large = self.rndv_sends.iter();
-        let ended: Vec<Id> =
-            large.filter_map(|(id, send)| gone(send.to, send.token).then_some(id)).collect();
-        for id in ended {
-            self.remove_rndv_send(id);
-        }
-        for (peer, standing) in self.peer_tx.iter_mut().enumerate() {
-            let before = standing.waiting.len();
-            standing.waiting.retain_mut(|outgoing| {
-                match *outgoing {
-                    Outgoing::Eager { token, .. } | Outgoing::Large { token, .. } => {
-                        return !gone(Peer(peer as u32), token);
-                    }
-                    Outgoing::Fragments(Fragments { send, recv, .. })
-                        if self.rndv_sends.get_mut(send).is_none() =>
-                    {
-                        let packet = Packet::Revoked { recv };
-                        *outgoing = Outgoing::Words { packet, words: [0; 3] };
-                    }
-                    Outgoing::Fragments(_) | Outgoing::Words { .. } | Outgoing::Introduction(_) => {
-                    }
-                }
-                true
-            });
-            self.waiting -= before - standing.waiting.len();
-        }
-    }
-    /// Drops the packets that wait for the ring to a rank that has left, after its sends have been
-    /// dropped: that rank will not read them, and may never make room for them.
-    pub(super) fn drop_ring_writer(&mut self, to: Peer) {
-        let waiting = &mut self.peer_tx[to.index()].waiting;
-        self.waiting -= waiting.len();
-        waiting.clear();
     }
 }

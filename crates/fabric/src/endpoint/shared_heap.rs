@@ -38,17 +38,18 @@ impl Endpoint {
     /// Whether memory lies in a heap that a peer has mapped.
     #[inline]
     pub(super) fn is_in_shared_heap(&mut self, to: Peer, memory: Region) -> bool {
-        self.segment.in_heaps(memory).is_some() || self.offset_in_process_heap(to, memory).is_some()
+        self.transport.segment.in_heaps(memory).is_some()
+            || self.process_heaps.offset_for(&mut self.transport, to, memory).is_some()
     }
 
     /// The address of memory of this rank, as packets to a peer name it.
     pub(super) fn heap_address(&mut self, to: Peer, memory: Region) -> u64 {
-        if let Some(place) = self.segment.in_heaps(memory) {
-            IN_HEAP | place as u64
-        } else if let Some(place) = self.offset_in_process_heap(to, memory) {
-            IN_HEAP | OF_PROCESS | place as u64
-        } else {
-            memory.start().expose_provenance() as u64
+        if let Some(place) = self.transport.segment.in_heaps(memory) {
+            return IN_HEAP | place as u64;
+        }
+        match self.process_heaps.offset_for(&mut self.transport, to, memory) {
+            Some(place) => IN_HEAP | OF_PROCESS | place as u64,
+            None => memory.start().expose_provenance() as u64,
         }
     }
 
@@ -58,8 +59,9 @@ impl Endpoint {
         if address & OF_PROCESS != 0 {
             return self.process_heaps.at(peer, place(address), bytes);
         }
-        let _last = self.segment.at(place(address) + bytes.saturating_sub(1));
-        Region::new(self.segment.at(place(address)).as_ptr(), bytes)
+        let segment = &self.transport.segment;
+        let _last = segment.at(place(address) + bytes.saturating_sub(1));
+        Region::new(segment.at(place(address)).as_ptr(), bytes)
     }
 
     /// How to copy from or to an address that a peer has named, and the address to use here, for
@@ -68,7 +70,7 @@ impl Endpoint {
         if is_in_heap(address) {
             let at = self.in_heap(peer, address, bytes);
             (SingleCopy::Direct, at.start().expose_provenance() as u64)
-        } else if peer == self.me {
+        } else if peer == self.transport.me {
             (SingleCopy::Direct, address)
         } else {
             (self.single_copy, address)
@@ -264,12 +266,12 @@ mod tests {
             !other.is_in_shared_heap(Peer(0), Region::new(start, BYTES)),
             "that is not its mapping"
         );
-        let heaps = own.segment.layout().heaps();
+        let heaps = own.transport.segment.layout().heaps();
         assert!(own.is_in_shared_heap(Peer(1), Region::new(start, heaps.end - heaps.start)));
         assert!(!own.is_in_shared_heap(Peer(1), Region::new(start, heaps.end - heaps.start + 1)));
         assert!(!own.is_in_shared_heap(Peer(1), Region::new(start.wrapping_sub(1), 1)));
         let address = own.heap_address(Peer(1), Region::new(start, BYTES));
-        let there = other.segment.at(heaps.start).addr().get() as u64;
+        let there = other.transport.segment.at(heaps.start).addr().get() as u64;
         assert_eq!(other.locate(Peer(0), address, BYTES), (SingleCopy::Direct, there));
         let local = [0_u8; 4];
         let address = own.heap_address(Peer(1), Region::of(&local));

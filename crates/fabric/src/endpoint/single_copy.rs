@@ -6,15 +6,16 @@
 
 use std::ops::Range;
 
-use super::recv::Message;
+use super::message::Message;
+use super::pipeline::Pipelines;
 use super::shared_heap::is_in_heap;
-use super::{Completion, Endpoint, PostedRecv, RndvOffer, RndvSend};
+use super::{Completion, Endpoint, PostedRecv, RndvOffer, RndvRecv, RndvSend};
 use crate::cma::{self, SingleCopy};
 use crate::cooperative_copy::{self, Copied};
 use crate::packet::Packet;
 use crate::read_lease::{self, ReadLease};
 use crate::slab::Id;
-use crate::{Peer, RegionMut, TransferError, memcheck};
+use crate::{Peer, Received, RegionMut, TransferError, memcheck};
 
 /// The copies that a rank defers while it copies for itself, so that the other end may do them.
 #[derive(Debug, Default)]
@@ -85,7 +86,7 @@ impl Endpoint {
             let copied = self.copy_parts((message.source, lease), &offer, into);
             match self.settle((message.source, lease), &offer, copied) {
                 Some(outcome) => done.push(message.completion(receive.token(), outcome)),
-                None => self.request_fragments(message, offer, receive),
+                None => self.rndv.request_fragments(&mut self.transport, message, offer, receive),
             }
         }
     }
@@ -103,7 +104,7 @@ impl Endpoint {
         let Some(lease) = offer.lease.filter(|_| may_put_off) else { return false };
         let is_left =
             self.is_shared(message, receive) || self.is_for_another_core(message, receive);
-        if !is_left || !read_lease::take(&self.segment, source, lease) {
+        if !is_left || !read_lease::take(&self.transport.segment, source, lease) {
             return false;
         }
         self.share((source, lease), offer, receive.into.part(0, bytes));
@@ -128,14 +129,14 @@ impl Endpoint {
     ) -> Option<Result<(), TransferError>> {
         let (source, bytes) = (message.source, message.bytes);
         if bytes == 0 {
-            self.send_control(source, Packet::Finished { send: offer.send });
+            self.transport.send_control(source, Packet::Finished { send: offer.send });
             return Some(Ok(()));
         }
         if !self.can_copy(offer) {
             return None;
         }
         let lease = offer.lease?;
-        if !read_lease::take(&self.segment, source, lease) {
+        if !read_lease::take(&self.transport.segment, source, lease) {
             return None;
         }
         let into = receive.into.part(0, bytes);
@@ -160,6 +161,40 @@ impl Endpoint {
         self.settle((source, lease), offer, copied)
     }
 
+    /// Gets the rest of the first message that comes in pieces without its sender. Says whether
+    /// there was one. The sender may be back when it is here: then the others come by themselves.
+    pub(super) fn read_rest(&mut self, done: &mut Vec<Completion>) -> bool {
+        while let Some(first) = self.rndv.pipelines.as_mut().and_then(Pipelines::take_first) {
+            if self.pull_one(first, done) {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn pull_one(&mut self, id: Id, done: &mut Vec<Completion>) -> bool {
+        let Some(recv) = self.rndv.recvs.get_mut(id) else { return false };
+        let RndvRecv { receive, source, tag, bytes, missing, .. } = *recv;
+        let Some(RndvOffer { address, lease: Some(lease), send }) = recv.offer.take() else {
+            return false;
+        };
+        if self.single_copy == SingleCopy::Off
+            || !read_lease::take(&self.transport.segment, source, lease)
+        {
+            return false; // The rest comes, or word that it does not.
+        }
+        let offset = bytes - missing;
+        let offer = RndvOffer { address: address + offset as u64, lease: Some(lease), send };
+        let into = receive.into.part(offset, missing);
+        let Some(outcome) = self.copy_taken((source, lease), &offer, into) else {
+            return false;
+        };
+        self.rndv.recvs.remove(id);
+        let outcome = outcome.map(|()| Received { source, tag, bytes });
+        done.push(Completion { token: receive.token(), outcome });
+        true
+    }
+
     /// Lets a lease go after its copy, and tells the sender.
     pub(super) fn settle(
         &mut self,
@@ -167,14 +202,16 @@ impl Endpoint {
         offer: &RndvOffer,
         copied: Copied,
     ) -> Option<Result<(), TransferError>> {
-        if !read_lease::release(&self.segment, source, lease) || matches!(copied, Copied::Gone) {
+        if !read_lease::release(&self.transport.segment, source, lease)
+            || matches!(copied, Copied::Gone)
+        {
             return Some(Err(TransferError::Revoked(source)));
         }
         if matches!(copied, Copied::Refused) {
             self.single_copy = SingleCopy::Off;
             return None;
         }
-        self.send_control(source, Packet::Finished { send: offer.send });
+        self.transport.send_control(source, Packet::Finished { send: offer.send });
         Some(Ok(()))
     }
 
@@ -182,7 +219,7 @@ impl Endpoint {
     /// better to do. If we have one under way, too, its receiver has: probably both ranks exchange.
     fn is_shared(&self, message: &Message, receive: &PostedRecv) -> bool {
         let &Message { source, bytes, .. } = message;
-        let has_a_helper = source != self.me && self.rndv_sends.is_empty();
+        let has_a_helper = source != self.transport.me && self.rndv.sends.is_empty();
         self.thresholds.is_cooperative(bytes, receive.may_stay_in_place) && has_a_helper
     }
 
@@ -192,13 +229,16 @@ impl Endpoint {
     fn is_for_another_core(&self, message: &Message, receive: &PostedRecv) -> bool {
         let &Message { source, bytes, .. } = message;
         let is_copied_alone = self.thresholds.is_copied_alone(bytes, receive.may_stay_in_place);
-        if !self.thresholds.is_oversubscribed || is_copied_alone || !self.rndv_sends.is_empty() {
+        if !self.thresholds.is_oversubscribed || is_copied_alone || !self.rndv.sends.is_empty() {
             return false;
         }
         // Ranks have the cores in turns.
-        let is_far = !source.index().abs_diff(self.me.index()).is_multiple_of(self.segment.cores());
-        let others = self.matching.unexpected_len()
-            + self.matching.posted()
+        let is_far = !source
+            .index()
+            .abs_diff(self.transport.me.index())
+            .is_multiple_of(self.transport.segment.cores());
+        let others = self.recv_queues.matching.unexpected_len()
+            + self.recv_queues.matching.posted()
             + self.deferred_copies.receives.len();
         is_far && others > 0
     }
@@ -210,9 +250,9 @@ impl Endpoint {
         &RndvOffer { send, .. }: &RndvOffer,
         into: RegionMut,
     ) {
-        cooperative_copy::open(&self.segment, source, lease);
+        cooperative_copy::open(&self.transport.segment, source, lease);
         let address = self.heap_address(source, into.as_region());
-        self.send_control(source, Packet::Share { send, address });
+        self.transport.send_control(source, Packet::Share { send, address });
     }
 
     /// Copies those parts of a shared message that its sender does not.
@@ -222,7 +262,7 @@ impl Endpoint {
         offer: &RndvOffer,
         into: RegionMut,
     ) -> Copied {
-        let (segment, copy) = (&self.segment, self.copy_part(source, offer, into));
+        let (segment, copy) = (&self.transport.segment, self.copy_part(source, offer, into));
         let copied = cooperative_copy::copy(segment, source, lease, into.bytes(), copy, || {
             segment.has_died(source)
         });
@@ -240,7 +280,7 @@ impl Endpoint {
         into: RegionMut,
     ) -> impl Fn(Range<usize>) -> std::io::Result<()> + use<> {
         let (how, address) = self.locate(source, address, into.bytes());
-        let process = self.segment.process(source);
+        let process = self.transport.segment.process(source);
         move |part| {
             let (from, into) = (address + part.start as u64, into.part(part.start, part.len()));
             // SAFETY: the receive is posted; the source is exposed and its lease is taken, so its
@@ -263,13 +303,14 @@ impl Endpoint {
     /// Does some of the copy of a message, unless it is over.
     fn help(&mut self, send: Id, address: u64) {
         let Some(&mut RndvSend { to, data, lease: Some(lease), .. }) =
-            self.rndv_sends.get_mut(send)
+            self.rndv.sends.get_mut(send)
         else {
             return;
         };
+        let (segment, me) = (&self.transport.segment, self.transport.me);
         let (how, address) = self.locate(to, address, data.bytes());
-        let process = self.segment.process(to);
-        cooperative_copy::help(&self.segment, self.me, lease, data.bytes(), |part| {
+        let process = segment.process(to);
+        cooperative_copy::help(segment, me, lease, data.bytes(), |part| {
             let (into, from) = (address + part.start as u64, data.part(part.start, part.len()));
             // SAFETY: the send is posted; the receiver waits for the parts that we take, and leaves
             // their memory alone until then (README, "Cooperative copies").
@@ -366,7 +407,7 @@ mod tests {
                 done[0].outcome.is_ok_and(|received| received.bytes == self.data.len())
             };
             assert!(self.done.iter().all(whole) && self.is_all_there());
-            assert!(self.ranks[0].all_sent() && self.ranks[1].rndv_recvs.is_empty());
+            assert!(self.ranks[0].all_sent() && self.ranks[1].rndv.recvs.is_empty());
         }
     }
 
@@ -422,7 +463,7 @@ mod tests {
         let mut pair = Pair::of(BYTES, options);
         pair.progress_meanwhile(1);
         assert!(pair.ranks[1].deferred_copies.receives.is_empty());
-        assert_eq!(pair.ranks[1].rndv_recvs.iter().count(), 1, "they come");
+        assert_eq!(pair.ranks[1].rndv.recvs.iter().count(), 1, "they come");
         while pair.ended() != [1, 1] {
             pair.progress(0);
             pair.progress(1);

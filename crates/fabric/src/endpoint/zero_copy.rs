@@ -3,64 +3,26 @@
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
-use std::time::Instant;
-
-use super::recv::Message;
-use super::send::Outgoing;
-use super::{Completion, Endpoint, PostedRecv, RndvOffer, RndvRecv};
-use crate::net::{How, News, TransferIds};
+use super::message::Message;
+use super::rndv::Rendezvous;
+use super::transfer::{Completion, PostedRecv, RndvOffer, RndvRecv};
+use super::transport::Transport;
+use crate::net::{How, TransferIds};
 use crate::packet::Packet;
 use crate::slab::Id;
 use crate::{Peer, Received, TransferError};
 
-impl Endpoint {
-    /// The first half of [`Endpoint::progress`]: makes progress on the network, which puts cells
-    /// into the rings, and reads none of them. Returns whether anything moved.
-    #[inline]
-    pub fn poll_network(&mut self, done: &mut Vec<Completion>) -> bool {
-        self.network.is_some() && self.carry(done)
-    }
-
-    /// Makes progress on the network, and handles its events. Returns whether there were any.
-    fn carry(&mut self, done: &mut Vec<Completion>) -> bool {
-        done.append(&mut self.late_completions);
-        let Some(network) = &mut self.network else { return false };
-        let was_told = network.progress();
-        (network.has_news() && self.handle_news(done)) || was_told
-    }
-
-    fn handle_news(&mut self, done: &mut Vec<Completion>) -> bool {
-        let Some(network) = &mut self.network else { return false };
-        for news in network.take_news() {
-            match news {
-                News::Ready { to, ids, upto } => {
-                    let packet = Packet::Ready { send: ids.send, recv: ids.recv };
-                    let words = [ids.first.into(), upto.into(), 0];
-                    let _ = self.submit(to, Outgoing::Words { packet, words });
-                }
-                News::Ended { from, recv, ids, how } => {
-                    self.zero_copy_ended(from, recv, how, done);
-                    if how == How::Withdrawn {
-                        self.send_control(from, Packet::Finished { send: ids.send });
-                    }
-                }
-                News::Sent { send } => {
-                    if let Some(large) = self.rndv_sends.get_mut(send) {
-                        large.transfer = None;
-                    }
-                    self.finish_rndv_send(send, done);
-                }
-            }
-        }
-        self.advertise_credits();
-        self.settle_disconnects();
-        true
-    }
-
+impl Rendezvous {
     /// Handles the end of a large message that this rank receives.
-    fn zero_copy_ended(&mut self, from: Peer, id: Id, how: How, done: &mut Vec<Completion>) {
+    pub(super) fn zero_copy_ended(
+        &mut self,
+        from: Peer,
+        id: Id,
+        how: How,
+        done: &mut Vec<Completion>,
+    ) {
         // The receive is gone if it was cancelled.
-        let Some(RndvRecv { receive, source, tag, bytes, .. }) = self.rndv_recvs.remove(id) else {
+        let Some(RndvRecv { receive, source, tag, bytes, .. }) = self.recvs.remove(id) else {
             return;
         };
         let outcome = match how {
@@ -74,40 +36,45 @@ impl Endpoint {
     /// must come in another way.
     pub(super) fn recv_zero_copy(
         &mut self,
+        transport: &mut Transport,
         message: &Message,
         offer: &RndvOffer,
         receive: &PostedRecv,
-        done: &mut Vec<Completion>,
     ) -> bool {
         let (source, bytes) = (message.source, message.bytes);
-        if !self.reaches(source) || bytes <= self.inline_max_bytes() {
+        if !transport.reaches(source) || bytes <= transport.inline_max_bytes() {
             return false;
         }
         let (receive, tag) = (*receive, message.label.tag);
         let recv =
             RndvRecv { receive, source, tag, bytes, missing: bytes, transfer: None, offer: None };
-        let id = self.rndv_recvs.insert(recv);
+        let id = self.recvs.insert(recv);
         let into = receive.into.part(0, bytes);
-        let Some(network) = &mut self.network else { return false };
+        let Some(network) = &mut transport.network else { return false };
         // SAFETY: memory of a posted receive. Whoever takes the receive back waits until the
         // transfer has ended (`await_withdrawn`).
         let Some(name) = (unsafe { network.recv((source, offer.send, id), into) }) else {
-            self.rndv_recvs.remove(id);
+            self.recvs.remove(id);
             return false;
         };
-        if let Some(recv) = self.rndv_recvs.get_mut(id) {
+        if let Some(recv) = self.recvs.get_mut(id) {
             recv.transfer = Some(name);
         }
-        self.handle_news(done);
         true
     }
 
     /// The receiver of a large message is ready for segments up to `upto`.
-    pub(super) fn send_zero_copy(&mut self, to: Peer, ids: TransferIds, upto: u32) {
-        let Some(network) = &mut self.network else { return };
-        let Some(large) = self.rndv_sends.get_mut(Id(ids.send)) else {
+    pub(super) fn send_zero_copy(
+        &mut self,
+        transport: &mut Transport,
+        to: Peer,
+        ids: TransferIds,
+        upto: u32,
+    ) {
+        let Some(network) = &mut transport.network else { return };
+        let Some(large) = self.sends.get_mut(Id(ids.send)) else {
             let packet = Packet::Stopped { recv: ids.recv };
-            let _ = self.submit(to, Outgoing::Words { packet, words: [0; 3] });
+            transport.send_control_words(to, packet, [0; 3]);
             return;
         };
         match large.transfer {
@@ -119,61 +86,17 @@ impl Endpoint {
 
     /// The receiver of a large message has received what it needs: all of it, or it has cancelled
     /// the receive.
-    pub(super) fn finish_or_cut_short(&mut self, send: Id, done: &mut Vec<Completion>) {
-        let transfer = self.rndv_sends.get_mut(send).and_then(|large| large.transfer);
-        match (transfer, &mut self.network) {
+    pub(super) fn finish_or_cut_short(
+        &mut self,
+        transport: &mut Transport,
+        send: Id,
+        done: &mut Vec<Completion>,
+    ) {
+        let transfer = self.sends.get_mut(send).and_then(|large| large.transfer);
+        match (transfer, &mut transport.network) {
             // The network may still use the memory: an event will report the end.
             (Some(name), Some(network)) => network.cut_short(name),
-            _ => self.finish_rndv_send(send, done),
-        }
-    }
-
-    /// This rank withdraws a large message that it is sending.
-    pub(super) fn stop_zero_copy(&mut self, to: Peer, name: u64) {
-        let Some(network) = &mut self.network else { return };
-        if let Some((ids, sent)) = network.withdraw(name) {
-            let packet = Packet::Stopped { recv: ids.recv };
-            let _ = self.submit(to, Outgoing::Words { packet, words: [sent.into(), 0, 0] });
-        }
-    }
-
-    /// The sender of a zero-copy message has withdrawn it.
-    pub(super) fn stop_recv(&mut self, name: u64, sent: u32, done: &mut Vec<Completion>) {
-        if let Some(network) = &mut self.network {
-            network.stop(name, sent);
-            self.handle_news(done);
-        }
-    }
-
-    /// This rank cancels a receive into which a zero-copy message comes.
-    pub(super) fn withdraw_zero_copy(&mut self, transfer: Option<u64>) {
-        if let (Some(name), Some(network)) = (transfer, &mut self.network) {
-            network.withdraw(name);
-        }
-    }
-
-    /// Waits until the network does not use the memory of withdrawn transfers any more. Their other
-    /// sides release it when they poll; a side that has died is declared lost, and the world fails.
-    pub(super) fn await_withdrawn(&mut self) {
-        let begun = Instant::now();
-        loop {
-            let Some(network) = &mut self.network else { return };
-            if !network.has_withdrawn() {
-                return;
-            }
-            if self.segment.failure().is_some() {
-                // Other ranks may be dead, and never release it.
-                return network.close();
-            }
-            if network.is_time_to_say() {
-                self.publish_awaited_peers();
-            } else if begun.elapsed() > network.timeout() {
-                network.give_up_withdrawn();
-            }
-            let mut done = std::mem::take(&mut self.late_completions);
-            self.progress(&mut done);
-            self.late_completions = done;
-            self.segment.pause();
+            _ => self.finish_send(transport, send, done),
         }
     }
 }

@@ -178,7 +178,7 @@ fn segment(placement: Placement, prefers_memcpy: bool) -> Arc<SharedSegment> {
 /// The next packet on its way from one endpoint to another.
 fn next_packet(receiver: &mut Endpoint, from: usize) -> Option<Packet> {
     // SAFETY: peers push nothing but `Header`s into standing lanes, and any bits are one.
-    let header = unsafe { receiver.readers[from].peek::<Header>() };
+    let header = unsafe { receiver.transport.readers[from].peek::<Header>() };
     header.map(Packet::read)
 }
 
@@ -190,7 +190,7 @@ fn travel(case: Case, bytes: usize) -> MessagePath {
         segment.enter(Peer(rank), std::process::id());
         Endpoint::new(segment.clone(), Peer(rank), Options::default())
     });
-    sender.cut_pool();
+    sender.bounce.cut_pool(&mut sender.transport);
     let private: Vec<u8> = if lies_in_heap { Vec::new() } else { vec![7; bytes] };
     let heap = lies_in_heap.then(|| sender.heap().allocate(bytes.max(1), 64).expect("room"));
     let data = match &heap {
@@ -203,7 +203,7 @@ fn travel(case: Case, bytes: usize) -> MessagePath {
     };
     let message = (LABEL, TypeCode::BYTES, data);
     if kind == Kind::Answer {
-        sender.note_message(Peer(1), 1 << 10);
+        sender.bounce.note_message(Peer(1), 1 << 10);
     }
     let is_sent = match kind {
         Kind::Hinted(_) | Kind::Answer => {
@@ -225,7 +225,7 @@ fn travel(case: Case, bytes: usize) -> MessagePath {
         return MessagePath::new("one by one", 1);
     }
     let first = next_packet(&mut receiver, 0).expect("a packet is there at once");
-    let words = receiver.words(Peer(0));
+    let words = receiver.transport.words(Peer(0));
     let packets = sender.packets();
 
     let (mut into, mut done) = (vec![0; bytes], [Vec::new(), Vec::new()]);
@@ -238,7 +238,7 @@ fn travel(case: Case, bytes: usize) -> MessagePath {
         receive(&mut receiver, selector, TypeCode::BYTES, into_region, TOKEN, &mut done[1]);
     }
     receiver.progress(&mut done[1]);
-    let is_in_place = !receiver.bounce.in_place.is_empty();
+    let is_in_place = !receiver.bounce.in_place.messages.is_empty();
     let answer = next_packet(&mut sender, 1);
     finish(&mut sender, &mut receiver, &mut done);
     let was_read = is_in_place || into.iter().all(|&byte| byte == 7);
