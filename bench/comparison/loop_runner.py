@@ -111,7 +111,7 @@ class LoopRunner:
     def measure_row(self, row, number):
         """A round of a row, again if the hop has changed, and keeps the last attempt."""
         record, forms = {"row": row.fields(), "round": number, "runs": []}, self.missing(row, number)
-        why = why_skipped(row)
+        why = row.why_not() or why_skipped(row)
         if why:
             print(f"  skipped: {why}", file=sys.stderr)
             self.results.write(record | {"skipped": why})
