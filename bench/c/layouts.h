@@ -108,7 +108,8 @@ static void make_strided(void) {
 static void make_indexed(void) {
     MPI_Datatype type;
     size_t max_pieces = (size_t)n / PIECE + 1;
-    int *lengths = malloc(max_pieces * sizeof *lengths), *starts = malloc(max_pieces * sizeof *starts);
+    int *lengths = malloc(max_pieces * sizeof *lengths);
+    int *starts = malloc(max_pieces * sizeof *starts);
     if (!lengths || !starts) fail("no memory", 0, 0, 0);
     int n_pieces = 0;
     for (int element = 0; element < n; element += lengths[n_pieces++]) {

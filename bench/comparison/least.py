@@ -1,4 +1,4 @@
-"""A model of the least time of a turn of a collective: what the machine needs, whatever the library.
+"""A model of the least time of a turn of a collective: what the machine needs with any library.
 
     least = lines + copies + switches + computation
 
@@ -30,7 +30,7 @@ copies       The bytes that the operation must write, over c cores that copy at 
              strided_bcast                           2 (p - 1): every other 8 B of a line are used,
              strided_alltoall, indexed_allgather     2 p²       but whole lines move
 
-             The v and w forms have blocks of B bytes on average, so they need what the even ones do.
+             The v and w forms have blocks of B bytes on average, so they need as much as the even.
 
 switches     Where each rank needs data of all others, p / c ranks of a core must all run in each
              turn. The last one that runs has all data and goes on with the next turn, so a core
@@ -40,9 +40,15 @@ switches     Where each rank needs data of all others, p / c ranks of a core mus
 
 computation  That of p / c ranks, one after the other, on each core.
 
+It is the least *mean* of turns. Windows of many turns have the same least time, and so has their
+median, with one exception: where rates share cores, the rank that takes the time does a burst of
+turns with data that came before, and others do their part of the work outside of its windows.
+
 What the model leaves out, so that a real library cannot reach it: the call itself, headers, copies
 of more than one step, and cores that share the bandwidth of the memory. What may make a figure less
-than the model: a machine that was in another state when its limits were measured.
+than the model: a machine that was in another state when its limits were measured; and of a rate, a
+processor that fetches the lines of the next turns early, or another program on its cores, which
+makes bursts of turns as sharing ranks do.
 
 It has no figure where it does not hold: beside disturbing programs, with a quota, with random
 computation (ranks wait for the slowest one), where the hop changed during the row or is not known,
@@ -54,7 +60,8 @@ from dataclasses import dataclass
 from .loops import BETWEEN_GROUPS, NEIGHBOURS
 
 LINE_BYTES_OVER_USED = 2  # of types with gaps as long as their pieces
-ROOTED = ("bcast", "scatter", "scatterv", "gather", "gatherv", "reduce", "scan", "strided_bcast")
+ROOTED = ("bcast", "scatter", "scatterv", "gather", "gatherv", "reduce", "scan", "inter_bcast",
+          "strided_bcast")
 
 
 @dataclass(frozen=True)
@@ -134,6 +141,11 @@ def blocks_written(operation, ranks):
 def needs_all(operation):
     """Whether each rank needs data of all others."""
     return operation not in (*ROOTED, *NEIGHBOURS, *BETWEEN_GROUPS)
+
+
+def comes_in_bursts(row, cores):
+    """Whether a median of windows may be less than the least mean."""
+    return row.operation in ROOTED and row.spacing != "barrier" and row.ranks > cores
 
 
 def is_modelled(row):

@@ -40,9 +40,10 @@ LEAST = """\
 *Least* is the least time of a turn in microseconds by a model of what the machine needs: a cache line
 that travels at the hop of the row, the bytes that must be copied, and the switches of a core between
 its ranks. *Motet / least* is Motet's default over it. For rooted operations without a barrier, which
-are rates, the line is the one pushed in a turn, not a round trip. A row for which the model does not
-hold has none. [`least.py`](../../bench/comparison/least.py) has the formulas. Measured for it: a
-switch of {switch} µs; `memcpy` into shared pages at {rates}.
+are rates, the line is the one pushed in a turn, not a round trip. Where rates share cores the turns
+come in bursts, and only their mean has a least time. A row for which the model does not hold has
+none. [`least.py`](../../bench/comparison/least.py) has the formulas. Measured for it: a switch of
+{switch} µs; `memcpy` into shared pages at {rates}.
 
 """
 
@@ -171,9 +172,10 @@ def table(found, form, name, usual):
 def least_cells(figures, form, name):
     """The least time of a row, and how many times as long Motet's default takes."""
     one = figures.figures(OURS, "default", form)
-    if not figures.least_us:
+    least_us = figures.least_median_us if name == "median" else figures.least_us
+    if not least_us:
         return "-", "-"
-    return number(figures.least_us), f"{one[name] / figures.least_us:.1f}" if one else "-"
+    return number(least_us), f"{one[name] / least_us:.1f}" if one else "-"
 
 
 def tables(results, operation, found):

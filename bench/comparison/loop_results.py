@@ -10,7 +10,7 @@ import statistics
 from collections import Counter, defaultdict
 from pathlib import Path
 
-from .least import least_us, machine
+from .least import comes_in_bursts, least_us, machine
 from .loops import Row
 from .points import FORMS
 
@@ -136,9 +136,13 @@ class LoopResults:
                        if low <= hop <= high) for hop in run["hops"]}
         return groups.pop() if len(groups) == 1 else MOVED, run["steal"] > STOLEN
 
+    def cores(self):
+        """The cores of the machine, or 0 if the file does not say it."""
+        return int(self.facts.get("cores", 0))
+
     def machine(self, hop_ns):
         """The machine while a hop took so long, or None if the file has no limits."""
-        return machine(self.limits, hop_ns, int(self.facts.get("cores", 0)))
+        return machine(self.limits, hop_ns, self.cores())
 
     def state_words(self, state):
         """A state for people."""
@@ -176,6 +180,7 @@ class RowFigures:
         self.hop = statistics.median([hop for _, run in self.runs for hop in run["hops"]] or [0])
         self.steal = max((run["steal"] for _, run in runs), default=0)
         self.least_us = least_us(row, results.machine(self.hop)) if self.is_comparable else None
+        self.least_median_us = None if comes_in_bursts(row, results.cores()) else self.least_us
         self.reasons = Counter(f"{run['library']}, {run['setting']}: {run['why']}"
                                for _, run in runs if run["why"])
 

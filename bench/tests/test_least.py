@@ -82,6 +82,16 @@ class Least(unittest.TestCase):
         for limits, hop, cores in (([], 50, 2), ([self.LIMITS], 0, 2), ([self.LIMITS], 50, 1)):
             self.assertIsNone(least.least_us(row, least.machine(limits, hop, cores)))
 
+    def test_rates_that_share_cores_have_no_least_median(self):
+        def is_burst(*row):
+            return least.comes_in_bursts(loops.Row(*row), self.MACHINE.cores)
+
+        for operation in least.ROOTED:
+            self.assertTrue(is_burst(operation, 4, "none", "none"))
+            self.assertFalse(is_burst(operation, 2, "none", "none"))
+            self.assertFalse(is_burst(operation, 4, "none", "barrier"))
+        self.assertFalse(is_burst("allreduce", 4, "none", "none"))
+
     def test_the_medians_of_the_limits_count(self):
         records = [self.LIMITS | {"switch": switch} for switch in (2, 9, 4)]
         self.assertEqual(least.machine(records, 50, 2).switch_us, 4)
@@ -115,7 +125,7 @@ class Least(unittest.TestCase):
             self.assertIn("| least | Motet / least |", page)
             self.assertIn("| 1.000 | 6.0 | A 500 ns |", page)
             self.assertIn("| - | - | A 500 ns |", page)
-            self.assertIn("a\nswitch of 3.000 µs", page)
+            self.assertIn("a switch of\n3.000 µs", page)
             self.assertEqual([row["least_us"] for row in made["rows"]], [1, None])
             for older in ((facts,), ({"limits": self.LIMITS},)):
                 page, made = self.page(folder, *older)

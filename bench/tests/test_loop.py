@@ -356,6 +356,8 @@ class Grid(unittest.TestCase):
             made = json.loads((Path(folder) / "loop.json").read_text())
         self.assertEqual(len(made["rows"]), 2 * 2 * len(loops.OPERATIONS))
         for row in made["rows"]:
+            if made["limits"] and row["is_comparable"]:
+                self.assertEqual(bool(row["least_us"]), row["row"]["operation"] not in loops.STEPS)
             self.assertEqual({figure["form"] for figure in row["figures"]},
                              {"blocking", "nonblocking", "persistent"}, row["row"])
 
