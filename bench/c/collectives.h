@@ -1,18 +1,13 @@
 /* The collectives that the programs of this directory measure: their calls in three forms, their
  * buffers, and the check of their data. Each call has other data than the one before. */
 
-enum { MAX_RANKS = 256 };
+#include "communicators.h"
+#include "layouts.h"
 
-static int next_rank, previous_rank;
-/* Elements of a block, and what a call sends and receives: a block for each rank. */
-static int n;
+/* What a call sends and receives: a block for each rank. */
 static int *in, *out;
 /* Whether they are memory of MPI_Alloc_mem. */
 static int asks_library = 0;
-static int counts[MAX_RANKS], places[MAX_RANKS], bytes[MAX_RANKS];
-static MPI_Aint wide_bytes[MAX_RANKS];
-static MPI_Datatype types[MAX_RANKS];
-static MPI_Comm ring;
 /* Counts the calls; it is in all data. */
 static int turn = 0;
 
@@ -29,13 +24,16 @@ enum pattern {
     REDUCED_PARTS,   /* sums of a block for each */
     PREFIX,
     PREFIX_BEFORE,
-    NEIGHBOURS_SAME, /* one block to both neighbours */
+    NEIGHBOURS_SAME, /* one block to all neighbours */
     NEIGHBOURS,
+    FROM_ROOT_ACROSS, /* one block of rank 0 to the second half, in place */
+    REDUCED_ACROSS,   /* sums of one block of the other half */
 };
 
 struct operation {
     const char *name;
     enum pattern pattern;
+    enum layout layout;
     int (*blocking)(void);
     int (*nonblocking)(MPI_Request *);
     int (*persistent)(MPI_Request *);
@@ -48,57 +46,99 @@ struct operation {
     static int name##_persistent(MPI_Request *r) {                                             \
         return MPI_##Name##_init(__VA_ARGS__, MPI_INFO_NULL, r);                               \
     }
-#define V counts, places, MPI_INT
-#define W counts, bytes, types
+#define V(blocks) blocks.counts, blocks.places, MPI_INT
+#define W(blocks) blocks.counts, blocks.bytes, types
+#define OWN by_rank.counts[rank], MPI_INT
 
 FORMS(barrier, Barrier, Ibarrier, world)
 FORMS(bcast, Bcast, Ibcast, in, n, MPI_INT, 0, world)
 FORMS(gather, Gather, Igather, in, n, MPI_INT, out, n, MPI_INT, 0, world)
-FORMS(gatherv, Gatherv, Igatherv, in, n, MPI_INT, out, V, 0, world)
+FORMS(gatherv, Gatherv, Igatherv, in, OWN, out, V(by_rank), 0, world)
 FORMS(scatter, Scatter, Iscatter, in, n, MPI_INT, out, n, MPI_INT, 0, world)
-FORMS(scatterv, Scatterv, Iscatterv, in, V, out, n, MPI_INT, 0, world)
+FORMS(scatterv, Scatterv, Iscatterv, in, V(by_rank), out, OWN, 0, world)
 FORMS(allgather, Allgather, Iallgather, in, n, MPI_INT, out, n, MPI_INT, world)
-FORMS(allgatherv, Allgatherv, Iallgatherv, in, n, MPI_INT, out, V, world)
+FORMS(allgatherv, Allgatherv, Iallgatherv, in, OWN, out, V(by_rank), world)
 FORMS(alltoall, Alltoall, Ialltoall, in, n, MPI_INT, out, n, MPI_INT, world)
-FORMS(alltoallv, Alltoallv, Ialltoallv, in, V, out, V, world)
-FORMS(alltoallw, Alltoallw, Ialltoallw, in, W, out, W, world)
+FORMS(alltoallv, Alltoallv, Ialltoallv, in, V(by_pair), out, V(by_pair), world)
+FORMS(alltoallw, Alltoallw, Ialltoallw, in, W(by_pair), out, W(by_pair), world)
 FORMS(reduce, Reduce, Ireduce, in, out, n, MPI_INT, MPI_SUM, 0, world)
 FORMS(allreduce, Allreduce, Iallreduce, in, out, n, MPI_INT, MPI_SUM, world)
 FORMS(reduce_scatter_block, Reduce_scatter_block, Ireduce_scatter_block, in, out, n, MPI_INT,
       MPI_SUM, world)
-FORMS(reduce_scatter, Reduce_scatter, Ireduce_scatter, in, out, counts, MPI_INT, MPI_SUM, world)
+FORMS(reduce_scatter, Reduce_scatter, Ireduce_scatter, in, out, by_rank.counts, MPI_INT, MPI_SUM,
+      world)
 FORMS(scan, Scan, Iscan, in, out, n, MPI_INT, MPI_SUM, world)
 FORMS(exscan, Exscan, Iexscan, in, out, n, MPI_INT, MPI_SUM, world)
 FORMS(neighbor_allgather, Neighbor_allgather, Ineighbor_allgather, in, n, MPI_INT, out, n, MPI_INT,
-      ring)
-FORMS(neighbor_allgatherv, Neighbor_allgatherv, Ineighbor_allgatherv, in, n, MPI_INT, out, V, ring)
+      grid)
+FORMS(neighbor_allgatherv, Neighbor_allgatherv, Ineighbor_allgatherv, in, n, MPI_INT, out, V(even),
+      grid)
 FORMS(neighbor_alltoall, Neighbor_alltoall, Ineighbor_alltoall, in, n, MPI_INT, out, n, MPI_INT,
-      ring)
-FORMS(neighbor_alltoallv, Neighbor_alltoallv, Ineighbor_alltoallv, in, V, out, V, ring)
-FORMS(neighbor_alltoallw, Neighbor_alltoallw, Ineighbor_alltoallw, in, counts, wide_bytes, types,
-      out, counts, wide_bytes, types, ring)
+      grid)
+FORMS(neighbor_alltoallv, Neighbor_alltoallv, Ineighbor_alltoallv, in, V(even), out, V(even), grid)
+FORMS(neighbor_alltoallw, Neighbor_alltoallw, Ineighbor_alltoallw, in, even.counts, even.wide_bytes,
+      types, out, even.counts, even.wide_bytes, types, grid)
+FORMS(inter_allreduce, Allreduce, Iallreduce, in, out, n, MPI_INT, MPI_SUM, halves)
+FORMS(inter_bcast, Bcast, Ibcast, in, n, MPI_INT, root_across, halves)
+FORMS(strided_bcast, Bcast, Ibcast, in, 1, strided, 0, world)
+FORMS(strided_alltoall, Alltoall, Ialltoall, in, 1, strided, out, 1, strided, world)
+FORMS(indexed_allgather, Allgather, Iallgather, in, 1, indexed, out, 1, indexed, world)
 
-#define ROW(name, pattern) {#name, pattern, name##_blocking, name##_nonblocking, name##_persistent}
+#define ROW(name, pattern, layout)                                                             \
+    {#name, pattern, layout, name##_blocking, name##_nonblocking, name##_persistent}
 static const struct operation COLLECTIVES[] = {
-    ROW(barrier, NOTHING), ROW(bcast, FROM_ROOT), ROW(gather, TO_ROOT), ROW(gatherv, TO_ROOT),
-    ROW(scatter, PARTS), ROW(scatterv, PARTS), ROW(allgather, TO_ALL), ROW(allgatherv, TO_ALL),
-    ROW(alltoall, ALL_TO_ALL), ROW(alltoallv, ALL_TO_ALL), ROW(alltoallw, ALL_TO_ALL),
-    ROW(reduce, REDUCED_AT_ROOT), ROW(allreduce, REDUCED),
-    ROW(reduce_scatter_block, REDUCED_PARTS), ROW(reduce_scatter, REDUCED_PARTS),
-    ROW(scan, PREFIX), ROW(exscan, PREFIX_BEFORE),
-    ROW(neighbor_allgather, NEIGHBOURS_SAME), ROW(neighbor_allgatherv, NEIGHBOURS_SAME),
-    ROW(neighbor_alltoall, NEIGHBOURS), ROW(neighbor_alltoallv, NEIGHBOURS),
-    ROW(neighbor_alltoallw, NEIGHBOURS),
+    ROW(barrier, NOTHING, EVEN),
+    ROW(bcast, FROM_ROOT, EVEN),
+    ROW(gather, TO_ROOT, EVEN),
+    ROW(gatherv, TO_ROOT, BY_RANK),
+    ROW(scatter, PARTS, EVEN),
+    ROW(scatterv, PARTS, BY_RANK),
+    ROW(allgather, TO_ALL, EVEN),
+    ROW(allgatherv, TO_ALL, BY_RANK),
+    ROW(alltoall, ALL_TO_ALL, EVEN),
+    ROW(alltoallv, ALL_TO_ALL, BY_PAIR),
+    ROW(alltoallw, ALL_TO_ALL, BY_PAIR),
+    ROW(reduce, REDUCED_AT_ROOT, EVEN),
+    ROW(allreduce, REDUCED, EVEN),
+    ROW(reduce_scatter_block, REDUCED_PARTS, EVEN),
+    ROW(reduce_scatter, REDUCED_PARTS, BY_RANK),
+    ROW(scan, PREFIX, EVEN),
+    ROW(exscan, PREFIX_BEFORE, EVEN),
+    ROW(neighbor_allgather, NEIGHBOURS_SAME, EVEN),
+    ROW(neighbor_allgatherv, NEIGHBOURS_SAME, EVEN),
+    ROW(neighbor_alltoall, NEIGHBOURS, EVEN),
+    ROW(neighbor_alltoallv, NEIGHBOURS, EVEN),
+    ROW(neighbor_alltoallw, NEIGHBOURS, EVEN),
+    ROW(inter_allreduce, REDUCED_ACROSS, EVEN),
+    ROW(inter_bcast, FROM_ROOT_ACROSS, EVEN),
+    ROW(strided_bcast, FROM_ROOT, STRIDED),
+    ROW(strided_alltoall, ALL_TO_ALL, STRIDED),
+    ROW(indexed_allgather, TO_ALL, INDEXED),
 };
 enum { N_COLLECTIVES = sizeof COLLECTIVES / sizeof *COLLECTIVES };
+
+static inline int is_over_grid(enum pattern pattern) {
+    return pattern == NEIGHBOURS || pattern == NEIGHBOURS_SAME;
+}
+
+/* Such a call needs two ranks. */
+static int is_across(enum pattern pattern) {
+    return pattern == FROM_ROOT_ACROSS || pattern == REDUCED_ACROSS;
+}
+
+/* Whether the call delivers its data into the buffer from which the root sends. */
+static int is_in_place(enum pattern pattern) {
+    return pattern == FROM_ROOT || pattern == FROM_ROOT_ACROSS;
+}
 
 /* How many blocks this rank sends and receives. */
 static int blocks_sent(enum pattern pattern) {
     switch (pattern) {
     case NOTHING: return 0;
     case FROM_ROOT: case PARTS: return rank ? 0 : pattern == PARTS ? size : 1;
+    case FROM_ROOT_ACROSS: return !rank;
     case ALL_TO_ALL: case REDUCED_PARTS: return size;
-    case NEIGHBOURS: return 2;
+    case NEIGHBOURS: return n_neighbours;
     default: return 1;
     }
 }
@@ -109,8 +149,9 @@ static int blocks_received(enum pattern pattern) {
     case TO_ROOT: return rank ? 0 : size;
     case REDUCED_AT_ROOT: return !rank;
     case PREFIX_BEFORE: return rank > 0;
+    case FROM_ROOT_ACROSS: return rank >= first_half;
     case TO_ALL: case ALL_TO_ALL: return size;
-    case NEIGHBOURS_SAME: case NEIGHBOURS: return 2;
+    case NEIGHBOURS_SAME: case NEIGHBOURS: return n_neighbours;
     default: return 1;
     }
 }
@@ -127,7 +168,7 @@ static int sum(int end, int to, int place) {
 
 static int expected(enum pattern pattern, int block, int place) {
     switch (pattern) {
-    case FROM_ROOT: return sent(0, 0) + place;
+    case FROM_ROOT: case FROM_ROOT_ACROSS: return sent(0, 0) + place;
     case PARTS: return sent(0, rank) + place;
     case TO_ROOT: case TO_ALL: return sent(block, 0) + place;
     case ALL_TO_ALL: return sent(block, rank) + place;
@@ -135,26 +176,48 @@ static int expected(enum pattern pattern, int block, int place) {
     case REDUCED_PARTS: return sum(size, rank, place);
     case PREFIX: return sum(rank + 1, 0, place);
     case PREFIX_BEFORE: return sum(rank, 0, place);
-    case NEIGHBOURS_SAME: return sent(block ? next_rank : previous_rank, 0) + place;
-    case NEIGHBOURS: return sent(block ? next_rank : previous_rank, !block) + place;
+    case REDUCED_ACROSS: {
+        int of_first = sum(first_half, 0, place);
+        return rank < first_half ? sum(size, 0, place) - of_first : of_first;
+    }
+    case NEIGHBOURS_SAME: return sent(neighbours[block], 0) + place;
+    /* The neighbour before sends what it has for the one behind, and the other way round. */
+    case NEIGHBOURS: return sent(neighbours[block], block ^ 1) + place;
     default: return 0;
     }
 }
 
-/* The data of the next call: every `step`-th element of each block. */
-static inline void fill_blocks(enum pattern pattern, int step) {
-    turn = (turn + 1) % 1000;
-    for (int block = blocks_sent(pattern) - 1; block >= 0; block--)
-        for (int i = 0; i < n; i += step) in[block * n + i] = sent(rank, block) + i;
+/* The elements of each block that have the data of a turn and are checked: the first one, three that
+ * are equally distant, or each one. */
+enum sample { FIRST, THREE, EACH };
+
+static inline int distance(int count, enum sample sample) {
+    if (sample == FIRST) return count;
+    return sample == EACH || count < 3 ? 1 : (count - 1) / 2;
 }
 
-static inline void check_blocks(const struct operation *operation, int step) {
-    const int *result = operation->pattern == FROM_ROOT ? in : out;
-    for (int block = blocks_received(operation->pattern) - 1; block >= 0; block--) {
-        for (int i = 0; i < n; i += step) {
+/* The data of the next call. */
+static inline void fill_blocks(const struct operation *operation, enum sample sample) {
+    int blocks = blocks_sent(operation->pattern);
+    turn = (turn + 1) % 1000;
+    for (int block = blocks - 1; block >= 0; block--) {
+        int *start = in + start_of(operation->layout, blocks, block);
+        int count = count_of(operation->layout, blocks, block), step = distance(count, sample);
+        for (int i = 0; i < count; i += step)
+            start[place_of(operation->layout, i)] = sent(rank, block) + i;
+    }
+}
+
+static inline void check_blocks(const struct operation *operation, enum sample sample) {
+    const int *result = is_in_place(operation->pattern) ? in : out;
+    int blocks = blocks_received(operation->pattern);
+    for (int block = blocks - 1; block >= 0; block--) {
+        int start = start_of(operation->layout, blocks, block);
+        int count = count_of(operation->layout, blocks, block), step = distance(count, sample);
+        for (int i = 0; i < count; i += step) {
+            int at = start + place_of(operation->layout, i);
             int right = expected(operation->pattern, block, i);
-            if (result[block * n + i] != right)
-                wrong_data(operation->name, block * n + i, right, result[block * n + i]);
+            if (result[at] != right) wrong_data(operation->name, at, right, result[at]);
         }
     }
 }
@@ -189,18 +252,16 @@ static void release(int *start) {
         free(start);
 }
 
-/* The buffers of calls with blocks of so many bytes; `least` is the room that other calls need. */
-static void make_buffers(int block_bytes, size_t least) {
+/* The buffers of calls with blocks of so many bytes, and the arguments that depend on their length;
+ * `least` is the room that other calls need. Blocks with gaps need twice the room. */
+static void make_buffers(int block_bytes, size_t least, int with_gaps) {
     n = block_bytes / (int)sizeof(int);
-    for (int j = 0; j < MAX_RANKS; j++) {
-        counts[j] = n;
-        places[j] = j * n;
-        bytes[j] = j * n * (int)sizeof(int);
-        wide_bytes[j] = bytes[j];
-        types[j] = MPI_INT;
-    }
-    size_t blocks = size > 2 ? (size_t)size : 2;
-    size_t room = (blocks * (size_t)n > least ? blocks * (size_t)n : least) * sizeof(int);
-    in = buffer(room);
-    out = buffer(room);
+    int n_blocks = size > MAX_NEIGHBOURS ? size : MAX_NEIGHBOURS;
+    set_blocks(&even, n_blocks, even_count);
+    set_blocks(&by_rank, size, uneven_count);
+    set_blocks(&by_pair, size, pair_count);
+    for (int j = 0; j < n_blocks; j++) types[j] = MPI_INT;
+    size_t room = (size_t)n_blocks * (with_gaps ? 2 * (size_t)(n + PIECE) : (size_t)n);
+    in = buffer((room > least ? room : least) * sizeof(int));
+    out = buffer((room > least ? room : least) * sizeof(int));
 }

@@ -3,6 +3,8 @@
  * one_way   a line written by one process until the other has read it: half of there and back
  * two_way   both write a payload and its number in one line, and read the other's: the least that
  *           a barrier or an allreduce of 8 bytes needs
+ * switch    two processes of one core, each of which yields it until the other has written its line:
+ *           half of there and back
  * memcpy    a private buffer copied into shared pages, on an otherwise idle machine
  *
  * Lines as of motet_bench -t: name, processes, bytes, "limit", microseconds; medians of batches.
@@ -20,7 +22,8 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { BATCHES = 41, TIMES = 20000, FEW_TIMES = 1000, LONGEST = 16 << 20, LINES_APART = 4, COPY_BYTES = 64 << 20 };
+enum { BATCHES = 41, TIMES = 20000, FEW_TIMES = 1000, SWITCHES = 200, LONGEST = 16 << 20,
+       LINES_APART = 4, COPY_BYTES = 64 << 20 };
 
 /* A line; the next one follows at a distance at which no prefetch brings both. */
 struct line {
@@ -36,6 +39,7 @@ struct shared {
 
 static struct shared *shared;
 static int self;
+static int is_alone = 1; /* whether the process has a core of its own */
 
 static double now(void) {
     struct timespec time;
@@ -56,7 +60,8 @@ static void write_line(uint64_t turn) {
 
 static void read_line(uint64_t turn) {
     struct line *line = &shared->slots[!self][turn % 2];
-    while (atomic_load_explicit(&line->number, memory_order_acquire) != turn) {}
+    while (atomic_load_explicit(&line->number, memory_order_acquire) != turn)
+        if (!is_alone) sched_yield();
     if (line->payload != turn * 3 + (uint64_t)!self) fail("another payload than written");
 }
 
@@ -119,13 +124,14 @@ static double copies(size_t bytes) {
     return median(taken);
 }
 
-/* Each process stays on a core of its own, where there are two. */
+/* Each process stays on a core of its own, where there are two, or both on the first one. */
 static void settle(void) {
-    cpu_set_t allowed, one;
-    if (sched_getaffinity(0, sizeof allowed, &allowed)) return;
+    static cpu_set_t allowed; /* when the program began */
+    cpu_set_t one;
+    if (!CPU_COUNT(&allowed) && sched_getaffinity(0, sizeof allowed, &allowed)) return;
     CPU_ZERO(&one);
     for (int core = 0, seen = 0; core < CPU_SETSIZE; core++) {
-        if (!CPU_ISSET(core, &allowed) || seen++ != self) continue;
+        if (!CPU_ISSET(core, &allowed) || seen++ != self * is_alone) continue;
         CPU_SET(core, &one);
         sched_setaffinity(0, sizeof one, &one);
     }
@@ -148,6 +154,11 @@ int main(int words, char **word) {
     turns(two_way, times, &turn); /* warm, and both on their way */
     show("two_way", 8, turns(two_way, times, &turn));
     if (!is_quick) show("one_way", 8, turns(there_and_back, times, &turn) / 2);
+    if (!is_quick) {
+        is_alone = 0;
+        settle();
+        show("switch", 8, turns(there_and_back, SWITCHES, &turn) / 2);
+    }
     if (self) return 0;
     int status = 0;
     if (waitpid(child, &status, 0) != child || status) fail("the second process has failed");

@@ -7,7 +7,9 @@
  *            overlap    the same, but nonblocking and persistent forms start the first allreduce
  *                       and the exchange before the spacing and wait for them after it
  *            bcast, allreduce, or another one of `collectives.h`: this call, spacing
- * BYTES      8, or another multiple of 8: of the operands of a reduction, or of a block of a rank
+ * BYTES      8, or another multiple of 8: of the operands of a reduction, or of a block of a rank.
+ *            The v and w forms have blocks of two lengths with this mean, but not those of
+ *            neighbours. Derived types have gaps: their blocks take twice this room.
  * SPACING    none, barrier (MPI_Barrier), MICROSECONDS of computation, or random:MICROSECONDS
  * STEPS      steps of the computation in a microsecond (`hop -c`), so that each library computes
  *            the same. A rank that loses its processor takes longer for them.
@@ -62,11 +64,6 @@ static void expect(const char *what, int64_t expected, int64_t seen) {
     if (expected != seen) wrong_data(what, turns_begun, expected, seen);
 }
 
-/* The distance of values of which three are as good as equally distant, or all are taken. */
-static int distance(int count, int is_whole) {
-    return is_whole || count < 3 ? 1 : (count - 1) / 2;
-}
-
 static uint64_t draw(void) {
     random_state ^= random_state << 13;
     random_state ^= random_state >> 7;
@@ -110,25 +107,25 @@ static int is_planted_now(void) {
     return is_planted && turns_begun == PLANTED_TURN && rank == 0;
 }
 
-static void prepare_step(int is_whole) {
-    for (int i = 0; i < n_values; i += distance(n_values, is_whole)) {
+static void prepare_step(enum sample sample) {
+    for (int i = 0; i < n_values; i += distance(n_values, sample)) {
         sum_in[i] = turns_begun + rank + i;
         max_in[i] = turns_begun * size + (rank + turns_begun + i) % size;
         sum_out[i] = max_out[i] = -1;
     }
     if (is_planted_now()) sum_in[0]++;
-    for (int i = 0; i < N_VALUES; i += distance(N_VALUES, is_whole)) {
+    for (int i = 0; i < N_VALUES; i += distance(N_VALUES, sample)) {
         to_right[i] = value(rank, i, 0);
         to_left[i] = value(rank, i, 1);
     }
 }
 
-static void check_step(int is_whole) {
-    for (int i = 0; i < n_values; i += distance(n_values, is_whole)) {
+static void check_step(enum sample sample) {
+    for (int i = 0; i < n_values; i += distance(n_values, sample)) {
         expect("sum", (turns_begun + i) * size + (int64_t)size * (size - 1) / 2, sum_out[i]);
         expect("maximum", turns_begun * size + size - 1, max_out[i]);
     }
-    for (int i = 0; i < N_VALUES; i += distance(N_VALUES, is_whole)) {
+    for (int i = 0; i < N_VALUES; i += distance(N_VALUES, sample)) {
         expect("exchange, from the left", value(left, i, 0), from_left[i]);
         expect("exchange, from the right", value(right, i, 1), from_right[i]);
     }
@@ -190,29 +187,29 @@ static void step_by_requests(enum form form) {
     start_and_wait_max(form);
 }
 
-static void run_step(enum form form, int is_whole) {
-    prepare_step(is_whole);
+static void run_step(enum form form, enum sample sample) {
+    prepare_step(sample);
     if (form == BLOCKING)
         step_blocking();
     else
         step_by_requests(form);
-    check_step(is_whole);
+    check_step(sample);
 }
 
-static void run_collective(enum form form, int is_whole) {
-    fill_blocks(collective->pattern, distance(n, is_whole));
+static void run_collective(enum form form, enum sample sample) {
+    fill_blocks(collective, sample);
     if (is_planted_now()) in[0]++;
     call_once(collective, form, requests);
     space();
-    check_blocks(collective, distance(n, is_whole));
+    check_blocks(collective, sample);
 }
 
-static void run_turn(enum form form, int is_whole) {
+static void run_turn(enum form form, enum sample sample) {
     turns_begun++;
     if (body == COLLECTIVE)
-        run_collective(form, is_whole);
+        run_collective(form, sample);
     else
-        run_step(form, is_whole);
+        run_step(form, sample);
 }
 
 static void begin_form(enum form form) {
@@ -251,7 +248,7 @@ static double warm(enum form form) {
     int is_over = 0;
     for (long times = spacing == RANDOM ? RANDOM_BLOCK : 1; !is_over; times *= 2) {
         double before = MPI_Wtime();
-        for (long i = 0; i < times; i++) run_turn(form, 0);
+        for (long i = 0; i < times; i++) run_turn(form, THREE);
         double now = MPI_Wtime(), next = 2 * (now - before);
         each = (now - before) / (double)times;
         is_over = (int)of_watch(now - begun > seconds / 10 || now - begun + next > seconds);
@@ -290,7 +287,7 @@ static void take_windows(enum form form, double each) {
         MPI_Barrier(world);
         double begun = MPI_Wtime(), before = begun;
         for (long i = 0; i < batch; i++) {
-            for (long k = 0; k < taken.turns_per_window; k++) run_turn(form, 0);
+            for (long k = 0; k < taken.turns_per_window; k++) run_turn(form, THREE);
             double now = MPI_Wtime();
             taken.windows[taken.n_windows++] = (now - before) / (double)taken.turns_per_window;
             before = now;
@@ -311,10 +308,10 @@ static double percentile(double share) {
 static void measure_form(enum form form) {
     begin_form(form);
     int64_t before = turns_begun;
-    run_turn(form, 1);
+    run_turn(form, EACH);
     restart_random();
     take_windows(form, warm(form));
-    run_turn(form, 1);
+    run_turn(form, EACH);
     end_form(form);
     if (rank != watch) return;
     qsort(taken.windows, (size_t)taken.n_windows, sizeof *taken.windows, by_value);
@@ -370,17 +367,27 @@ static int64_t *values(void) {
 /* Whether rank 0 needs nothing of the other ranks in a call, and so may run ahead of them. */
 static int is_ahead(enum pattern pattern) {
     return pattern == FROM_ROOT || pattern == PARTS || pattern == PREFIX ||
-           pattern == PREFIX_BEFORE;
+           pattern == PREFIX_BEFORE || pattern == FROM_ROOT_ACROSS;
+}
+
+/* What the collective needs: buffers, and its communicator or type. */
+static void make_collective(void) {
+    if (is_across(collective->pattern) && size < 2) fail("too few ranks", 0, 2, size);
+    is_uneven = 1;
+    make_buffers(block_bytes, 1, has_gaps(collective->layout));
+    make_types(collective->layout);
+    if (is_over_grid(collective->pattern)) make_grid(MAX_DIMENSIONS);
+    if (is_across(collective->pattern)) make_halves();
 }
 
 static void make_data(void) {
     if (size > MAX_RANKS) fail("too many ranks", 0, MAX_RANKS, size);
-    left = previous_rank = (rank + size - 1) % size;
-    right = next_rank = (rank + 1) % size;
+    left = (rank + size - 1) % size;
+    right = (rank + 1) % size;
     watch = body == COLLECTIVE && is_ahead(collective->pattern) ? size - 1 : 0;
     n_values = block_bytes / (int)sizeof(int64_t);
     sum_in = values(), sum_out = values(), max_in = values(), max_out = values();
-    if (body == COLLECTIVE) make_buffers(block_bytes, 1);
+    if (body == COLLECTIVE) make_collective();
 }
 
 int main(int words, char **word) {
@@ -404,6 +411,8 @@ int main(int words, char **word) {
     make_data();
     for (int form = 0; form < N_FORMS; form++)
         if (!forms || forms >> form & 1) measure_form((enum form)form);
+    free_types();
+    free_communicators();
     MPI_Finalize();
     return 0;
 }

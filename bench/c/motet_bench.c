@@ -18,23 +18,25 @@ enum { PENDING = 1000, WINDOW = 64, MAX_SIZES = 16 };
 static void collective_batch(const void *what, enum form form, int times, MPI_Request *request) {
     const struct operation *operation = what;
     for (int i = 0; i < times; i++) {
-        fill_blocks(operation->pattern, n);
+        fill_blocks(operation, FIRST);
         call_once(operation, form, request);
-        check_blocks(operation, n);
+        check_blocks(operation, FIRST);
     }
 }
 
 /* All elements, as a call of its own. */
 static void check_all(const struct operation *operation, enum form form, MPI_Request *request) {
-    fill_blocks(operation->pattern, 1);
+    fill_blocks(operation, EACH);
     call_once(operation, form, request);
-    check_blocks(operation, 1);
+    check_blocks(operation, EACH);
 }
 
+/* Begins with turn 0, since only ranks 0 and 1 have counted the turns of latency and bandwidth. */
 static double collective(const struct operation *operation, enum form form) {
     MPI_Request request = MPI_REQUEST_NULL;
     int is_empty = n == 0;
     n += is_empty; /* Steps of no element would not end. */
+    turn = 0;
     if (form == PERSISTENT) operation->persistent(&request);
     check_all(operation, form, &request);
     double median = measure(collective_batch, operation, form, &request, 1 << 20);
@@ -142,8 +144,10 @@ static void pending_batch(const void *what, enum form form, int times, MPI_Reque
     }
 }
 
+/* Begins with turn 0, as a collective does. */
 static double pending(enum form form) {
     static MPI_Request requests[PENDING];
+    turn = 0;
     for (int k = 0; form == PERSISTENT && k < PENDING; k++)
         MPI_Allreduce_init(&in[k], &out[k], 1, MPI_INT, MPI_SUM, world, MPI_INFO_NULL, &requests[k]);
     double median = measure(pending_batch, NULL, form, requests, 64) / PENDING;
@@ -168,9 +172,25 @@ static void row(const char *name, int block_bytes, const double *median) {
     fflush(stdout);
 }
 
+static int is_wanted(const struct operation *operation, const char *wanted) {
+    if (is_across(operation->pattern) && size < 2) return 0;
+    return !strcmp(wanted, "all") || !strcmp(wanted, operation->name);
+}
+
+/* Buffers and types for blocks of so many bytes. */
+static void prepare(const char *wanted, int block_bytes) {
+    int with_gaps = 0;
+    for (int i = 0; i < N_COLLECTIVES; i++)
+        with_gaps |= is_wanted(&COLLECTIVES[i], wanted) && has_gaps(COLLECTIVES[i].layout);
+    make_buffers(block_bytes, PENDING, with_gaps);
+    if (!with_gaps) return;
+    make_types(STRIDED);
+    make_types(INDEXED);
+}
+
 static void run(const char *wanted, const int *sizes, int n_sizes) {
     for (int s = 0; s < n_sizes; s++) {
-        make_buffers(sizes[s], PENDING);
+        prepare(wanted, sizes[s]);
         double median[N_FORMS];
         int is_all = !strcmp(wanted, "all"), is_last = s == n_sizes - 1;
         struct { const char *name; double (*work)(enum form); int is_wanted; } others[] = {
@@ -185,7 +205,7 @@ static void run(const char *wanted, const int *sizes, int n_sizes) {
         }
         for (int i = 0; i < N_COLLECTIVES; i++) {
             const struct operation *operation = &COLLECTIVES[i];
-            if (!is_all && strcmp(wanted, operation->name)) continue;
+            if (!is_wanted(operation, wanted)) continue;
             if (operation->pattern == NOTHING && !is_last) continue;
             for (int form = 0; form < N_FORMS; form++)
                 if (forms_wanted >> form & 1) median[form] = collective(operation, (enum form)form);
@@ -193,6 +213,7 @@ static void run(const char *wanted, const int *sizes, int n_sizes) {
         }
         release(in);
         release(out);
+        free_types();
     }
 }
 
@@ -215,7 +236,7 @@ static void list(void) {
 }
 
 int main(int argc, char **argv) {
-    int sizes[MAX_SIZES] = {8, 1024, 65536, 1048576}, n_sizes = 4, n_given = 0, periods[1] = {1};
+    int sizes[MAX_SIZES] = {8, 1024, 65536, 1048576}, n_sizes = 4, n_given = 0;
     const char *wanted = "all";
     for (int i = 1; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : "";
@@ -250,9 +271,8 @@ int main(int argc, char **argv) {
     }
     begin();
     if (size > MAX_RANKS) fail("too many ranks", 0, MAX_RANKS, size);
-    next_rank = (rank + 1) % size;
-    previous_rank = (rank + size - 1) % size;
-    MPI_Cart_create(world, 1, &size, periods, 0, &ring);
+    make_grid(1);
+    if (size > 1) make_halves();
     if (!rank && !is_tsv) {
         char version[MPI_MAX_LIBRARY_VERSION_STRING];
         int length;
@@ -264,7 +284,7 @@ int main(int argc, char **argv) {
         printf("\n");
     }
     run(wanted, sizes, n_sizes);
-    MPI_Comm_free(&ring);
+    free_communicators();
     MPI_Finalize();
     return 0;
 }

@@ -7,7 +7,7 @@ from . import plots
 from .libraries import LIBRARIES
 from .loop_reasons import reason
 from .loop_results import FIELDS, RowFigures, letter
-from .loops import AXES, is_plain, order, shown
+from .loops import AXES, is_plain, order, shown, size_words
 from .pages import markdown
 from .points import FORMS
 from .ratios import OURS, PEERS
@@ -22,7 +22,7 @@ the spacing of the turn, and all delays, beside programs that disturb the job.
 
 {facts}
 
-The *mean* is the time of all turns over their number, and counts long stalls; *median*, 10th and
+{least}The *mean* is the time of all turns over their number, and counts long stalls; *median*, 10th and
 90th percentile are of windows of at least 20 µs. Over the rounds it is the mean of the means and
 the median of the percentiles. Each library has two figures: with its default, and in brackets with
 its best setting, where that is another one. *Ratio* is best peer at its best setting / Motet: of
@@ -36,6 +36,16 @@ states.** ≠ marks a row whose state is not the most frequent one, ~ a row duri
 changed, so that it has no ratio. *Stolen* is the largest share of the processors that the host took
 during a run of the row.
 """
+LEAST = """\
+*Least* is the least time of a turn in microseconds by a model of what the machine needs: a cache line
+that travels at the hop of the row, the bytes that must be copied, and the switches of a core between
+its ranks. *Motet / least* is Motet's default over it. For rooted operations without a barrier, which
+are rates, the line is the one pushed in a turn, not a round trip. Where rates share cores the turns
+come in bursts, and only their mean has a least time. A row for which the model does not hold has
+none. [`least.py`](../../bench/comparison/least.py) has the formulas. Measured for it: a switch of
+{switch} µs; `memcpy` into shared pages at {rates}.
+
+"""
 
 
 def write(results, folder):
@@ -45,7 +55,7 @@ def write(results, folder):
     found = sorted((row for row in known if row.runs), key=lambda row: order(row.row))
     skipped = [row for row in known if row.why_skipped and not row.runs]
     folder.mkdir(parents=True, exist_ok=True)
-    parts = [HEAD.format(facts=facts(results)), worst_points(found), by_axis(found),
+    parts = [HEAD.format(facts=facts(results), least=least(results, found)), worst_points(found), by_axis(found),
              states(results, found)]
     for operation in dict.fromkeys(figures.row.operation for figures in found):
         of_operation = [figures for figures in found if figures.row.operation == operation]
@@ -68,6 +78,16 @@ def facts(results):
             f"autogroup {known.get('autogroup')}. {versions}. Rounds: {rounds}. `build` is "
             f"{known.get('build')}. Computation: {known.get('steps_per_us')} steps in a "
             f"microsecond; seed of `random`: {known.get('seed')}.")
+
+
+def least(results, found):
+    """What the columns of the least time mean, if there are any."""
+    if not any(figures.least_us for figures in found):
+        return ""
+    copies = dict(results.machine(1).copies)
+    rates = ", ".join(f"{size / us / 1000:.1f} GB/s of {size_words(size)}"
+                      for size, us in copies.items())
+    return LEAST.format(switch=number(results.machine(1).switch_us), rates=rates)
 
 
 def forms_of(found):
@@ -133,6 +153,7 @@ def table(found, form, name, usual):
     rows, axes = [], shown([figures.row for figures in found])
     names = [library for library in LIBRARIES
              if any(figures.settings(library) for figures in found)]
+    has_least = any(figures.least_us for figures in found)
     for figures in found:
         ratio = ratios(figures, form, name)
         said = ("-", "-", "-")
@@ -141,10 +162,20 @@ def table(found, form, name, usual):
                     LIBRARIES[ratio[2][0]].title)
         rows.append((*(axis.words(figures.row.value(axis)) for axis in axes),
                      *(cell(figures, library, form, name) for library in names), *said,
-                     state_cell(figures, usual), f"{figures.steal:.0%}"))
+                     *(least_cells(figures, form, name) if has_least else ()), state_cell(figures, usual), f"{figures.steal:.0%}"))
     return markdown((*(axis.heading or axis.name for axis in axes),
                      *(LIBRARIES[n].title for n in names),
-                     "ratio", "ratio at best", "best peer", "state", "stolen"), rows)
+                     "ratio", "ratio at best", "best peer",
+                     *(("least", "Motet / least") if has_least else ()), "state", "stolen"), rows)
+
+
+def least_cells(figures, form, name):
+    """The least time of a row, and how many times as long Motet's default takes."""
+    one = figures.figures(OURS, "default", form)
+    least_us = figures.least_median_us if name == "median" else figures.least_us
+    if not least_us:
+        return "-", "-"
+    return number(least_us), f"{one[name] / least_us:.1f}" if one else "-"
 
 
 def tables(results, operation, found):
@@ -266,7 +297,8 @@ def summary(results, found, skipped):
     for figures in found:
         of_row = {"row": figures.row.fields(), "state": results.state_words(figures.state),
                   "is_comparable": figures.is_comparable, "hop_ns": figures.hop,
-                  "steal": figures.steal, "runs_of_other_states": figures.other_states,
+                  "least_us": figures.least_us, "steal": figures.steal,
+                  "runs_of_other_states": figures.other_states,
                   "without_figure": dict(figures.reasons), "figures": [], "ratios": []}
         for form in forms_of(found):
             for library in LIBRARIES:
@@ -283,6 +315,6 @@ def summary(results, found, skipped):
                         "form": form, "figure": name, "of_default": ratio[0],
                         "of_best": ratio[1], "peer": ratio[2][0], "peer_setting": ratio[2][1]})
         rows.append(of_row)
-    return {"facts": results.facts, "rows": rows,
+    return {"facts": results.facts, "limits": results.limits, "rows": rows,
             "skipped": [{"row": figures.row.fields(), "why": figures.why_skipped}
                         for figures in skipped]}

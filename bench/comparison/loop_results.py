@@ -1,4 +1,5 @@
-"""The file of results of the loop view: a line of JSON for the facts and for each round of a row.
+"""The file of results of the loop view: a line of JSON for the facts, for the limits of the machine
+in each run of `bench/compare loop`, and for each round of a row.
 
 Figures depend on the state of the machine while they are taken. Each run has a note of it: the time
 of a hop of a cache line between two processors before and after the run, and the share of the
@@ -9,6 +10,7 @@ import statistics
 from collections import Counter, defaultdict
 from pathlib import Path
 
+from .least import comes_in_bursts, least_us, machine
 from .loops import Row
 from .points import FORMS
 
@@ -70,6 +72,7 @@ class LoopResults:
     def __init__(self, path):
         self.path = Path(path)
         self.facts = {}
+        self.limits = []  # records of what the memory system needs
         self.rounds = defaultdict(dict)  # by row, then by round
         if self.path.exists():
             for line in self.path.read_text().splitlines():
@@ -83,6 +86,8 @@ class LoopResults:
         except ValueError:
             return
         self.facts |= record.get("facts", {})
+        if "limits" in record:
+            self.limits.append(record["limits"])
         if "row" in record:
             rounds, number = self.rounds[Row(**record["row"])], record["round"]
             rounds[number] = joined(rounds.get(number), record)
@@ -131,6 +136,14 @@ class LoopResults:
                        if low <= hop <= high) for hop in run["hops"]}
         return groups.pop() if len(groups) == 1 else MOVED, run["steal"] > STOLEN
 
+    def cores(self):
+        """The cores of the machine, or 0 if the file does not say it."""
+        return int(self.facts.get("cores", 0))
+
+    def machine(self, hop_ns):
+        """The machine while a hop took so long, or None if the file has no limits."""
+        return machine(self.limits, hop_ns, self.cores())
+
     def state_words(self, state):
         """A state for people."""
         group, is_stolen = state
@@ -166,6 +179,8 @@ class RowFigures:
         self.is_comparable = self.state is not None and self.state[0] != MOVED
         self.hop = statistics.median([hop for _, run in self.runs for hop in run["hops"]] or [0])
         self.steal = max((run["steal"] for _, run in runs), default=0)
+        self.least_us = least_us(row, results.machine(self.hop)) if self.is_comparable else None
+        self.least_median_us = None if comes_in_bursts(row, results.cores()) else self.least_us
         self.reasons = Counter(f"{run['library']}, {run['setting']}: {run['why']}"
                                for _, run in runs if run["why"])
 

@@ -6,6 +6,7 @@ import time
 from collections import defaultdict
 from dataclasses import replace
 
+from . import least, running
 from .disturbances import Disturber, why_skipped
 from .host import Stolen
 from .libraries import LIBRARIES, run
@@ -66,6 +67,8 @@ class LoopRunner:
         """Measures what is missing; False if the time is over before the end."""
         todo, begun = self.todo(), time.monotonic()
         self.say_what_is_missing()
+        if todo:
+            self.note_limits()
         for at, (number, row) in enumerate(todo):
             seconds = time.monotonic() - begun
             if at and self.wanted.seconds and seconds + self.estimate(row) > self.wanted.seconds:
@@ -78,6 +81,18 @@ class LoopRunner:
             print(f"rounds that were measured again, since the hop changed: {self.again}",
                   file=sys.stderr)
         return True
+
+    def note_limits(self):
+        """Measures what the memory system needs at least: once for each run, for the page. It has
+        no sense on a single core, and may fail without harm to the rows."""
+        if len(os.sched_getaffinity(0)) < 2:
+            return
+        output, _, why = run([str(self.workshop.work / "limits")], os.environ, TOOL_SECONDS)
+        found = least.read_limits((name, size, us) for name, _, size, us in running.rows(output))
+        if why or not found:
+            print(f"the limits of the machine were not measured: {why or output}", file=sys.stderr)
+            return
+        self.results.write({"limits": found})
 
     def estimate(self, row):
         """Seconds of a round of a row."""
@@ -111,7 +126,7 @@ class LoopRunner:
     def measure_row(self, row, number):
         """A round of a row, again if the hop has changed, and keeps the last attempt."""
         record, forms = {"row": row.fields(), "round": number, "runs": []}, self.missing(row, number)
-        why = why_skipped(row)
+        why = row.why_not() or why_skipped(row)
         if why:
             print(f"  skipped: {why}", file=sys.stderr)
             self.results.write(record | {"skipped": why})

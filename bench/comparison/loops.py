@@ -11,8 +11,13 @@ from typing import Callable
 from .points import FORMS
 
 STEPS = ("step", "overlap")
-COLLECTIVES = ("bcast", "scatter", "gather", "reduce", "allreduce", "allgather", "alltoall", "scan",
-               "reduce_scatter_block")
+EVEN = ("bcast", "scatter", "gather", "reduce", "allreduce", "allgather", "alltoall", "scan",
+        "reduce_scatter_block")
+UNEVEN = ("scatterv", "gatherv", "allgatherv", "alltoallv", "alltoallw", "reduce_scatter")
+NEIGHBOURS = ("neighbor_allgather", "neighbor_alltoall")
+BETWEEN_GROUPS = ("inter_bcast", "inter_allreduce")
+WITH_TYPES = ("strided_bcast", "strided_alltoall", "indexed_allgather")
+COLLECTIVES = (*EVEN, *UNEVEN, *NEIGHBOURS, *BETWEEN_GROUPS, *WITH_TYPES)
 OPERATIONS = (*STEPS, *COLLECTIVES)
 KINDS = ("none", "session", "other", "group", "pulse", "build")
 ALL_DISTURBANCES = ("none", "session", "session:2", "other", "group", "pulse", "build")
@@ -60,6 +65,12 @@ class Row:
     def fields(self):
         """For the file of results."""
         return asdict(self)
+
+    def why_not(self):
+        """Why there is no such row, or nothing."""
+        if self.operation in BETWEEN_GROUPS and self.ranks < 2:
+            return "two groups need two ranks"
+        return ""
 
     def kind_and_count(self):
         """The kind of the disturbing programs and how many there are."""

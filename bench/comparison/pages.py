@@ -145,6 +145,9 @@ def limits(results):
                         ("two_way", "payload and number in one line, both ways at once")):
         value = limit(results, name, 8)
         rows.append((words, f"{value:.3f} µs" if value else "no figure"))
+    if limit(results, "switch", 8):  # older files have none
+        rows.append(("a core, from one process to another",
+                     f"{limit(results, 'switch', 8):.3f} µs"))
     for size in (64 << 10, 1 << 20, 16 << 20):
         value = limit(results, "memcpy", size)
         words = f"{value:.1f} µs, {size / value / 1000:.1f} GB/s" if value else "no figure"

@@ -19,7 +19,7 @@ TARGET = Path(os.environ.get("CARGO_TARGET_DIR", BENCH.parent / "target"))
 sys.path.insert(0, str(BENCH))
 sys.dont_write_bytecode = True
 
-from comparison import loops  # noqa: E402
+from comparison import loops, points  # noqa: E402
 from comparison.loop_results import FIELDS, LoopResults, RowFigures, judged  # noqa: E402
 from comparison.disturbances import ControlGroup, group_of  # noqa: E402
 from comparison.loop_page import by_axis, ratios, table, worst_points  # noqa: E402
@@ -44,6 +44,16 @@ class Words(unittest.TestCase):
             self.assertRaises(loops.WrongWord, loops.disturbances, [word])
         for word in ("100", "0us", "-1us", "random:", "us", "1.2.3us", ""):
             self.assertRaises(loops.WrongWord, loops.spacings, [word])
+
+    def test_each_collective_is_a_row_of_the_programs(self):
+        self.assertLessEqual(set(loops.COLLECTIVES), set(points.known_operations()))
+        self.assertEqual(loops.OPERATIONS, (*loops.STEPS, *loops.COLLECTIVES))
+
+    def test_two_groups_need_two_ranks(self):
+        for operation in loops.OPERATIONS:
+            row = loops.Row(operation, 1, "none", "none")
+            self.assertEqual(bool(row.why_not()), operation.startswith("inter_"), operation)
+            self.assertFalse(loops.Row(operation, 2, "none", "none").why_not())
 
     def test_the_program_is_told_microseconds(self):
         said = {spacing: loops.Row("step", 2, "none", spacing).spacing_word()
@@ -346,6 +356,8 @@ class Grid(unittest.TestCase):
             made = json.loads((Path(folder) / "loop.json").read_text())
         self.assertEqual(len(made["rows"]), 2 * 2 * len(loops.OPERATIONS))
         for row in made["rows"]:
+            if made["limits"] and row["is_comparable"]:
+                self.assertEqual(bool(row["least_us"]), row["row"]["operation"] not in loops.STEPS)
             self.assertEqual({figure["form"] for figure in row["figures"]},
                              {"blocking", "nonblocking", "persistent"}, row["row"])
 
