@@ -159,6 +159,11 @@ fn rounds(cell_bytes: usize) -> usize {
 /// a page, and to get pages one by one takes longer than all else that an init does.
 const PREFAULT_BYTES: [usize; 2] = [4 * PAGE, 32 * PAGE];
 
+/// The most cells of a new ring once half of the arena has been cut off, so that there is room for
+/// thousands of operations more: a sender that is a few rounds ahead loses less than one that has
+/// no channel at all.
+const SCARCE_CELLS: usize = 8;
+
 /// Cuts rings from the arena of one rank. Freed rings are kept by size.
 #[derive(Debug)]
 pub(crate) struct Arena {
@@ -177,10 +182,15 @@ impl Arena {
     }
 
     /// A ring of so many cells for messages of this length, or `None` if it does not fit any more.
+    /// Once half of the arena has been cut off, a new ring has [`SCARCE_CELLS`] at most.
     pub(crate) fn cut(&mut self, bytes: usize, cells: usize) -> Option<Ring> {
         let cell_bytes = cell_bytes(bytes);
-        if let Some(offset) = self.free.get_mut(&(cells, cell_bytes)).and_then(Vec::pop) {
-            return Some(Ring::of_cells(offset, cells, cell_bytes));
+        if let Some(ring) = self.reuse(cells, cell_bytes) {
+            return Some(ring);
+        }
+        let is_scarce = 2 * self.taken() > self.end - self.start;
+        if is_scarce && cells > SCARCE_CELLS {
+            return self.cut(bytes, SCARCE_CELLS);
         }
         let ring = Ring::of_cells(self.next, cells, cell_bytes);
         let next = ring.offset + ring.bytes();
@@ -189,6 +199,12 @@ impl Arena {
         }
         self.next = next;
         Some(ring)
+    }
+
+    /// A ring that has come back.
+    fn reuse(&mut self, cells: usize, cell_bytes: usize) -> Option<Ring> {
+        let offset = self.free.get_mut(&(cells, cell_bytes))?.pop()?;
+        Some(Ring::of_cells(offset, cells, cell_bytes))
     }
 
     /// What is to get its pages before a ring is used that was cut last; nothing if it has them.
@@ -318,6 +334,24 @@ mod tests {
         assert_ne!(arena.cut(56, 16), Some(first), "another size");
         assert_eq!(arena.cut(56, 32), Some(first), "a freed ring of the same size");
         assert!(arena.cut(CHANNEL_MAX_BYTES, 4).is_none(), "no room left");
+    }
+
+    #[test]
+    fn rings_are_short_when_half_of_the_arena_is_taken() {
+        let bytes = 1 << 20;
+        let mut arena = Arena::new(0, bytes);
+        let rings: Vec<Ring> = std::iter::from_fn(|| arena.cut(8, 128)).collect();
+        let long = rings.iter().take_while(|ring| ring.cells == 128).count();
+        let half = bytes / 2 / Ring::of_cells(0, 128, 2 * LINE).bytes();
+        assert!((half..=half + 1).contains(&long), "{long} long rings");
+        assert!(rings[long..].iter().all(|ring| ring.cells == SCARCE_CELLS));
+        assert!(rings.len() > 10 * long, "{} rings in all", rings.len());
+        arena.give_back(rings[0]);
+        assert_eq!(arena.cut(8, 128), Some(rings[0]), "a long one that has come back");
+        assert_eq!(arena.cut(8, 128), None);
+        let mut arena = Arena::new(0, bytes);
+        arena.cut_for_good(bytes / 2 + LINE).unwrap();
+        assert_eq!(arena.cut(8, 2).map(|ring| ring.cells), Some(2), "shorter ones stay");
     }
 
     #[test]
