@@ -65,7 +65,13 @@ impl Endpoint {
             if header.is_first() && !self.begin_reassembly(Peer(peer as u32), header, done) {
                 return true;
             }
-            self.handle(Peer(peer as u32), Packet::read(header), done);
+            let source = Peer(peer as u32);
+            match Packet::read(header) {
+                Packet::Eager { label, element, bytes } => {
+                    self.handle_eager(Message { source, label, element, bytes }, done);
+                }
+                packet => self.handle(source, packet, done),
+            }
             if self.transport.readers[peer].advance() {
                 self.transport.notify(Peer(peer as u32));
             }
@@ -73,11 +79,11 @@ impl Endpoint {
         true
     }
 
+    /// Handles a packet that is not a message of one cell.
+    #[inline(never)] // the addresses of the parts that it needs are not taken for a short message
     fn handle(&mut self, source: Peer, packet: Packet, done: &mut Vec<Completion>) {
         match packet {
-            Packet::Eager { label, element, bytes } => {
-                self.handle_eager(Message { source, label, element, bytes }, done);
-            }
+            Packet::Eager { .. } => unreachable!("handled where it is polled"),
             // Whoever polls has begun to assemble it.
             Packet::First { bytes, .. } => self.bounce.note_message(source, bytes),
             Packet::Rest { bytes } => self.continue_reassembly(source, bytes, done),
