@@ -22,7 +22,11 @@ use crate::base::collective_kind::CollectiveKind;
 use crate::engine::OpKey;
 
 /// The number of calls in the cache: a power of two.
-const SLOTS: usize = 16;
+const SLOTS: usize = 32;
+/// The number of slots in which a call may be: its own and those that follow. With one slot, two
+/// calls of a program that share it would replace each other all the time: among eight calls two of
+/// them would in three programs of four.
+const WAYS: usize = 4;
 /// A multiplier for hashing: products with words that differ in few bits differ in the highest
 /// bits.
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -247,9 +251,16 @@ impl CachedCall {
 #[derive(Default)]
 pub(super) struct ReplayCache {
     slots: [Option<CachedCall>; SLOTS],
+    /// The number of calls that have replaced another one.
+    replaced: usize,
     /// The number of calls that were found here.
     #[cfg(test)]
     found: usize,
+}
+
+/// The slots in which a call may be.
+fn ways(home: usize) -> impl Iterator<Item = usize> {
+    (home..home + WAYS).map(|slot| slot % SLOTS)
 }
 
 /// The progress of a replayed call.
@@ -263,6 +274,33 @@ pub(crate) enum Replay {
 }
 
 impl ReplayCache {
+    /// Whether the call of this slot passed the same arguments, except for addresses.
+    #[inline]
+    fn is_at(&self, slot: usize, known: &ReplayKey<'_>) -> bool {
+        self.slots.get(slot).and_then(Option::as_ref).is_some_and(|it| {
+            it.signature == known.signature
+                && it.lists.as_ref().is_none_or(|lists| lists.are(known.lists()))
+        })
+    }
+
+    /// The slot of a call that is not in its own one.
+    #[inline(never)]
+    fn find_behind(&self, home: usize, known: &ReplayKey<'_>) -> Option<usize> {
+        ways(home).skip(1).find(|&slot| self.is_at(slot, known))
+    }
+
+    /// The slot for a new call: that of an equal one, an empty one, or else each of its slots in
+    /// turn.
+    fn slot_for(&mut self, known: &ReplayKey<'_>) -> usize {
+        let home = known.signature.slot();
+        let equal = ways(home).find(|&slot| self.is_at(slot, known));
+        let empty = || ways(home).find(|&slot| self.slots[slot].is_none());
+        equal.or_else(empty).unwrap_or_else(|| {
+            self.replaced = self.replaced.wrapping_add(1);
+            (home + self.replaced % WAYS) % SLOTS
+        })
+    }
+
     /// Finds the cached call with this key, and binds its execution to these addresses and this
     /// number. `None` if there is none or its execution is running.
     #[inline]
@@ -271,13 +309,9 @@ impl ReplayCache {
         known: &ReplayKey<'_>,
         number: impl FnOnce() -> OpKey,
     ) -> Option<&mut CachedCall> {
-        let slot = self.slots.get_mut(known.signature.slot())?.as_mut()?;
-        if slot.signature != known.signature {
-            return None;
-        }
-        if slot.lists.as_ref().is_some_and(|lists| !lists.are(known.lists())) {
-            return None;
-        }
+        let home = known.signature.slot();
+        let found = if self.is_at(home, known) { home } else { self.find_behind(home, known)? };
+        let slot = self.slots.get_mut(found)?.as_mut()?;
         let addresses = slot.addresses(known)?;
         slot.run.as_mut()?.bind_again(addresses, number());
         #[cfg(test)]
@@ -404,7 +438,7 @@ impl Engine {
             program: run.compile_for_replay(),
             run: None,
         };
-        let slot = known.signature.slot();
+        let slot = self.calls.slot_for(known);
         run.keep_at(slot);
         if let Some(CachedCall { run: Some(former), .. }) = self.calls.slots[slot].replace(kept) {
             self.cache.give_back(former);

@@ -75,6 +75,33 @@ fn repeated_calls_are_replayed() {
     }
 }
 
+/// The calls of a program take turns: none makes the cache forget another.
+#[test]
+fn calls_that_take_turns_are_all_replayed() {
+    on_ranks_with(2, &settings(), |world| {
+        let (one, mut two, mut four) = ([1.0_f64; 2], [0.0; 2], [0.0; 4]);
+        let all = [1.0; 4];
+        let mut round = || -> Result<usize> {
+            replayed(world, || {
+                world.barrier()?;
+                world.bcast(&mut two, 0)?;
+                world.bcast(&mut two, 1)?;
+                world.reduce(&one, &mut two, Sum, 0)?;
+                world.allreduce(&one, &mut two, Sum)?;
+                world.allreduce(&one, &mut two, Max)?;
+                world.allreduce(&one[..1], &mut two[..1], Sum)?;
+                world.allgather(&one, &mut four)?;
+                world.gather(&one, &mut four, 0)?;
+                world.scatter(&all, &mut two, 0)?;
+                world.alltoall(&all, &mut four)?;
+                world.scan(&one, &mut two, Sum)
+            })
+        };
+        assert_eq!([round()?, round()?, round()?], [0, 12, 12], "rank {}", world.rank());
+        Ok(())
+    });
+}
+
 /// Operators of the user, and structures: two such calls may look the same and be different.
 #[test]
 fn what_a_program_has_made_is_not_replayed() {
