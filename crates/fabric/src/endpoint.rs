@@ -91,8 +91,8 @@ impl Default for Options {
 }
 
 /// The endpoint of one rank: its sends, receives, channels and queues.
-// The transport lies first, so its address is that of the endpoint: a short message passes both,
-// and one register more for that is one value more on the stack.
+// The transport is the first field, so its address is that of the endpoint: the fast path of short
+// messages passes both, and keeps one register free that way.
 #[repr(C)]
 pub struct Endpoint {
     transport: Transport,

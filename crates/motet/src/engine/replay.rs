@@ -54,10 +54,10 @@ pub(crate) enum FrontEnd {
 /// The arguments of a call in few words, without addresses and lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CallSignature {
-    pub(crate) context: u64,
     /// The collective, the selection of its plan, its operator, and the datatypes of both sides
-    /// ([`CallSignature::what`]).
+    /// ([`CallSignature::what`]). It differs most often, so it is compared first.
     pub(crate) what: u64,
+    pub(crate) context: u64,
     pub(crate) root: u64,
     /// The number of items (or blocks) sent, and the number received.
     pub(crate) sent: usize,
@@ -258,11 +258,6 @@ pub(super) struct ReplayCache {
     found: usize,
 }
 
-/// The slots in which a call may be.
-fn ways(home: usize) -> impl Iterator<Item = usize> {
-    (home..home + WAYS).map(|slot| slot % SLOTS)
-}
-
 /// The progress of a replayed call.
 pub(crate) enum Replay {
     /// It has succeeded.
@@ -286,16 +281,19 @@ impl ReplayCache {
     /// The slot of a call that is not in its own one.
     #[inline(never)]
     fn find_behind(&self, home: usize, known: &ReplayKey<'_>) -> Option<usize> {
-        ways(home).skip(1).find(|&slot| self.is_at(slot, known))
+        (1..WAYS).map(|way| (home + way) % SLOTS).find(|&slot| self.is_at(slot, known))
     }
 
     /// The slot for a new call: that of an equal one, an empty one, or else each of its slots in
     /// turn.
     fn slot_for(&mut self, known: &ReplayKey<'_>) -> usize {
         let home = known.signature.slot();
-        let equal = ways(home).find(|&slot| self.is_at(slot, known));
-        let empty = || ways(home).find(|&slot| self.slots[slot].is_none());
-        equal.or_else(empty).unwrap_or_else(|| {
+        if self.slots[home].is_none() || self.is_at(home, known) {
+            return home;
+        }
+        let mut others = (1..WAYS).map(|way| (home + way) % SLOTS);
+        let empty = || others.find(|&slot| self.slots[slot].is_none());
+        self.find_behind(home, known).or_else(empty).unwrap_or_else(|| {
             self.replaced = self.replaced.wrapping_add(1);
             (home + self.replaced % WAYS) % SLOTS
         })
