@@ -95,16 +95,21 @@ fn in_parts(
     bytes: usize,
     mut copy: impl FnMut(usize, RegionMut) -> io::Result<()>,
 ) -> io::Result<()> {
-    DETOUR.with_borrow_mut(|memory| {
+    let mut by_way_of = |memory: &mut Vec<u8>| {
         memory.resize(DETOUR_BYTES + ALIASING_PERIOD_BYTES, 0);
-        let skipped = (place + ALIASING_PERIOD_BYTES / 2).wrapping_sub(memory.as_ptr().addr())
-            % ALIASING_PERIOD_BYTES;
+        let other = place + ALIASING_PERIOD_BYTES / 2;
+        let skipped = other.wrapping_sub(memory.as_ptr().addr()) % ALIASING_PERIOD_BYTES;
         for start in (0..bytes).step_by(DETOUR_BYTES) {
             let part = DETOUR_BYTES.min(bytes - start);
             copy(start, RegionMut::of(&mut memory[skipped..skipped + part]))?;
         }
         Ok(())
-    })
+    };
+    match DETOUR.try_with(|memory| by_way_of(&mut memory.borrow_mut())) {
+        Ok(copied) => copied,
+        // This thread ends, and has dropped its memory.
+        Err(_) => by_way_of(&mut Vec::new()),
+    }
 }
 
 /// As [`kernel_copy`], by way of other memory: the kernel copies there, and a core from there.

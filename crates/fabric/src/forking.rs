@@ -38,13 +38,21 @@ pub(crate) trait Heap: Send + Sync {
     /// A fork begins: until [`Heap::release`] no other thread changes the heap.
     fn hold(&self) {}
 
-    /// The fork is over, in the process that has called `fork` or in its child.
-    fn release(&self, is_child: bool) {
-        let _ = is_child;
+    /// The addresses of whole pages of so many bytes of which a part is in use, and which this
+    /// module is to copy.
+    fn pages_in_use(&self, page: usize) -> Vec<Range<usize>>;
+
+    /// Whether the heap has something that [`Heap::copy_in_child`] copies.
+    fn copies_itself(&self) -> bool {
+        false
     }
 
-    /// The addresses of whole pages of so many bytes of which a part is in use.
-    fn pages_in_use(&self, page: usize) -> Vec<Range<usize>>;
+    /// Makes the memory of the heap private, in the child. If that is not possible, it [ends the
+    /// child](end_child).
+    fn copy_in_child(&self) {}
+
+    /// The fork is over, in the process that has called `fork` or in its child.
+    fn release(&self) {}
 }
 
 /// Heaps that a fork holds.
@@ -60,15 +68,24 @@ pub fn generation() -> u32 {
 /// From now on each child gets a copy of what is in use of this heap.
 pub(crate) fn copy_in_children(heap: Weak<dyn Heap>) {
     static REGISTERED: Once = Once::new();
-    let mut heaps = lock(&HEAPS);
-    heaps.retain(|heap| heap.strong_count() > 0);
-    heaps.push(heap);
-    drop(heaps);
     REGISTERED.call_once(|| {
         // SAFETY: the functions are there as long as the process, and do not unwind: they make
         // calls of the system, and copy memory.
         unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) };
     });
+    // No fork meanwhile: its child would never get the lock.
+    begin_fork();
+    let mut heaps = lock(&HEAPS);
+    heaps.retain(|heap| heap.strong_count() > 0);
+    heaps.push(heap);
+    drop(heaps);
+    IS_FORKING.store(false, Ordering::Release);
+}
+
+fn begin_fork() {
+    while IS_FORKING.swap(true, Ordering::Acquire) {
+        thread::yield_now();
+    }
 }
 
 fn lock<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -76,9 +93,7 @@ fn lock<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 extern "C" fn before() {
-    while IS_FORKING.swap(true, Ordering::Acquire) {
-        thread::yield_now();
-    }
+    begin_fork();
     let (mut pages, mut held) = (lock(&PAGES), lock(&HELD));
     pages.clear();
     for heap in lock(&HEAPS).iter().filter_map(Weak::upgrade) {
@@ -86,9 +101,10 @@ extern "C" fn before() {
         pages.extend(heap.pages_in_use(page_bytes()));
         held.push(heap);
     }
+    let copies = !pages.is_empty() || held.iter().any(|heap| heap.copies_itself());
     drop(held);
     let mut ends = [NONE; 2];
-    if !pages.is_empty() {
+    if copies {
         // SAFETY: there is room for two descriptors. If there are none the parent does not wait.
         unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) };
     }
@@ -104,13 +120,13 @@ extern "C" fn in_parent() {
         await_end(read);
     }
     close(read);
-    release_heaps(false);
+    release_heaps();
     IS_FORKING.store(false, Ordering::Release);
 }
 
-fn release_heaps(is_child: bool) {
+fn release_heaps() {
     let held = std::mem::take(&mut *lock(&HELD));
-    held.iter().for_each(|heap| heap.release(is_child));
+    held.iter().for_each(|heap| heap.release());
 }
 
 /// Waits until nobody has the writing end of a pipe any more; not for long.
@@ -130,8 +146,9 @@ extern "C" fn in_child() {
     for pages in lock(&PAGES).drain(..) {
         make_private(pages);
     }
+    lock(&HELD).iter().for_each(|heap| heap.copy_in_child());
     taken_ends().into_iter().for_each(close);
-    release_heaps(true);
+    release_heaps();
     IS_FORKING.store(false, Ordering::Release);
 }
 
@@ -168,5 +185,19 @@ fn make_private(pages: Range<usize>) {
             return;
         }
     }
-    map(place, libc::PROT_NONE, libc::MAP_FIXED);
+    if map(place, libc::PROT_NONE, libc::MAP_FIXED) == libc::MAP_FAILED {
+        end_child();
+    }
+}
+
+/// Ends a child that cannot get a private copy: it must not write into the memory of its parent.
+pub(crate) fn end_child() -> ! {
+    const MESSAGE: &[u8] = b"motet: a child of fork has no memory for its copy of a shared heap\n";
+    // SAFETY: a constant of this length.
+    unsafe { libc::write(2, MESSAGE.as_ptr().cast(), MESSAGE.len()) };
+    // SAFETY: sends this process a signal that it cannot ignore.
+    unsafe { libc::kill(libc::getpid(), libc::SIGKILL) };
+    loop {
+        thread::yield_now(); // The signal may come a little later.
+    }
 }

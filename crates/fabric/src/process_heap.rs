@@ -22,7 +22,7 @@ use std::cell::UnsafeCell;
 use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 pub use global::SharedAllocator;
 use heap_file::HeapFile;
@@ -43,7 +43,10 @@ const KEPT_MAX_BYTES: usize = 32 << 20;
 
 /// The heap of a process. One that nobody has allocated from costs nothing.
 pub struct ProcessHeap {
-    /// The addresses of the heap, once it is mapped; equal if there is none.
+    /// Whether the handlers of `fork` know the heap.
+    is_guarded: AtomicBool,
+    /// The addresses of the heap, once it is mapped. Until then no address is between them, whichever
+    /// of the two a thread sees first.
     start: AtomicUsize,
     end: AtomicUsize,
     lock: ForkLock,
@@ -68,7 +71,8 @@ impl ProcessHeap {
     #[must_use]
     pub const fn new() -> ProcessHeap {
         ProcessHeap {
-            start: AtomicUsize::new(0),
+            is_guarded: AtomicBool::new(false),
+            start: AtomicUsize::new(usize::MAX),
             end: AtomicUsize::new(0),
             lock: ForkLock::new(),
             state: UnsafeCell::new(State::Unused),
@@ -82,6 +86,28 @@ impl ProcessHeap {
         address >= self.start.load(Ordering::Relaxed) && address < self.end.load(Ordering::Relaxed)
     }
 
+    /// To be called before each allocation of the process, large or small: the first call registers
+    /// the heap with the handlers of `fork`. Handlers that are registered first run last before a
+    /// fork, and first in the child. So no handler of the program runs while the heap is held, and
+    /// none before the memory of a child is private.
+    #[inline]
+    pub fn guard(&'static self) {
+        if !self.is_guarded.load(Ordering::Relaxed) {
+            self.guard_now();
+        }
+    }
+
+    #[cold]
+    fn guard_now(&'static self) {
+        if self.is_guarded.swap(true, Ordering::Relaxed) {
+            return; // Another thread registers it, or this one, which allocates meanwhile.
+        }
+        let guard: Arc<dyn forking::Heap> = Arc::new(ForkGuard(self));
+        // Kept for as long as the process, as the heap is.
+        let guard = Box::leak(Box::new(guard));
+        forking::copy_in_children(Arc::downgrade(guard));
+    }
+
     /// Allocates a block of so many bytes at a multiple of `alignment`, a power of two. Its bytes
     /// are 0 if `zeroed` says so, else any. `None` if the heap has no room or cannot be made, or if
     /// this thread is in the heap already: then the system has to serve the request.
@@ -91,6 +117,7 @@ impl ProcessHeap {
         alignment: usize,
         zeroed: bool,
     ) -> Option<NonNull<u8>> {
+        self.guard();
         let mut state = self.enter()?;
         if let State::Unused = *state {
             *state = self.open();
@@ -125,18 +152,23 @@ impl ProcessHeap {
     /// # Safety
     /// Nobody uses the block any more.
     pub unsafe fn free(&self, start: NonNull<u8>) {
-        let Some(mut state) = self.enter() else { return };
-        let State::Open(file) = &mut *state else { return };
-        let bytes = file.bytes_at(start);
-        if bytes > KEPT_MAX_BYTES {
+        let bytes = self.block_bytes(start);
+        if bytes > KEPT_MAX_BYTES && !self.is_closed() {
             // While the block is not free: nobody else has got it yet.
-            file.forget(start, bytes);
+            heap_file::forget(start.as_ptr(), bytes);
         }
-        file.free(start);
+        if let Some(State::Open(file)) = self.enter().as_deref_mut() {
+            file.free(start);
+        }
+    }
+
+    fn is_closed(&self) -> bool {
+        self.enter().is_none_or(|state| matches!(*state, State::Closed(_)))
     }
 
     /// How other ranks find the heap, which is made if it is not there. `None` if it is closed.
     pub fn description(&'static self) -> Option<HeapDescription> {
+        self.guard();
         let mut state = self.enter()?;
         if let State::Unused = *state {
             *state = self.open();
@@ -147,20 +179,23 @@ impl ProcessHeap {
         }
     }
 
-    fn open(&'static self) -> State {
+    fn open(&self) -> State {
         let Some(file) = HeapFile::map() else { return State::Closed(None) };
         let Range { start, end } = file.addresses();
         self.start.store(start, Ordering::Relaxed);
         self.end.store(end, Ordering::Relaxed);
-        // Kept for as long as the process, as the heap is.
-        let guard: Arc<dyn forking::Heap> = Arc::new(ForkGuard(self));
-        let guard = Box::leak(Box::new(guard));
-        forking::copy_in_children(Arc::downgrade(guard));
         State::Open(file)
     }
 
     fn with_file<T>(&self, read: impl FnOnce(&HeapFile) -> T) -> Option<T> {
-        match &*self.enter()? {
+        let held = self.enter();
+        let state: &State = match &held {
+            Some(state) => state,
+            // SAFETY: this thread has the lock, and none of its accesses is under way: while the
+            // state is changed no code of the program runs, which might ask for a block.
+            None => unsafe { &*self.state.get() },
+        };
+        match state {
             State::Open(file) | State::Closed(Some(file)) => Some(read(file)),
             State::Unused | State::Closed(None) => None,
         }
@@ -196,27 +231,44 @@ fn thread_id() -> usize {
 /// A heap, as the handlers of `fork` see it.
 struct ForkGuard(&'static ProcessHeap);
 
+impl ForkGuard {
+    /// The state, during a fork.
+    #[expect(clippy::mut_from_ref, reason = "the handlers of `fork` use it one after the other")]
+    fn state(&self) -> &mut State {
+        // SAFETY: `hold` has taken the lock for this thread; in a child it is the only thread.
+        unsafe { &mut *self.0.state.get() }
+    }
+}
+
 impl forking::Heap for ForkGuard {
     fn hold(&self) {
         self.0.lock.hold();
     }
 
-    fn pages_in_use(&self, page: usize) -> Vec<Range<usize>> {
-        // SAFETY: `hold` has taken the lock for this thread.
-        match unsafe { &*self.0.state.get() } {
-            State::Open(file) => file.pages_in_use(page),
-            State::Unused | State::Closed(_) => Vec::new(),
-        }
+    /// None: the heap copies itself.
+    fn pages_in_use(&self, _page: usize) -> Vec<Range<usize>> {
+        Vec::new()
     }
 
-    fn release(&self, is_child: bool) {
-        if is_child {
-            // SAFETY: as above; the child has no other thread.
-            let state = unsafe { &mut *self.0.state.get() };
-            if let State::Open(file) = std::mem::replace(state, State::Unused) {
-                *state = State::Closed(Some(file));
+    fn copies_itself(&self) -> bool {
+        matches!(self.state(), State::Open(file) if file.is_in_use())
+    }
+
+    fn copy_in_child(&self) {
+        let state = self.state();
+        *state = match std::mem::replace(state, State::Unused) {
+            State::Open(file) => {
+                if file.make_private().is_none() {
+                    forking::end_child();
+                }
+                State::Closed(Some(file))
             }
-        }
+            // In a child of a child all is private already.
+            other => other,
+        };
+    }
+
+    fn release(&self) {
         self.0.lock.release();
     }
 }
@@ -293,6 +345,70 @@ mod tests {
         unsafe { libc::waitpid(child, &raw mut status, 0) };
         assert_eq!((status, bytes(block, 100_000)[7]), (0, 1));
         assert!(heap.allocate(100_000, 64, false).is_some(), "the parent goes on");
+    }
+
+    /// A heap that nobody has used before the fork is the child's own.
+    #[test]
+    fn a_child_of_a_child_has_copies_as_well() {
+        let (heap, unused) = (heap(), heap());
+        unused.guard();
+        let block = heap.allocate(100_000, 64, true).unwrap();
+        bytes(block, 100_000)[7] = 1;
+        let is_right = move |value: u8| {
+            let seen = bytes(block, 100_000)[7];
+            bytes(block, 100_000)[7] = value;
+            seen == value - 1
+                && heap.block_bytes(block) >= 100_000
+                && heap.contains(block.as_ptr())
+                && heap.allocate(100_000, 64, false).is_none()
+                && unused.allocate(100_000, 64, false).is_some() == (value == 2)
+        };
+        // SAFETY: the child makes calls of the system only, and ends.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            let mut status = 0;
+            let own = is_right(2);
+            // SAFETY: as above.
+            let grandchild = unsafe { libc::fork() };
+            if grandchild == 0 {
+                // SAFETY: ends the grandchild without its handlers.
+                unsafe { libc::_exit(if is_right(3) { 0 } else { 1 }) };
+            }
+            // SAFETY: waits for the grandchild of this test.
+            unsafe { libc::waitpid(grandchild, &raw mut status, 0) };
+            let is_all_right = own && status == 0 && bytes(block, 100_000)[7] == 2;
+            // SAFETY: as above.
+            unsafe { libc::_exit(if is_all_right { 0 } else { 1 }) };
+        }
+        let mut status = 1;
+        // SAFETY: waits for the child of this test.
+        unsafe { libc::waitpid(child, &raw mut status, 0) };
+        assert_eq!((status, bytes(block, 100_000)[7]), (0, 1));
+    }
+
+    #[test]
+    fn a_fork_takes_no_memory_for_what_was_never_written() {
+        let heap = heap();
+        const LENGTH: usize = 64 << 20;
+        let block = heap.allocate(LENGTH, 4096, true).unwrap();
+        bytes(block, LENGTH)[LENGTH / 2] = 1;
+        let used = || match heap.with_file(HeapFile::used_bytes) {
+            Some(bytes) => bytes,
+            None => unreachable!("it is open"),
+        };
+        let before = used();
+        // SAFETY: the child makes calls of the system only, and ends.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            let is_right = bytes(block, LENGTH)[LENGTH / 2] == 1 && bytes(block, LENGTH)[0] == 0;
+            // SAFETY: ends the child without its handlers.
+            unsafe { libc::_exit(if is_right { 0 } else { 1 }) };
+        }
+        let mut status = 1;
+        // SAFETY: waits for the child of this test.
+        unsafe { libc::waitpid(child, &raw mut status, 0) };
+        assert_eq!(status, 0);
+        assert!(used() <= before && before < 4 << 20, "{before} bytes before, {} after", used());
     }
 
     #[test]

@@ -9,6 +9,7 @@
 use std::ffi::{c_int, c_void};
 use std::ptr::{self, NonNull};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 use motet_fabric::process_heap::{BLOCK_MIN_BYTES, HeapDescription, ProcessHeap};
 
@@ -27,6 +28,7 @@ unsafe extern "C" {
 
 /// A block of the heap, if the request is for a large one and there is room.
 fn from_heap(bytes: usize, alignment: usize, zeroed: bool) -> Option<*mut c_void> {
+    HEAP.guard();
     let is_large = bytes >= BLOCK_MIN_BYTES;
     let block = is_large.then(|| HEAP.allocate(bytes, alignment.max(ALIGNMENT), zeroed))?;
     block.map(|block| block.as_ptr().cast())
@@ -254,14 +256,18 @@ pub unsafe extern "C" fn malloc_usable_size(block: *mut c_void) -> usize {
 /// It is null, or a block of the C library.
 unsafe fn system_usable_size(block: *mut c_void) -> usize {
     type UsableSize = unsafe extern "C" fn(*mut c_void) -> usize;
-    static FOUND: OnceLock<Option<UsableSize>> = OnceLock::new();
-    let found = FOUND.get_or_init(|| {
+    /// The function, once it has been found. Two threads may look for it at once: to wait for each
+    /// other could block them, as the dynamic linker has locks of its own.
+    static FOUND: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
+    let mut found = FOUND.load(Ordering::Relaxed);
+    if found.is_null() {
         // SAFETY: a constant name.
-        let found = unsafe { libc::dlsym(libc::RTLD_NEXT, c"malloc_usable_size".as_ptr()) };
-        // SAFETY: the next function of this name is that of the C library, which has this type;
-        // null is nothing.
-        unsafe { std::mem::transmute::<*mut c_void, Option<UsableSize>>(found) }
-    });
+        found = unsafe { libc::dlsym(libc::RTLD_NEXT, c"malloc_usable_size".as_ptr()) };
+        FOUND.store(found, Ordering::Relaxed);
+    }
+    // SAFETY: the next function of this name is that of the C library, which has this type; null is
+    // nothing.
+    let usable_size = unsafe { std::mem::transmute::<*mut c_void, Option<UsableSize>>(found) };
     // SAFETY: passed on.
-    found.map_or(0, |usable_size| unsafe { usable_size(block) })
+    usable_size.map_or(0, |usable_size| unsafe { usable_size(block) })
 }

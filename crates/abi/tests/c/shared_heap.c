@@ -8,6 +8,7 @@
  * case: collectives
  * case: fork
  * case: threads
+ * case: handlers
  */
 
 #define _GNU_SOURCE
@@ -180,6 +181,82 @@ static void forks(void) {
     CHECK(system("exit 3") >> 8 == 3);
 }
 
+/* A child that goes on, and has a child itself. */
+static void forks_twice(void) {
+    unsigned char *block = malloc(LARGE);
+    memset(block, 6, LARGE);
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        pid_t grandchild = fork();
+        if (grandchild == 0) {
+            block = realloc(block, 1000);
+            int is_right = has(block, 1000, 6);
+            unsigned char *own = malloc(LARGE);
+            memset(own, 9, LARGE);
+            free(block);
+            free(own);
+            _exit(is_right ? 0 : 1);
+        }
+        int status = 1;
+        memset(block, 7, LARGE);
+        int is_right = waitpid(grandchild, &status, 0) == grandchild && status == 0;
+        _exit(is_right && has(block, LARGE, 7) ? 0 : 1);
+    }
+    int status = 1;
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    CHECK(has(block, LARGE, 6));
+    free(block);
+}
+
+/* Handlers of fork that a program has registered before it allocated anything large: one takes a lock
+ * that a thread holds while it allocates, one moves a block, and one writes in the child. */
+static pthread_mutex_t allocating = PTHREAD_MUTEX_INITIALIZER;
+static unsigned char *moved;
+static volatile int is_over;
+
+static void prepare(void) {
+    pthread_mutex_lock(&allocating);
+    if (moved) moved = realloc(moved, malloc_usable_size(moved) + 40000);
+}
+
+static void in_parent(void) { pthread_mutex_unlock(&allocating); }
+
+static void in_child(void) {
+    if (moved) moved[0] = 42;
+    pthread_mutex_unlock(&allocating);
+}
+
+__attribute__((constructor)) static void register_handlers(void) {
+    pthread_atfork(prepare, in_parent, in_child);
+}
+
+static void *allocate_under_lock(void *unused) {
+    while (!is_over) {
+        pthread_mutex_lock(&allocating);
+        free(malloc(LARGE));
+        pthread_mutex_unlock(&allocating);
+        usleep(50);
+    }
+    return unused;
+}
+
+static void handlers(void) {
+    pthread_t thread;
+    moved = malloc(LARGE);
+    memset(moved, 6, LARGE);
+    CHECK(pthread_create(&thread, NULL, allocate_under_lock, NULL) == 0);
+    for (int round = 0; round < 50; round++) {
+        pid_t child = fork();
+        if (child == 0) _exit(moved[0] == 42 && has(moved + 1, LARGE - 1, 6) ? 0 : 1);
+        int status = 1;
+        CHECK(waitpid(child, &status, 0) == child && status == 0);
+        CHECK(has(moved, LARGE, 6));
+    }
+    is_over = 1;
+    CHECK(pthread_join(thread, NULL) == 0);
+}
+
 static void *allocate(void *thread) {
     int value = *(int *)thread;
     for (int round = 0; round < 500; round++) {
@@ -223,6 +300,9 @@ int main(int argc, char **argv) {
         collectives();
     } else if (!strcmp(name, "fork")) {
         forks();
+        forks_twice();
+    } else if (!strcmp(name, "handlers")) {
+        handlers();
     } else {
         threads();
     }

@@ -9,6 +9,10 @@ use crate::packet::Packet;
 use crate::process_heap::{HeapDescription, HeapMapping};
 use crate::{Peer, Region, SharedSegment};
 
+/// The address space that the heaps of all peers together may take: a quarter of that of a process.
+/// What would not fit stays private memory, so that the program has room for its own mappings.
+const MAPPED_MAX_BYTES: usize = 32 << 40;
+
 /// The heaps of this process and of its peers. Takes no memory until there is one.
 #[derive(Debug, Default)]
 pub(super) struct ProcessHeaps {
@@ -67,6 +71,11 @@ impl ProcessHeaps {
     #[cold]
     pub(super) fn handle_offer(&mut self, transport: &mut Transport, source: Peer) {
         let [file, inode, bytes] = transport.words(source);
+        let theirs = self.peers.iter().filter_map(|peer| peer.theirs.as_ref());
+        let mapped: usize = theirs.map(HeapMapping::bytes).sum();
+        if mapped.saturating_add(bytes as usize) > MAPPED_MAX_BYTES {
+            return;
+        }
         let process = transport.segment.process(source);
         let mapping = HeapMapping::open(process, file as i32, inode, bytes as usize);
         let is_mapped = mapping.is_some();

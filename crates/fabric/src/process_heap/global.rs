@@ -42,6 +42,7 @@ impl SharedAllocator {
 }
 
 fn block(layout: Layout, zeroed: bool) -> Option<NonNull<u8>> {
+    HEAP.guard();
     let is_large = layout.size() >= BLOCK_MIN_BYTES;
     is_large.then(|| HEAP.allocate(layout.size(), layout.align(), zeroed)).flatten()
 }

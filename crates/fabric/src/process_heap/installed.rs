@@ -7,6 +7,7 @@ use std::hint::black_box;
 use std::mem;
 
 use super::{BLOCK_MIN_BYTES, HeapDescription, SharedAllocator};
+use crate::Region;
 
 /// The function by which the library that is loaded before a program describes its heap.
 pub const DESCRIPTION_SYMBOL: &CStr = c"motet_process_heap";
@@ -46,5 +47,12 @@ fn preloaded() -> Option<HeapDescription> {
         return None;
     }
     // SAFETY: as above, and of this version.
-    unsafe { description.as_ref() }.copied()
+    let description = unsafe { description.as_ref() }.copied()?;
+    // A program may have another allocator all the same.
+    // SAFETY: a new block, which is only looked at.
+    let block = unsafe { libc::malloc(BLOCK_MIN_BYTES) };
+    let lies_there = description.offset_of(Region::new(block.cast(), BLOCK_MIN_BYTES)).is_some();
+    // SAFETY: the block from above.
+    unsafe { libc::free(block) };
+    lies_there.then_some(description)
 }

@@ -3,11 +3,18 @@
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use super::thread_id;
 
-/// A lock that knows which thread holds it. It is taken for some hundred nanoseconds, so who waits
-/// for it yields.
+/// Attempts to take the lock before a thread sleeps between them.
+const ATTEMPTS: u64 = 100;
+/// How long such a thread sleeps: a fork may take long, and a thread of a realtime policy that only
+/// yields could keep the owner off the core.
+const PAUSE: Duration = Duration::from_micros(50);
+
+/// A lock that knows which thread holds it. It is taken for some hundred nanoseconds, but for a
+/// fork.
 #[derive(Debug)]
 pub(super) struct ForkLock {
     /// The thread that holds it, or 0.
@@ -41,13 +48,15 @@ impl ForkLock {
     /// Whether this thread has taken the lock, after waiting for others. `false` if it had it.
     fn take(&self) -> bool {
         let me = thread_id();
-        loop {
+        for attempt in 0_u64.. {
             match self.owner.compare_exchange_weak(0, me, Ordering::Acquire, Ordering::Relaxed) {
                 Ok(_) => return true,
                 Err(owner) if owner == me => return false,
-                Err(_) => thread::yield_now(),
+                Err(_) if attempt < ATTEMPTS => thread::yield_now(),
+                Err(_) => thread::sleep(PAUSE),
             }
         }
+        unreachable!("the attempts do not end")
     }
 }
 
@@ -90,7 +99,6 @@ mod tests {
         assert!(LOCK.enter(|| &mut second).is_none());
         let other = thread::spawn(|| {
             let mut third = 3;
-            // SAFETY of the test: none needed, the value is the thread's own.
             LOCK.take().then(|| third += 1);
             LOCK.release();
             third

@@ -5,8 +5,8 @@
 use std::path::PathBuf;
 use std::ptr::{self, NonNull};
 
-use rustix::fs::{Mode, OFlags, SealFlags, fcntl_get_seals, fstat, open};
-use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use rustix::fs::{Mode, OFlags, SealFlags, fcntl_get_seals, fstat, open, stat};
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
 
 use crate::Region;
 
@@ -57,7 +57,12 @@ impl HeapMapping {
     /// all descriptors), or if there is no room in the address space.
     pub(crate) fn open(process: u32, file: i32, inode: u64, bytes: usize) -> Option<HeapMapping> {
         let path = PathBuf::from(format!("/proc/{process}/fd/{file}"));
-        let file = open(path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()).ok()?;
+        // What another descriptor means may not like to be opened.
+        if stat(&path).ok()?.st_ino != inode {
+            return None;
+        }
+        let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK;
+        let file = open(&path, flags, Mode::empty()).ok()?;
         let found = fstat(&file).ok()?;
         let is_sealed = fcntl_get_seals(&file).is_ok_and(|it| it.contains(SealFlags::SHRINK));
         if found.st_ino != inode || found.st_size != bytes as i64 || bytes == 0 || !is_sealed {
@@ -68,8 +73,16 @@ impl HeapMapping {
         // SAFETY: a fresh mapping at an address the kernel chooses overlaps nothing; the file is
         // sealed against shrinking, so its pages do not vanish.
         let base = unsafe { mmap(ptr::null_mut(), bytes, protection, flags, &file, 0) }.ok()?;
+        // SAFETY: the mapping, whose bytes stay as they are. A core dump of this process is not to
+        // have the memory of another one, and would read all of its pages.
+        let _ = unsafe { madvise(base, bytes, Advice::LinuxDontDump) };
         let base = NonNull::new(base.cast::<u8>())?;
         Some(HeapMapping { base, bytes })
+    }
+
+    /// The length of the mapping.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// So many bytes from an offset on.
