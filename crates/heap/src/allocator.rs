@@ -15,6 +15,17 @@ use motet_fabric::process_heap::{BLOCK_MIN_BYTES, HeapDescription, ProcessHeap};
 
 static HEAP: ProcessHeap = ProcessHeap::new();
 
+/// Registers the handlers of `fork` when the library is loaded, before the constructors of the
+/// program, unless something has been allocated even earlier.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static GUARD_AT_LOAD: extern "C" fn() = {
+    extern "C" fn guard() {
+        HEAP.guard();
+    }
+    guard
+};
+
 /// What `malloc` guarantees for every block.
 const ALIGNMENT: usize = align_of::<libc::max_align_t>();
 
