@@ -22,10 +22,10 @@ use crate::base::collective_kind::CollectiveKind;
 use crate::engine::OpKey;
 
 /// The number of calls in the cache: a power of two.
-const SLOTS: usize = 32;
+const SLOTS: usize = 64;
 /// The number of slots in which a call may be: its own and those that follow. With one slot, two
-/// calls of a program that share it would replace each other all the time: among eight calls two of
-/// them would in three programs of four.
+/// calls of a program that share it would replace each other all the time; among eight calls and 64
+/// slots that happens in every third program.
 const WAYS: usize = 4;
 /// A multiplier for hashing: products with words that differ in few bits differ in the highest
 /// bits.
@@ -248,7 +248,6 @@ impl CachedCall {
 }
 
 /// Recent calls with their executions.
-#[derive(Default)]
 pub(super) struct ReplayCache {
     slots: [Option<CachedCall>; SLOTS],
     /// The number of calls that have replaced another one.
@@ -268,6 +267,17 @@ pub(crate) enum Replay {
     Long(Box<Execution>),
 }
 
+impl Default for ReplayCache {
+    fn default() -> ReplayCache {
+        ReplayCache {
+            slots: [const { None }; SLOTS],
+            replaced: 0,
+            #[cfg(test)]
+            found: 0,
+        }
+    }
+}
+
 impl ReplayCache {
     /// Whether the call of this slot passed the same arguments, except for addresses.
     #[inline]
@@ -278,22 +288,28 @@ impl ReplayCache {
         })
     }
 
-    /// The slot of a call that is not in its own one.
-    #[inline(never)]
-    fn find_behind(&self, home: usize, known: &ReplayKey<'_>) -> Option<usize> {
-        (1..WAYS).map(|way| (home + way) % SLOTS).find(|&slot| self.is_at(slot, known))
+    /// The slot of an equal call.
+    #[inline]
+    fn find(&self, known: &ReplayKey<'_>) -> Option<usize> {
+        let mut slot = known.signature.slot();
+        for _ in 0..WAYS {
+            if self.is_at(slot, known) {
+                return Some(slot);
+            }
+            slot = (slot + 1) % SLOTS;
+        }
+        None
     }
 
     /// The slot for a new call: that of an equal one, an empty one, or else each of its slots in
     /// turn.
     fn slot_for(&mut self, known: &ReplayKey<'_>) -> usize {
-        let home = known.signature.slot();
-        if self.slots[home].is_none() || self.is_at(home, known) {
-            return home;
+        if let Some(equal) = self.find(known) {
+            return equal;
         }
-        let mut others = (1..WAYS).map(|way| (home + way) % SLOTS);
-        let empty = || others.find(|&slot| self.slots[slot].is_none());
-        self.find_behind(home, known).or_else(empty).unwrap_or_else(|| {
+        let home = known.signature.slot();
+        let mut ways = (home..home + WAYS).map(|slot| slot % SLOTS);
+        ways.find(|&slot| self.slots[slot].is_none()).unwrap_or_else(|| {
             self.replaced = self.replaced.wrapping_add(1);
             (home + self.replaced % WAYS) % SLOTS
         })
@@ -307,8 +323,7 @@ impl ReplayCache {
         known: &ReplayKey<'_>,
         number: impl FnOnce() -> OpKey,
     ) -> Option<&mut CachedCall> {
-        let home = known.signature.slot();
-        let found = if self.is_at(home, known) { home } else { self.find_behind(home, known)? };
+        let found = self.find(known)?;
         let slot = self.slots.get_mut(found)?.as_mut()?;
         let addresses = slot.addresses(known)?;
         slot.run.as_mut()?.bind_again(addresses, number());
