@@ -195,8 +195,10 @@ pub(crate) fn end_child() -> ! {
     const MESSAGE: &[u8] = b"motet: a child of fork has no memory for its copy of a shared heap\n";
     // SAFETY: a constant of this length.
     unsafe { libc::write(2, MESSAGE.as_ptr().cast(), MESSAGE.len()) };
+    // SAFETY: it has no demands.
+    let process = unsafe { libc::getpid() };
     // SAFETY: sends this process a signal that it cannot ignore.
-    unsafe { libc::kill(libc::getpid(), libc::SIGKILL) };
+    unsafe { libc::kill(process, libc::SIGKILL) };
     loop {
         thread::yield_now(); // The signal may come a little later.
     }

@@ -45,8 +45,8 @@ const KEPT_MAX_BYTES: usize = 32 << 20;
 pub struct ProcessHeap {
     /// Whether the handlers of `fork` know the heap.
     is_guarded: AtomicBool,
-    /// The addresses of the heap, once it is mapped. Until then no address is between them, whichever
-    /// of the two a thread sees first.
+    /// The addresses of the heap, once it is mapped. Until then no address is between them,
+    /// whichever of the two a thread sees first.
     start: AtomicUsize,
     end: AtomicUsize,
     lock: ForkLock,

@@ -51,8 +51,10 @@ fn in_heap(block: *mut c_void) -> Option<NonNull<u8>> {
 }
 
 fn fail(error: c_int) -> *mut c_void {
+    // SAFETY: it has no demands.
+    let place = unsafe { libc::__errno_location() };
     // SAFETY: the address of a variable of this thread.
-    unsafe { *libc::__errno_location() = error };
+    unsafe { place.write(error) };
     ptr::null_mut()
 }
 

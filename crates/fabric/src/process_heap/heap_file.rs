@@ -194,7 +194,7 @@ impl HeapFile {
         // Not from the mapping, of which a program may have kept parts out of its children.
         self.read_into(copy.cast(), length)?;
         let to = MremapFlags::MAYMOVE;
-        // SAFETY: over the heap, which has the same bytes afterwards; the child has no other thread.
+        // SAFETY: over the heap, which has the same bytes afterwards; no other thread is here.
         unsafe { mremap_fixed(copy, length, length, to, base) }.ok()?;
         Some(())
     }
@@ -234,7 +234,7 @@ pub(super) fn forget(start: *mut u8, bytes: usize) {
     let skipped = start.addr().next_multiple_of(page) - start.addr();
     let whole = bytes.saturating_sub(skipped) / page * page;
     let at = start.wrapping_add(skipped).cast::<c_void>();
-    // SAFETY: pages inside a block that nobody uses any more. A hint: pages that the system keeps do
-    // not change.
+    // SAFETY: pages inside a block that nobody uses any more. A hint: pages that the system keeps
+    // do not change.
     let _ = unsafe { madvise(at, whole, Advice::LinuxRemove) };
 }

@@ -288,28 +288,22 @@ impl ReplayCache {
         })
     }
 
-    /// The slot of an equal call.
-    #[inline]
-    fn find(&self, known: &ReplayKey<'_>) -> Option<usize> {
-        let mut slot = known.signature.slot();
-        for _ in 0..WAYS {
-            if self.is_at(slot, known) {
-                return Some(slot);
-            }
-            slot = (slot + 1) % SLOTS;
-        }
-        None
+    /// The slot of a call that is not in its own one.
+    #[inline(never)] // so the common case stays short
+    fn find_behind(&self, home: usize, known: &ReplayKey<'_>) -> Option<usize> {
+        (1..WAYS).map(|way| (home + way) % SLOTS).find(|&slot| self.is_at(slot, known))
     }
 
     /// The slot for a new call: that of an equal one, an empty one, or else each of its slots in
     /// turn.
     fn slot_for(&mut self, known: &ReplayKey<'_>) -> usize {
-        if let Some(equal) = self.find(known) {
-            return equal;
-        }
         let home = known.signature.slot();
-        let mut ways = (home..home + WAYS).map(|slot| slot % SLOTS);
-        ways.find(|&slot| self.slots[slot].is_none()).unwrap_or_else(|| {
+        if self.slots[home].is_none() || self.is_at(home, known) {
+            return home;
+        }
+        let mut others = (1..WAYS).map(|way| (home + way) % SLOTS);
+        let empty = || others.find(|&slot| self.slots[slot].is_none());
+        self.find_behind(home, known).or_else(empty).unwrap_or_else(|| {
             self.replaced = self.replaced.wrapping_add(1);
             (home + self.replaced % WAYS) % SLOTS
         })
@@ -323,7 +317,8 @@ impl ReplayCache {
         known: &ReplayKey<'_>,
         number: impl FnOnce() -> OpKey,
     ) -> Option<&mut CachedCall> {
-        let found = self.find(known)?;
+        let home = known.signature.slot();
+        let found = if self.is_at(home, known) { home } else { self.find_behind(home, known)? };
         let slot = self.slots.get_mut(found)?.as_mut()?;
         let addresses = slot.addresses(known)?;
         slot.run.as_mut()?.bind_again(addresses, number());
