@@ -97,7 +97,7 @@ impl Statement {
 
     /// Makes the statement of a rank whose call was refused for this reason.
     pub(super) fn refused(reason: &str) -> Statement {
-        let account = CallDescription::told(reason.to_owned());
+        let account = CallDescription::from_text(reason.to_owned());
         Statement { is_refused: true, ..Statement::new(account) }
     }
 

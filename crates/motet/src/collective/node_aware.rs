@@ -114,12 +114,12 @@ impl Communicator {
         };
         let numbered = to.iter().zip(nodes::numbers(to));
         let sent: Arc<[Edge]> = numbered.map(|(other, number)| edge(other, number)).collect();
-        let mut told: HashMap<usize, Vec<u64>> = HashMap::new();
+        let mut words_to: HashMap<usize, Vec<u64>> = HashMap::new();
         for edge in &*sent {
             let words = [u64::from(edge.block), edge.count as u64];
-            told.entry(edge.rank.index()).or_default().extend(words);
+            words_to.entry(edge.rank.index()).or_default().extend(words);
         }
-        let sends = told.iter().map(|(to, words)| (*to, &words[..]));
+        let sends = words_to.iter().map(|(to, words)| (*to, &words[..]));
         let came = self.sparse_exchange_as::<u64>(name, sends)?;
         let mut numbers: HashMap<usize, VecDeque<[u64; 2]>> = HashMap::new();
         for (source, words) in came {

@@ -221,8 +221,8 @@ impl Engine {
         }
         let is_news = run.disagreement().is_none();
         if is_news {
-            let told = TransferError::Spoiled(orphan.with);
-            run.fail(if is_notice { told } else { TransferError::Astray(orphan.with) });
+            let reported = TransferError::Spoiled(orphan.with);
+            run.fail(if is_notice { reported } else { TransferError::Astray(orphan.with) });
         }
         is_news && !is_notice
     }

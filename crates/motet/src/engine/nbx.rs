@@ -277,7 +277,7 @@ mod tests {
     fn messages_are_those_of_the_pattern_and_of_a_barrier() -> Result<()> {
         for ranks in [1, 2, 3, 8, 13, 16] {
             let settings = Settings::new();
-            let told = crate::threads_with(ranks, &settings, |world| {
+            let outcomes = crate::threads_with(ranks, &settings, |world| {
                 let (me, packets) = (world.rank(), || world.core().engine().endpoint().packets());
                 // Many from the even ones, nothing from the odd ones.
                 let sent = if me % 2 == 0 { 2 } else { 0 };
@@ -290,7 +290,7 @@ mod tests {
                 assert_eq!(packets() - before, expected, "rank {me} of {ranks}");
                 Ok(())
             })?;
-            told.into_iter().collect::<Result<Vec<()>>>()?;
+            outcomes.into_iter().collect::<Result<Vec<()>>>()?;
         }
         Ok(())
     }
@@ -303,7 +303,7 @@ mod tests {
     fn pieces_that_are_on_their_way_are_waited_for() -> Result<()> {
         const EARLY: usize = 400;
         let (tag, settings) = (crate::Tag(1), Settings::new().without_single_copy());
-        let told = crate::threads_with(4, &settings, |world| {
+        let outcomes = crate::threads_with(4, &settings, |world| {
             let data: Vec<u32> = (1..60_000).collect();
             match world.rank() {
                 0 => {
@@ -326,7 +326,7 @@ mod tests {
                 _ => world.sparse_exchange::<u32>([]).map(drop),
             }
         })?;
-        told.into_iter().collect::<Result<()>>()
+        outcomes.into_iter().collect::<Result<()>>()
     }
 
     /// At a million ranks a barrier has twenty rounds, and nothing else of an exchange knows how

@@ -157,7 +157,7 @@ impl RankContext {
     pub(crate) fn start_progress_thread(&self) -> Result<(), ErrorKind> {
         let thread = self.progress_thread.get_or_init(|| {
             let shared = self.shared.clone();
-            let name = format!("motet helper {}", self.me());
+            let name = format!("progress {}", self.me());
             thread::Builder::new().name(name).spawn(move || shared.run_progress_thread())
         });
         if let Err(refusal) = thread {

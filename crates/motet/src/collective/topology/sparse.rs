@@ -149,10 +149,10 @@ impl Communicator {
     fn transposed(&self, call: &'static str, to: &[End]) -> Result<Vec<End>> {
         let load = |load: Option<Load>| load.map(|load| [load.messages, load.bytes]);
         let loads: Vec<Option<[u64; 2]>> = to.iter().map(|(_, each)| load(*each)).collect();
-        let told = |(at, &(rank, _)): (usize, &End)| (rank, loads[at].as_slice().as_flattened());
-        let came = self.sparse_exchange_as::<u64>(call, to.iter().enumerate().map(told))?;
-        let end = |(rank, told): (usize, Vec<u64>)| {
-            let load = told.as_chunks().0.first();
+        let message = |(at, &(rank, _)): (usize, &End)| (rank, loads[at].as_slice().as_flattened());
+        let came = self.sparse_exchange_as::<u64>(call, to.iter().enumerate().map(message))?;
+        let end = |(rank, words): (usize, Vec<u64>)| {
+            let load = words.as_chunks().0.first();
             (rank, load.map(|&[messages, bytes]| Load { messages, bytes }))
         };
         Ok(came.into_iter().map(end).collect())

@@ -174,8 +174,8 @@ mod tests {
         };
         check(&at(&[0]), &at(&[1]))?;
         let found = check(&at(&[0]), &at(&[2])).expect_err("bytes 2, 4 and 6 are in both");
-        let told = "the receive buffer has a part that overlaps another one at byte 2";
-        assert_eq!(found.to_string(), told);
+        let text = "the receive buffer has a part that overlaps another one at byte 2";
+        assert_eq!(found.to_string(), text);
         Ok(())
     }
 }

@@ -94,7 +94,7 @@ impl Within<'_> {
     }
 
     /// The members, for people.
-    fn told(self) -> String {
+    fn describe(self) -> String {
         let Within { group, all } = self;
         let ranks = (0..group.size()).filter_map(|place| group.translate(place, all));
         let named: Vec<String> = ranks.take(NAMED).map(|rank| rank.to_string()).collect();
@@ -152,7 +152,7 @@ impl CallDescription {
         let rank = |place: usize| within.map_or(place, |within| within.rank(place));
         arguments.extend(root.map(|root| format!("root {}", rank(root.index()))));
         arguments.extend((selection == Selection::Fixed).then(|| "deterministic".into()));
-        arguments.extend(within.map(Within::told));
+        arguments.extend(within.map(Within::describe));
         let text = format!("{call}({}) at {}", arguments.join(", "), place);
         let account =
             CallDescription { text, fingerprint, group: None, shared: ANY, element, pairs };
@@ -182,7 +182,7 @@ impl CallDescription {
 
     /// Describes a call with a group of which this rank is not a member.
     pub(crate) fn outside(call: &str, within: Within<'_>, place: &str) -> CallDescription {
-        let text = format!("{call}({}) at {}", within.told(), place);
+        let text = format!("{call}({}) at {}", within.describe(), place);
         let (fingerprint, group) = (of_call_with_group(call), Some(within.group.clone()));
         CallDescription { text, fingerprint, group, ..CallDescription::blank() }
     }
@@ -207,7 +207,7 @@ impl CallDescription {
     }
 
     /// A description with only this text.
-    pub(crate) fn told(text: String) -> CallDescription {
+    pub(crate) fn from_text(text: String) -> CallDescription {
         CallDescription { text, ..CallDescription::blank() }
     }
 
@@ -377,7 +377,7 @@ impl Facts {
             // Nothing is compared.
             _ => {}
         }
-        let counts = Some(pairs.told());
+        let counts = Some(pairs.describe());
         Facts { root: of_root, signature: 0, counts, pairs: pairs.list }
     }
 }
@@ -421,7 +421,7 @@ impl Pairs {
         blocks.iter().enumerate().for_each(|(from, block)| self.expect(from, block.count));
     }
 
-    fn told(&self) -> String {
+    fn describe(&self) -> String {
         format!("{} out and {} in", self.sent, self.expected)
     }
 }

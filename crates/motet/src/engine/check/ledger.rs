@@ -206,13 +206,14 @@ impl CallLog {
         let mine = RemoteCall { peer: *me, record };
         self.compare_kinds(&mine, theirs).or_else(|| {
             let (mine, peer, theirs) = (&mine.record, theirs.peer, &theirs.record);
-            let told = |remark| Some((self.tell(*me, mine, peer, theirs) + remark, Tell::Others));
+            let finding =
+                |remark| Some((self.describe(*me, mine, peer, theirs) + remark, Tell::Others));
             // A rank in two groups has passed one of them at most.
             if (mine.includes || theirs.includes) && mine.group != theirs.group {
-                return told("; who is in the group must pass it");
+                return finding("; who is in the group must pass it");
             }
             let fit = mine.sends == theirs.expects && mine.expects == theirs.sends;
-            if fit { None } else { told("; what they send to each other does not fit") }
+            if fit { None } else { finding("; what they send to each other does not fit") }
         })
     }
 
@@ -231,25 +232,25 @@ impl CallLog {
             (ANY, ANY) => Tell::Nobody,
             _ => Tell::Others,
         };
-        (!equal).then(|| (self.tell(one.peer, first, other.peer, second), tell))
+        (!equal).then(|| (self.describe(one.peer, first, other.peer, second), tell))
     }
 
     /// The text that names two calls of one number.
-    fn tell(&self, one: Peer, first: &Record, other: Peer, second: &Record) -> String {
+    fn describe(&self, one: Peer, first: &Record, other: Peer, second: &Record) -> String {
         let (one, other) = match self.rank_of(one) <= self.rank_of(other) {
             true => ((one, first), (other, second)),
             false => ((other, second), (one, first)),
         };
         format!(
             "{} as collective number {} of communicator {}, {}",
-            self.told(one.0, one.1),
+            self.describe_call(one.0, one.1),
             first.number + 1,
             self.title(),
-            self.told(other.0, other.1),
+            self.describe_call(other.0, other.1),
         )
     }
 
-    fn told(&self, peer: Peer, Record { kind, text, .. }: &Record) -> String {
+    fn describe_call(&self, peer: Peer, Record { kind, text, .. }: &Record) -> String {
         let rank = self
             .rank_of(peer)
             .map_or(format!("rank {peer} of the world"), |rank| format!("rank {rank}"));
@@ -369,8 +370,8 @@ mod tests {
         ledger.meet(Peer(0), Group::world(3));
         assert_eq!(ledger.enter(Peer(2), record(0, 7, "two()")), None);
         let verdict = ledger.enter(Peer(1), record(0, 8, "one()")).expect("7 is not 8");
-        let told = "rank 1 called one() as collective number 1 of communicator 0.5, rank 2 called";
-        assert_eq!(verdict.broken.reason, format!("{told} two()"));
+        let calls = "rank 1 called one() as collective number 1 of communicator 0.5, rank 2 called";
+        assert_eq!(verdict.broken.reason, format!("{calls} two()"));
         let own = ledger.enter_own(Kind::Refused, CallDescription::freed(), 3);
         assert_eq!(own.refusal, Some(verdict.broken.reason));
         assert_eq!(own.verdict, None, "it is known already");
