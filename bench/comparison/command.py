@@ -78,6 +78,8 @@ def loop_options(some):
          help="how long each form is measured in each round (0.3)")
     some("--seed", type=int, default=1, help="of random spacing, for all libraries (1)")
     some("--defaults", action="store_true", help="only the default setting of each library")
+    some("--setting", dest="setting_names", action="append", metavar="NAME",
+         help="only settings with these names, as in 'default,shared heap'")
 
 
 def options():
@@ -88,12 +90,22 @@ def options():
         (loops.read_all if wanted.step == "loop" else read_shared)(wanted)
     except loops.WrongWord as error:
         made.error(str(error))
+    refuse_settings(made, wanted)
     if wanted.step != "loop":
         refuse_loop_options(made, wanted)
         refuse_operations(made, wanted.operations)
     wanted.parts = [part for part in PARTS if not wanted.parts or part in wanted.parts]
     wanted.libraries = tuple(wanted.libraries or LIBRARIES)
     return wanted
+
+
+def refuse_settings(made, wanted):
+    """Reads the names of settings; ends the program if no library has one of them."""
+    wanted.setting_names = loops.words(wanted.setting_names or (), ())
+    known = [setting.name for library in LIBRARIES.values() for setting in library.loop]
+    for name in wanted.setting_names:
+        if name not in known:
+            made.error(f"'{name}' is no setting of the loop view: {', '.join(dict.fromkeys(known))}")
 
 
 def read_shared(wanted):
@@ -109,8 +121,8 @@ def read_shared(wanted):
 def refuse_loop_options(made, wanted):
     """Ends the program if it was asked for something that the loop view alone has."""
     own = [axis for axis in loops.AXES if axis.name not in loops.SHARED]
-    if wanted.defaults or any(getattr(wanted, axis.name) for axis in own):
-        made.error(f"{', '.join(axis.option for axis in own)} and --defaults are options of "
+    if wanted.defaults or wanted.setting_names or any(getattr(wanted, axis.name) for axis in own):
+        made.error(f"{', '.join(axis.option for axis in own)}, --defaults and --setting are options of "
                    "`bench/compare loop`")
 
 

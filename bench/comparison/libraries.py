@@ -5,7 +5,8 @@ one of each library is its default. The others are what its users set when there
 than cores, and are measured only then. For the network there are settings of the same kind, which
 have ranks of one machine talk by TCP alone. And there is the one that asks for a thread of each
 rank that moves operations while the rank computes, of those that have such a thread. The loop view
-has settings of its own, for any number of ranks: ways of waiting, launchers, and pinning.
+has settings of its own, for any number of ranks: ways of waiting, launchers, pinning, and where the
+blocks of malloc lie.
 """
 
 import os
@@ -68,6 +69,7 @@ LIBRARIES = {
                 (Setting("progress thread", {"MOTET_PROGRESS": "thread"}),), (
                     Setting("default", launcher="motet"),
                     *(Setting(way, {"MOTET_WAIT": way}, launcher="motet") for way in MOTET_WAITS),
+                    Setting("shared heap", {"MOTET_SHARED_HEAP": "1"}, launcher="motet"),
                 )),
         Library("mpich", "MPICH", "mpich==5.0.2", (
             DEFAULT,
@@ -95,7 +97,7 @@ LIBRARIES = {
             DEFAULT,
             Setting("yield", arguments=("--mca", "mpi_yield_when_idle", "1")),
             Setting("not bound", arguments=UNBOUND),
-            Setting("yield, not bound", arguments=(*UNBOUND, "--mca", "mpi_yield_when_idle", "1")),
+            Setting("yield and not bound", arguments=(*UNBOUND, "--mca", "mpi_yield_when_idle", "1")),
         )),
         Library("impi", "Intel MPI", "impi-rt", (
             DEFAULT,
@@ -136,14 +138,16 @@ class Workshop:
 
     def build_motet(self):
         """Builds Motet as its users do."""
-        command = ["cargo", "build", "--quiet", "--release", "-p", "motet-abi", "-p", "motet-cli"]
+        command = ["cargo", "build", "--quiet", "--release", "-p", "motet-abi", "-p", "motet-heap",
+                   "-p", "motet-cli"]
         environment = os.environ | {"CARGO_TARGET_DIR": str(self.target)}
         subprocess.run(command, cwd=ROOT, env=environment, check=True)
 
     def take_motet(self):
         """Copies what was built, so that a build meanwhile changes nothing."""
         (self.work / "lib").mkdir(parents=True, exist_ok=True)
-        for built, name in (("libmpi_abi.so", "lib/libmpi_abi.so.1"), ("motet", "motet")):
+        for built, name in (("libmpi_abi.so", "lib/libmpi_abi.so.1"), ("motet", "motet"),
+                            ("libmotet_heap.so", "libmotet_heap.so")):
             new = self.work / (name + ".new")
             shutil.copy(self.target / "release" / built, new)
             new.rename(self.work / name)

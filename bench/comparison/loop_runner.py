@@ -41,7 +41,16 @@ class LoopRunner:
         """The settings of a library whose launcher is there."""
         found = [setting for setting in LIBRARIES[library].loop
                  if not setting.launcher or self.workshop.launcher_of(setting.launcher).exists()]
-        return found[:1] if self.wanted.defaults else found
+        if self.wanted.defaults:
+            return found[:1]
+        names = self.wanted.setting_names
+        return [setting for setting in found if not names or setting.name in names]
+
+    def preloaded(self, setting):
+        """The environment of a setting under a launcher that does not load the shared heap."""
+        if not setting.environment.get("MOTET_SHARED_HEAP"):
+            return setting.environment
+        return setting.environment | {"LD_PRELOAD": str(self.workshop.work / "libmotet_heap.so")}
 
     def say_what_is_missing(self):
         """A sentence for each setting without a launcher."""
@@ -162,7 +171,7 @@ class LoopRunner:
         for form in forms:
             words += ["-f", form]
         if row.launcher == "hydra" and library == OURS:
-            setting = replace(setting, launcher=HYDRA)
+            setting = replace(setting, launcher=HYDRA, environment=self.preloaded(setting))
         command, environment = self.workshop.start(library, setting, row.ranks, words)
         stolen, begun = Stolen(), time.monotonic()
         output, errors, why = self.disturber.run(row, command, environment, self.limit(row))
