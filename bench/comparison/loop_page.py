@@ -1,10 +1,11 @@
 """The page of the loop view: tables, the worst points, plots, and the same in JSON."""
 
 import json
+import os
 import statistics
 
 from . import plots
-from .libraries import LIBRARIES
+from .libraries import LIBRARIES, ROOT
 from .loop_reasons import reason
 from .loop_results import FIELDS, RowFigures, letter
 from .loops import AXES, is_plain, order, shown, size_words
@@ -13,12 +14,13 @@ from .points import FORMS
 from .ratios import OURS, PEERS
 
 N_WORST = 12
+README = ROOT / "bench" / "README.md"
 HEAD = """\
 # The loop view
 
 Made by `bench/compare loop`. The wall time of one turn of a loop in microseconds: communication,
 the spacing of the turn, and all delays, beside programs that disturb the job.
-[The README of the comparison](../../bench/README.md) explains the rows and the settings.
+[The README of the comparison]({readme}) explains the rows and the settings.
 
 {facts}
 
@@ -55,8 +57,9 @@ def write(results, folder):
     found = sorted((row for row in known if row.runs), key=lambda row: order(row.row))
     skipped = [row for row in known if row.why_skipped and not row.runs]
     folder.mkdir(parents=True, exist_ok=True)
-    parts = [HEAD.format(facts=facts(results), least=least(results, found)), worst_points(found), by_axis(found),
-             states(results, found)]
+    head = HEAD.format(readme=os.path.relpath(README, folder), facts=facts(results),
+                       least=least(results, found))
+    parts = [head, worst_points(found), by_axis(found), states(results, found)]
     for operation in dict.fromkeys(figures.row.operation for figures in found):
         of_operation = [figures for figures in found if figures.row.operation == operation]
         parts.append(tables(results, operation, of_operation))
