@@ -174,7 +174,7 @@ impl ProcessHeap {
             *state = self.open();
         }
         match &*state {
-            State::Open(file) => Some(file.description()),
+            State::Open(file) => file.description(),
             State::Unused | State::Closed(_) => None,
         }
     }
@@ -257,7 +257,7 @@ impl forking::Heap for ForkGuard {
     fn copy_in_child(&self) {
         let state = self.state();
         *state = match std::mem::replace(state, State::Unused) {
-            State::Open(file) => {
+            State::Open(mut file) => {
                 if file.make_private().is_none() {
                     forking::end_child();
                 }
@@ -319,9 +319,26 @@ mod tests {
         unsafe { heap.free(block) };
         let block = heap.allocate(length, 64, false).unwrap();
         assert_eq!(bytes(block, length)[length / 2], 0);
+        bytes(block, length)[length / 2] = 2;
+        for too_long in [usize::MAX, usize::MAX - 100, usize::MAX / 2] {
+            assert!(!heap.resize(block, too_long));
+            assert_eq!(bytes(block, length)[length / 2], 2, "it stays as it was");
+        }
         for too_long in [usize::MAX, usize::MAX / 2, heap.description().unwrap().bytes + 1] {
             assert_eq!(heap.allocate(too_long, 64, false), None);
         }
+    }
+
+    #[test]
+    fn a_block_that_becomes_much_shorter_gives_its_memory_back() {
+        let heap = heap();
+        let block = heap.allocate(2 * KEPT_MAX_BYTES, 4096, false).unwrap();
+        bytes(block, 2 * KEPT_MAX_BYTES).fill(1);
+        let used = || heap.with_file(HeapFile::used_bytes).unwrap();
+        assert!(used() >= 2 * KEPT_MAX_BYTES as u64);
+        assert!(heap.resize(block, 100_000));
+        assert!(used() < 1 << 20, "{} bytes", used());
+        assert!(bytes(block, 100_000).iter().all(|&byte| byte == 1));
     }
 
     #[test]
@@ -329,12 +346,16 @@ mod tests {
         let heap = heap();
         let block = heap.allocate(100_000, 64, true).unwrap();
         bytes(block, 100_000)[7] = 1;
+        let file = heap.description().unwrap().file;
         // SAFETY: the child makes calls of the system only, and ends.
         let child = unsafe { libc::fork() };
         if child == 0 {
+            // SAFETY: it takes no pointers. A child that lives on does not keep the memory.
+            let has_no_file = unsafe { libc::fcntl(file, libc::F_GETFD) } == -1;
             let seen = bytes(block, 100_000)[7];
             bytes(block, 100_000)[7] = 2;
-            let is_closed = heap.allocate(100_000, 64, false).is_none()
+            let is_closed = has_no_file
+                && heap.allocate(100_000, 64, false).is_none()
                 && heap.description().is_none()
                 && heap.block_bytes(block) >= 100_000;
             // SAFETY: ends the child without its handlers.

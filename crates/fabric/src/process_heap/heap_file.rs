@@ -21,7 +21,7 @@ use rustix::process::Resource;
 use super::{HeapDescription, KEPT_MAX_BYTES};
 use crate::free_list::FreeList;
 use crate::host::page_bytes;
-use crate::layout::{LINE, PAGE};
+use crate::layout::PAGE;
 use crate::limits::limit_of;
 
 /// The first descriptor of the file: programs and shells count on small ones.
@@ -32,7 +32,9 @@ const DUMP_STEP_BYTES: usize = 256 << 20;
 
 /// The file of a heap, mapped, and which parts of it are blocks.
 pub(super) struct HeapFile {
-    file: OwnedFd,
+    /// `None` in a child that has its own copy: a child that lives on must not keep the memory of
+    /// its parent.
+    file: Option<OwnedFd>,
     base: NonNull<u8>,
     bytes: usize,
     inode: u64,
@@ -84,7 +86,7 @@ impl HeapFile {
         let base = NonNull::new(base.cast::<u8>())?;
         let free = FreeList::new(base.addr().get(), 0..bytes);
         Some(HeapFile {
-            file,
+            file: Some(file),
             base,
             bytes,
             inode,
@@ -101,14 +103,15 @@ impl HeapFile {
         base..base + self.bytes
     }
 
-    pub(super) fn description(&self) -> HeapDescription {
-        HeapDescription {
+    /// How other processes find the heap; `None` in a child that has its own copy.
+    pub(super) fn description(&self) -> Option<HeapDescription> {
+        Some(HeapDescription {
             version: HeapDescription::VERSION,
-            file: self.file.as_raw_fd(),
+            file: self.file.as_ref()?.as_raw_fd(),
             inode: self.inode,
             start: self.base.addr().get(),
             bytes: self.bytes,
-        }
+        })
     }
 
     pub(super) fn allocate(&mut self, bytes: usize, alignment: usize) -> Option<Allocated> {
@@ -146,11 +149,11 @@ impl HeapFile {
     pub(super) fn resize(&mut self, start: NonNull<u8>, bytes: usize) -> Option<()> {
         let offset = self.offset(start);
         let former = *self.used.get(&offset)?;
-        let kept = bytes.next_multiple_of(LINE);
-        if former - offset > kept.saturating_add(KEPT_MAX_BYTES) {
-            forget(start.as_ptr().wrapping_add(kept), former - offset - kept);
-        }
         let end = self.free.resize(offset..former, bytes)?;
+        if former.saturating_sub(end) > KEPT_MAX_BYTES {
+            // It is free, but the lock is held: nobody else gets it before this.
+            forget(self.base.as_ptr().wrapping_add(end), former - end);
+        }
         self.touch(end);
         self.used.insert(offset, end);
         Some(())
@@ -166,7 +169,8 @@ impl HeapFile {
     /// The memory that the file takes.
     #[cfg(test)]
     pub(super) fn used_bytes(&self) -> u64 {
-        fstat(&self.file).map_or(u64::MAX, |facts| facts.st_blocks as u64 * 512)
+        let facts = self.file.as_ref().and_then(|file| fstat(file).ok());
+        facts.map_or(u64::MAX, |facts| facts.st_blocks as u64 * 512)
     }
 
     /// Whether there is a block.
@@ -176,7 +180,8 @@ impl HeapFile {
 
     /// Replaces the mapping by private memory with the bytes of all blocks, in a child made by
     /// `fork`. `None` if the system refuses; then some of the mapping may still be shared.
-    pub(super) fn make_private(&self) -> Option<()> {
+    pub(super) fn make_private(&mut self) -> Option<()> {
+        let file = self.file.take()?;
         let (protection, none) = (ProtFlags::READ | ProtFlags::WRITE, ProtFlags::empty());
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
         let base = self.base.as_ptr().cast::<c_void>();
@@ -192,40 +197,40 @@ impl HeapFile {
         // SAFETY: a fresh mapping at an address the kernel chooses overlaps nothing.
         let copy = unsafe { mmap_anonymous(ptr::null_mut(), length, protection, flags) }.ok()?;
         // Not from the mapping, of which a program may have kept parts out of its children.
-        self.read_into(copy.cast(), length)?;
+        read_into(&file, copy.cast(), length)?;
         let to = MremapFlags::MAYMOVE;
         // SAFETY: over the heap, which has the same bytes afterwards; no other thread is here.
         unsafe { mremap_fixed(copy, length, length, to, base) }.ok()?;
         Some(())
     }
+}
 
-    /// Reads the first bytes of the file, up to `length`, except for holes: those stay 0, and take
-    /// no memory.
-    fn read_into(&self, copy: *mut u8, length: usize) -> Option<()> {
-        let mut at = 0;
-        while at < length {
-            let data = match seek(&self.file, SeekFrom::Data(at as u64)) {
-                Ok(data) => data as usize,
-                Err(Errno::NXIO) => return Some(()), // Only a hole is left.
+/// Reads the first bytes of the file, up to `length`, except for holes: those stay 0, and take
+/// no memory.
+fn read_into(file: &OwnedFd, copy: *mut u8, length: usize) -> Option<()> {
+    let mut at = 0;
+    while at < length {
+        let data = match seek(file, SeekFrom::Data(at as u64)) {
+            Ok(data) => data as usize,
+            Err(Errno::NXIO) => return Some(()), // Only a hole is left.
+            Err(_) => return None,
+        };
+        let hole = seek(file, SeekFrom::Hole(data as u64)).ok()? as usize;
+        at = data;
+        while at < hole.min(length) {
+            let bytes = hole.min(length) - at;
+            // SAFETY: so much of the copy, which nobody else uses.
+            let into = unsafe { slice::from_raw_parts_mut(copy.wrapping_add(at), bytes) };
+            match pread(file, into, at as u64) {
+                Ok(0) => return None,
+                Ok(read) => at += read,
+                Err(Errno::INTR) => {}
                 Err(_) => return None,
-            };
-            let hole = seek(&self.file, SeekFrom::Hole(data as u64)).ok()? as usize;
-            at = data;
-            while at < hole.min(length) {
-                let bytes = hole.min(length) - at;
-                // SAFETY: so much of the copy, which nobody else uses.
-                let into = unsafe { slice::from_raw_parts_mut(copy.wrapping_add(at), bytes) };
-                match pread(&self.file, into, at as u64) {
-                    Ok(0) => return None,
-                    Ok(read) => at += read,
-                    Err(Errno::INTR) => {}
-                    Err(_) => return None,
-                }
             }
-            at = at.max(hole);
         }
-        Some(())
+        at = at.max(hole);
     }
+    Some(())
 }
 
 /// Gives the whole pages of a block, which its program has freed, back to the system.
