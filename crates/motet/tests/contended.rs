@@ -1,5 +1,5 @@
-//! How ranks that share cores wait beside foreign threads: they park, since a yielded core would go
-//! to a foreign thread for a whole time slice. Counted in context switches, not in time.
+//! How ranks wait beside foreign threads: they park, since a yielded core would go to a foreign
+//! thread for a whole time slice. Counted in context switches, not in time.
 
 mod worlds;
 
@@ -11,7 +11,6 @@ use motet::{Settings, Sum, Waiting};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use worlds::{Watchdog, on_ranks_with};
 
-const RANKS: usize = 4;
 const CORES: usize = 2;
 const ROUNDS: u64 = 300;
 /// Rounds until the ranks have noticed the foreign threads.
@@ -37,10 +36,10 @@ fn sleeps() -> u64 {
     count.and_then(|count| count.trim().parse().ok()).expect("a count of switches")
 }
 
-/// How often the ranks of a world sleep in short reductions, one after the other.
-fn sleeps_of_ranks(waiting: Waiting) -> u64 {
+/// How often so many ranks sleep in short reductions, one after the other.
+fn sleeps_of_ranks(ranks: usize, waiting: Waiting) -> u64 {
     let settings = Settings::new().waiting(waiting);
-    let slept = on_ranks_with(RANKS, &settings, |world| {
+    let slept = on_ranks_with(ranks, &settings, |world| {
         let mut before = 0;
         for round in 0..ROUNDS_TO_NOTICE + ROUNDS {
             if round == ROUNDS_TO_NOTICE {
@@ -48,7 +47,7 @@ fn sleeps_of_ranks(waiting: Waiting) -> u64 {
             }
             let mut sum = [0];
             world.allreduce(&[round + world.rank() as u64], &mut sum, Sum)?;
-            assert_eq!(sum, [RANKS as u64 * round + 6]);
+            assert_eq!(sum, [(0..ranks as u64).map(|rank| round + rank).sum()]);
         }
         Ok(sleeps() - before)
     });
@@ -82,14 +81,29 @@ fn beside_busy_threads<T>(cores: &[usize], body: impl FnOnce() -> T) -> T {
     })
 }
 
-#[test]
-fn ranks_that_share_cores_park_beside_foreign_threads() {
+/// How often so many ranks on these cores sleep, each core with a foreign thread: by default, and if
+/// they are told to yield.
+fn sleeps_beside_busy_threads(ranks: usize) -> [u64; 2] {
     let _watchdog = Watchdog::start();
     let cores = cores();
     stay_on(&cores);
-    let [by_default, yielding] =
-        beside_busy_threads(&cores, || [Waiting::Auto, Waiting::Yield].map(sleeps_of_ranks));
+    beside_busy_threads(&cores, || {
+        [Waiting::Auto, Waiting::Yield].map(|waiting| sleeps_of_ranks(ranks, waiting))
+    })
+}
+
+#[test]
+fn ranks_that_share_cores_park_beside_foreign_threads() {
+    let [by_default, yielding] = sleeps_beside_busy_threads(2 * CORES);
     // A round makes some rank wait; and what is counted is not what any wait does.
     assert!(by_default >= ROUNDS / 2, "{by_default} sleeps in {ROUNDS} rounds");
     assert!(yielding < ROUNDS / 10, "{yielding} sleeps of ranks that never park");
+}
+
+#[test]
+fn ranks_with_a_core_each_park_beside_foreign_threads() {
+    let [by_default, yielding] = sleeps_beside_busy_threads(CORES);
+    // Where both ranks have their cores at the same time, a round needs no sleep.
+    assert!(by_default >= ROUNDS / 10, "{by_default} sleeps in {ROUNDS} rounds");
+    assert!(yielding < ROUNDS / 20, "{yielding} sleeps of ranks that never park");
 }

@@ -1,10 +1,11 @@
 //! Yields the core of a rank whose program polls in a loop (test, probe) and finds nothing.
 //!
 //! A program that polls keeps its core, so a rank on the same core for which it waits cannot run.
-//! Where ranks share cores, a rank that has polled twice in a row without success, with hardly any
-//! other work in between, therefore yields its core as a wait does. If a foreign thread would get
-//! the core, it parks for a short time instead, which any message ends. A program that does other
-//! work between its polls keeps its core, and so does a poll that finds something.
+//! Where ranks share cores, or foreign threads want them, a rank that has polled twice in a row
+//! without success, with hardly any other work in between, therefore yields its core as a wait
+//! does. If a foreign thread would get the core, it parks for a short time instead, which any
+//! message ends. A program that does other work between its polls keeps its core, and so does a
+//! poll that finds something.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
@@ -53,8 +54,9 @@ impl RankContext {
     /// Called after a poll that has found nothing, without the engine locked.
     #[inline]
     pub(crate) fn has_polled_in_vain(&self) {
-        if self.shared.policy.shares_cores {
-            self.shared.help_others();
+        let shared = &self.shared;
+        if shared.policy.shares_cores || shared.may_have_to_park() {
+            shared.help_others();
         }
     }
 }

@@ -24,7 +24,11 @@ const SPIN_MAX: Duration = Duration::from_millis(10);
 /// A wait that has taken this many nanoseconds without a message may be for a rank that a foreign
 /// thread keeps from its core.
 const LONG_WAIT_NS: u64 = 500_000;
-/// While foreign threads run on cores of other ranks, a rank stays awake this long at most. Its
+/// While foreign threads run on cores of this world, a rank with a core of its own polls this long
+/// before it parks, and does not yield: a yield would give its core to a foreign thread for a whole
+/// time slice, and while it polls it uses up its own share of the core.
+const CONTENDED_SPIN: Duration = Duration::from_micros(2);
+/// While foreign threads run on cores of other ranks, a rank that shares its core stays awake this long at most. Its
 /// core is idle then, so that the scheduler can run here the rank that it waits for.
 const CONTENDED_AWAKE_MAX: Duration = Duration::from_micros(100);
 /// Where ranks share cores, a waiting rank yields this long before it parks: longer than a time
@@ -88,12 +92,10 @@ pub(super) struct WaitPolicy {
     parks: bool,
     /// Whether there are more ranks than cores.
     pub(super) shares_cores: bool,
-    /// Whether it parks rather than yield its core to foreign threads. Not where each rank has a
-    /// core: a foreign thread there gets its fair share in any case, and while it runs no wake-up
-    /// brings the rank back sooner.
+    /// Whether it parks rather than yield its core to foreign threads.
     parks_when_contended: bool,
-    /// Whether the scheduler shares out the cores between groups of the ranks: then a yield does
-    /// not lead from rank to rank.
+    /// Whether ranks share cores that the scheduler shares out between groups of them: then a yield
+    /// does not lead from rank to rank.
     spans_groups: bool,
 }
 
@@ -132,7 +134,9 @@ impl WaitPolicy {
             ..spinning
         };
         match waiting {
-            Waiting::Auto if ranks <= cores => spinning,
+            Waiting::Auto if ranks <= cores => {
+                WaitPolicy { parks_when_contended: true, ..spinning }
+            }
             Waiting::Auto => sharing,
             Waiting::Spin => {
                 let spin_before_yield =
@@ -155,7 +159,7 @@ impl WaitPolicy {
 
     /// The policy for ranks of one scheduling group, or of several.
     pub(super) fn in_groups(self, spans_groups: bool) -> WaitPolicy {
-        WaitPolicy { spans_groups, ..self }
+        WaitPolicy { spans_groups: spans_groups && self.shares_cores, ..self }
     }
 
     /// The policy for a rank that may wait for ranks on other hosts: each poll costs a system call,
@@ -170,7 +174,19 @@ impl WaitPolicy {
         } else {
             (self.spin_before_yield, self.spin)
         };
-        WaitPolicy { max_polls, burst, spin_before_yield, turns: 0, spin, awake, ..self }
+        // With a core for each rank it polls beside foreign threads as without them.
+        let parks_when_contended = self.parks_when_contended && self.shares_cores;
+        let turns = 0;
+        WaitPolicy {
+            max_polls,
+            burst,
+            spin_before_yield,
+            turns,
+            spin,
+            awake,
+            parks_when_contended,
+            ..self
+        }
     }
 }
 
@@ -253,6 +269,10 @@ impl Shared {
             return policy;
         }
         match (self.is_to_park(), self.has_remote) {
+            (_, false) if !policy.shares_cores => {
+                let spin = CONTENDED_SPIN;
+                WaitPolicy { spin, spin_before_yield: spin, yields: 0, ..policy }
+            }
             (true, false) => WaitPolicy { spin: Duration::ZERO, yields: 0, ..policy },
             (false, false) if self.segment.is_contended() => {
                 WaitPolicy { awake: policy.awake.min(CONTENDED_AWAKE_MAX), ..policy }
@@ -265,7 +285,8 @@ impl Shared {
 
     /// Whether this rank waits among foreign threads or ranks of other scheduling groups, so that a
     /// yield may give its core to a thread that computes.
-    fn may_have_to_park(&self) -> bool {
+    #[inline]
+    pub(super) fn may_have_to_park(&self) -> bool {
         let WaitPolicy { parks_when_contended, spans_groups, .. } = self.policy;
         parks_when_contended && (spans_groups || self.segment.is_contended())
     }

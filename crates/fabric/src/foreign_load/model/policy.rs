@@ -14,6 +14,8 @@ const COARSE: Nanos = 4 * FINE;
 const INERTIA: Nanos = 7;
 const ROUND: Nanos = MS;
 const POLITE: Nanos = 3 * US;
+/// How long a rank with a core of its own polls beside foreign threads before it sleeps.
+const CONTENDED_SPIN: Nanos = 2 * US;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Policy {
@@ -36,6 +38,7 @@ pub(super) struct Patience {
     pub(super) turns: u32,
     pub(super) parks: bool,
     pub(super) parks_when_contended: bool,
+    pub(super) has_core: bool,
 }
 
 impl Policy {
@@ -51,6 +54,7 @@ impl Policy {
             turns: 0,
             parks: true,
             parks_when_contended: false,
+            has_core: has_cores,
         };
         let sharing = Patience {
             first_look: 50,
@@ -63,7 +67,7 @@ impl Policy {
             ..spinning
         };
         match self {
-            Policy::Auto if has_cores => spinning,
+            Policy::Auto if has_cores => Patience { parks_when_contended: true, ..spinning },
             Policy::Auto => sharing,
             Policy::Spin => {
                 let spin_before_yield = if has_cores { ROUND } else { POLITE };
@@ -84,7 +88,16 @@ impl Policy {
 impl Patience {
     /// The same patience while there are foreign threads on cores of other ranks.
     pub(super) fn beside(self) -> Patience {
+        if self.has_core {
+            return self.asleep();
+        }
         Patience { awake: self.awake.min(AWAKE_BESIDE), ..self }
+    }
+
+    /// The same patience where a yield would give the core to a foreign thread.
+    pub(super) fn asleep(self) -> Patience {
+        let spin = if self.has_core { CONTENDED_SPIN } else { 0 };
+        Patience { spin, spin_before_yield: spin, yields: 0, ..self }
     }
 }
 

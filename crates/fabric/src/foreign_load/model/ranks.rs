@@ -408,7 +408,7 @@ impl World {
         match choice {
             Choice::Yield | Choice::Go(_) => {}
             Choice::YieldBriefly => wait_policy = wait_policy.beside(),
-            Choice::Sleep => (wait_policy.spin, wait_policy.yields) = (0, 0),
+            Choice::Sleep => wait_policy = wait_policy.asleep(),
         }
         let now = self.now();
         let rank = &mut self.ranks[id];
