@@ -271,12 +271,12 @@ fn more_than_there_is_room_for(ahead: u64) {
         let shared = Arc::new((Lane::default(), Doorbell::new(), Doorbell::new()));
         let other = shared.clone();
         let sender = thread::spawn(move || {
-            let (lane, mine, receivers) = &*other;
+            let (lane, own, receivers) = &*other;
             let mut free_below = CELLS;
             for next in 0..messages {
                 while !lane.push(next, ahead, &mut free_below) {
                     let mut has_gone = false;
-                    mine.park(|| {
+                    own.park(|| {
                         has_gone = lane.push(next, ahead, &mut free_below);
                         has_gone
                     });
@@ -287,10 +287,10 @@ fn more_than_there_is_room_for(ahead: u64) {
                 receivers.ring();
             }
         });
-        let (lane, senders, mine) = &*shared;
+        let (lane, senders, own) = &*shared;
         let mut published = 0;
         for next in 0..messages {
-            wait(mine, || lane.has_news(next));
+            wait(own, || lane.has_news(next));
             if ahead == ANNEXES {
                 let annex = &lane.annexes[(next % ANNEXES) as usize];
                 assert_eq!(annex.load(Ordering::Relaxed), next + 1, "torn");

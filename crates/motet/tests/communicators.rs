@@ -158,13 +158,13 @@ fn create_serves_members_and_gives_others_nothing() {
 #[test]
 fn create_makes_disjoint_groups_at_once() {
     on_worlds(|world| {
-        let mine = of_parity(world, world.rank() % 2);
-        let made = world.create(&world.group().include(&mine)?)?.expect("a member");
-        works(&made, &mine)?;
+        let own = of_parity(world, world.rank() % 2);
+        let made = world.create(&world.group().include(&own)?)?.expect("a member");
+        works(&made, &own)?;
         // Once more, of a communicator whose ranks are not those of the world.
         let turned = made.group().include(&(0..made.size()).rev().collect::<Vec<_>>())?;
         let made = made.create(&turned)?.expect("a member");
-        works(&made, &mine.into_iter().rev().collect::<Vec<_>>())
+        works(&made, &own.into_iter().rev().collect::<Vec<_>>())
     });
 }
 

@@ -277,8 +277,8 @@ fn an_enforced_exchange_names_two_ranks_that_do_not_fit() {
     // The root of a gatherv expects less from rank 1.
     refusals(2, &["what rank 1 sends to rank 0"], |world| {
         let blocks = [0, 1].map(|start| Block { start, count: 1 });
-        let mine = vec![0u8; 1 + world.rank()];
-        made(world.gatherv_init((mine, vec![0u8; 2]), &blocks, 0, &all))
+        let own = vec![0u8; 1 + world.rank()];
+        made(world.gatherv_init((own, vec![0u8; 2]), &blocks, 0, &all))
     });
 }
 

@@ -402,8 +402,8 @@ fn deterministic() -> Result<()> {
     let sum_of = |world: &World, count: usize| -> Result<Vec<u64>> {
         let (me, info) = (world.rank(), Info::new().with(motet::hint::DETERMINISTIC, "true"));
         let value = |at: usize| (1.0 + at as f64) * 10f64.powi(((at * 31 + me * 17) % 23) as i32);
-        let mine: Vec<f64> = (0..count).map(value).collect();
-        let mut sum = world.allreduce_init((mine, vec![0.0; count]), Sum, &info)?;
+        let own: Vec<f64> = (0..count).map(value).collect();
+        let mut sum = world.allreduce_init((own, vec![0.0; count]), Sum, &info)?;
         sum.run()?;
         Ok(sum.output().iter().map(|sum| sum.to_bits()).collect())
     };
@@ -420,12 +420,12 @@ fn large() -> Result<()> {
     let world = motet::launch(3)?;
     let (me, count) = (world.rank(), 3_000_000);
     let value = |rank: usize, at: usize| (at * 7 + rank) as u32;
-    let mine: Vec<u32> = (0..count).map(|at| value(me, at)).collect();
-    let swap = world.iexchange((mine, vec![0; count]), &[(me + 1) % 3], &[(me + 2) % 3])?;
-    let (mut mine, received) = swap.wait()?;
+    let own: Vec<u32> = (0..count).map(|at| value(me, at)).collect();
+    let swap = world.iexchange((own, vec![0; count]), &[(me + 1) % 3], &[(me + 2) % 3])?;
+    let (mut own, received) = swap.wait()?;
     assert!(received.iter().enumerate().all(|(at, &found)| found == value((me + 2) % 3, at)));
-    world.bcast(&mut mine, 1)?;
-    assert!(mine.iter().enumerate().all(|(at, &found)| found == value(1, at)));
+    world.bcast(&mut own, 1)?;
+    assert!(own.iter().enumerate().all(|(at, &found)| found == value(1, at)));
     Ok(())
 }
 
@@ -441,12 +441,12 @@ fn common() -> Result<()> {
     let (me, ranks) = (world.rank(), world.size());
     for count in [0, 3, 3000, 30_000, 300_000] {
         let value = |rank: usize, at: usize| (at * 7 + rank) as u64;
-        let mine = |round: usize| move |at: usize| value(me, at) + round as u64;
+        let own = |round: usize| move |at: usize| value(me, at) + round as u64;
         let mut part = world.allocate(count, 0u64);
         let mut whole = world.allocate(ranks * count, 0u64);
         assert!(part.is_common() && whole.is_common() && whole.len() == ranks * count);
         for (at, place) in part.iter_mut().enumerate() {
-            *place = mine(0)(at);
+            *place = own(0)(at);
         }
         // From memory of the process alone, and to it, too.
         let mut other = vec![0; ranks * count];
@@ -458,7 +458,7 @@ fn common() -> Result<()> {
         let mut sum = world.allreduce_init(part, Sum, &Info::new())?;
         for round in 0..3 {
             for (at, place) in sum.input_mut().iter_mut().enumerate() {
-                *place = mine(round)(at);
+                *place = own(round)(at);
             }
             let running = sum.start()?;
             blocks.run()?;

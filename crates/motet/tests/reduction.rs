@@ -36,16 +36,16 @@ fn bits(values: &[f64]) -> impl Iterator<Item = u64> {
 /// Sums of floats in every form, as bits.
 fn float_sums(world: &World, count: usize) -> Result<Vec<u64>> {
     let mut random = Random(world.rank() as u64 + 1000 * count as u64);
-    let mine: Vec<f64> = (0..count).map(|_| float(&mut random)).collect();
+    let own: Vec<f64> = (0..count).map(|_| float(&mut random)).collect();
     let mut sum = vec![0.0; count];
-    world.allreduce(&mine, &mut sum, Sum)?;
-    let nonblocking = world.iallreduce(mine.clone(), Sum)?.wait()?;
-    let persistent = world.allreduce_init(mine.clone(), Sum, &Info::new())?.start()?.wait()?;
+    world.allreduce(&own, &mut sum, Sum)?;
+    let nonblocking = world.iallreduce(own.clone(), Sum)?.wait()?;
+    let persistent = world.allreduce_init(own.clone(), Sum, &Info::new())?.start()?.wait()?;
     let persistent = persistent.output();
     assert!(bits(&sum).eq(bits(&nonblocking)) && bits(&sum).eq(bits(persistent)));
-    let mut product = mine.clone();
+    let mut product = own.clone();
     world.allreduce_in_place(&mut product, Prod)?;
-    let turned: Vec<_> = mine.iter().map(|&x| Complex::new(x.signum(), x)).collect();
+    let turned: Vec<_> = own.iter().map(|&x| Complex::new(x.signum(), x)).collect();
     let mut spun = vec![Complex::new(0.0, 0.0); count];
     world.allreduce(&turned, &mut spun, Prod)?;
     let parts: Vec<f64> = spun.iter().flat_map(|z| [z.re, z.im]).collect();
@@ -91,13 +91,13 @@ fn operators_that_do_not_commute_see_the_operands_in_rank_order() {
     for ranks in 1..=9u128 {
         let all = (0..ranks).map(|rank| 1 << 120 | rank).reduce(append).unwrap();
         on_ranks(ranks as usize, |world| {
-            let mine = 1 << 120 | world.rank() as u128;
+            let own = 1 << 120 | world.rank() as u128;
             for count in [1, 2, 50] {
-                let sum = world.iallreduce(vec![mine; count], ordered(append))?.wait()?;
+                let sum = world.iallreduce(vec![own; count], ordered(append))?.wait()?;
                 assert_eq!(sum, vec![all; count]);
                 for root in 0..world.size() {
                     let mut result = vec![0; count];
-                    world.reduce(&vec![mine; count], &mut result, ordered(append), root)?;
+                    world.reduce(&vec![own; count], &mut result, ordered(append), root)?;
                     let expected = if world.rank() == root { all } else { 0 };
                     assert_eq!(result, vec![expected; count], "root {root}");
                 }
@@ -105,7 +105,7 @@ fn operators_that_do_not_commute_see_the_operands_in_rank_order() {
             // The order is that of the communicator.
             let back = world.split(Some(0), -(world.rank() as i64))?.expect("a member");
             let expected = (0..ranks).rev().map(|rank| 1 << 120 | rank).reduce(append).unwrap();
-            assert_eq!(back.allreduce_one(mine, ordered(append))?, expected);
+            assert_eq!(back.allreduce_one(own, ordered(append))?, expected);
             Ok(())
         });
     }
@@ -153,15 +153,15 @@ fn an_operator_may_know_more_than_its_operands() {
 #[test]
 fn the_built_in_operators() {
     on_ranks(3, |world| {
-        let mine = [3u8, 0, 200][world.rank()];
-        assert_eq!(world.allreduce_one(mine, Sum)?, 203);
-        assert_eq!(world.allreduce_one(mine.max(100), Sum)?, 144, "integers wrap around");
-        assert_eq!(world.allreduce_one(mine, Prod)?, 0);
-        assert_eq!((world.allreduce_one(mine, Min)?, world.allreduce_one(mine, Max)?), (0, 200));
-        assert_eq!((world.allreduce_one(mine, Land)?, world.allreduce_one(mine, Lor)?), (0, 1));
-        assert_eq!(world.allreduce_one(mine, Lxor)?, 0);
-        assert_eq!((world.allreduce_one(mine, Bor)?, world.allreduce_one(mine, Band)?), (203, 0));
-        assert_eq!(world.allreduce_one(mine, Bxor)?, 203);
+        let own = [3u8, 0, 200][world.rank()];
+        assert_eq!(world.allreduce_one(own, Sum)?, 203);
+        assert_eq!(world.allreduce_one(own.max(100), Sum)?, 144, "integers wrap around");
+        assert_eq!(world.allreduce_one(own, Prod)?, 0);
+        assert_eq!((world.allreduce_one(own, Min)?, world.allreduce_one(own, Max)?), (0, 200));
+        assert_eq!((world.allreduce_one(own, Land)?, world.allreduce_one(own, Lor)?), (0, 1));
+        assert_eq!(world.allreduce_one(own, Lxor)?, 0);
+        assert_eq!((world.allreduce_one(own, Bor)?, world.allreduce_one(own, Band)?), (203, 0));
+        assert_eq!(world.allreduce_one(own, Bxor)?, 203);
         let truth = [true, true, false][world.rank()];
         assert!(!world.allreduce_one(truth, Land)? && world.allreduce_one(truth, Lor)?);
         assert!(!world.allreduce_one(truth, Lxor)?);

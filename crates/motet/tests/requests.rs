@@ -359,10 +359,10 @@ fn forgotten_requests_leak_and_harm_nobody() {
 #[test]
 fn a_scope_waits_for_dropped_and_for_waited_requests() {
     on_ranks(3, |world| {
-        let (mine, mut sum, mut all) = ([world.rank(); 4], [0; 4], [0; 3]);
+        let (own, mut sum, mut all) = ([world.rank(); 4], [0; 4], [0; 3]);
         let answer = world.scope(|scope| {
-            let pending = scope.iallreduce((&mine[..], &mut sum[..]), Sum)?;
-            drop(scope.iallgather((&mine[..1], &mut all[..]))?);
+            let pending = scope.iallreduce((&own[..], &mut sum[..]), Sum)?;
+            drop(scope.iallgather((&own[..1], &mut all[..]))?);
             assert_eq!(*pending.wait()?.1, [3; 4]);
             Ok(42)
         })?;

@@ -70,17 +70,17 @@ fn rounds(world: &World) -> Result<()> {
     let mut dot = world.allreduce_init((vec![0.0; LEN], vec![0.0; LEN]), Sum, &Info::new())?;
     for round in 0..5 {
         let value = |of: usize, at: usize| (of * 7 + at + round) as f64;
-        let mine: Vec<f64> = (0..LEN).map(|at| value(rank, at)).collect();
+        let own: Vec<f64> = (0..LEN).map(|at| value(rank, at)).collect();
         let mut all = vec![0.0; LEN * size];
-        world.allgather(&mine, &mut all)?;
+        world.allgather(&own, &mut all)?;
         assert!((0..size).all(|of| (0..LEN).all(|at| all[of * LEN + at] == value(of, at))));
-        let sum = world.iallreduce(mine.clone(), Sum)?.wait()?;
+        let sum = world.iallreduce(own.clone(), Sum)?.wait()?;
         let expected = |at| (0..size).map(|of| value(of, at)).sum::<f64>();
         assert!((0..LEN).all(|at| sum[at] == expected(at)));
-        dot.input_mut().copy_from_slice(&mine);
+        dot.input_mut().copy_from_slice(&own);
         dot = dot.start()?.wait()?;
         assert!((0..LEN).all(|at| dot.output()[at] == expected(at)));
-        let mut grown = mine;
+        let mut grown = own;
         grown.extend_from_slice(&sum);
         assert!(grown[LEN..] == sum[..] && grown[0] == value(rank, 0));
     }

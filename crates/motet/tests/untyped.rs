@@ -169,9 +169,9 @@ fn idle_ranks_keep_their_place_in_the_order() {
             // SAFETY: the buffer lives until the call has ended.
             unsafe { call.run(&inter) }?;
             assert_eq!(value, [round]);
-            let (mut mine, mut sum, op) = ([1], [0], Op::SUM);
+            let (mut own, mut sum, op) = ([1], [0], Op::SUM);
             let reduction = Reduction {
-                input: Some(mine.as_mut_ptr().cast()),
+                input: Some(own.as_mut_ptr().cast()),
                 output: sum.as_mut_ptr().cast(),
                 count: 1,
                 datatype: &INT,

@@ -41,8 +41,8 @@ fn plain(world: &World) -> Result<()> {
     let members = world.members(world.group())?;
     assert_eq!((members.rank(), members.size()), (Some(me), world.size()));
     for count in [1, 50, 3000] {
-        let mine: Vec<f64> = (0..count).map(|at| 1.0 / (1 + at + me) as f64).collect();
-        let buffers = || (mine.clone(), vec![0.0; count]);
+        let own: Vec<f64> = (0..count).map(|at| 1.0 / (1 + at + me) as f64).collect();
+        let buffers = || (own.clone(), vec![0.0; count]);
         let mut there = world.allreduce_init(buffers(), Sum, &info)?;
         let mut here = members.allreduce_init(buffers(), Sum, &info)?;
         assert_eq!(here.explain(), there.explain());
@@ -390,10 +390,10 @@ fn parted(world: &World) -> Result<()> {
         let members = world.members(&group(world, if own.is_some() { ranks } else { &[] }))?;
         let (size, sum) = (ranks.len(), ranks.iter().sum::<usize>());
         for round in 0..3 {
-            let (mine, nothing) = (vec![me + round; 1 + 40 * side], vec![9; 1 + 40 * side]);
+            let (input, nothing) = (vec![me + round; 1 + 40 * side], vec![9; 1 + 40 * side]);
             let mut all = match side {
-                0 => members.allreduce_init((mine, nothing), Sum, &info)?,
-                _ => members.allreduce_init((mine, nothing), motet::Max, &info)?,
+                0 => members.allreduce_init((input, nothing), Sum, &info)?,
+                _ => members.allreduce_init((input, nothing), motet::Max, &info)?,
             };
             let gathered = vec![9u8; 2 * size];
             let mut list = members.allgather_init((vec![me as u8; 2], gathered), &info)?;

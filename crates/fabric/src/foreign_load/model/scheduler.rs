@@ -530,17 +530,17 @@ impl Scheduler {
     fn preempts(&self, woken: usize, at: usize) -> bool {
         let core = &self.cores[at];
         let Some(current) = core.current else { return true };
-        let [mine, theirs] = [woken, current].map(|task| self.tasks[task].group);
-        let protection = |mine: &Entity, theirs: &Entity| {
-            if mine.slice < theirs.slice { Protection::Lifted } else { Protection::Kept }
+        let [own, theirs] = [woken, current].map(|task| self.tasks[task].group);
+        let protection = |own: &Entity, theirs: &Entity| {
+            if own.slice < theirs.slice { Protection::Lifted } else { Protection::Kept }
         };
-        if mine != theirs {
-            let protection = protection(&core.groups[mine], &core.groups[theirs]);
-            return pick(&core.present, |one| &core.groups[one], Some(theirs), protection) == mine;
+        if own != theirs {
+            let protection = protection(&core.groups[own], &core.groups[theirs]);
+            return pick(&core.present, |one| &core.groups[one], Some(theirs), protection) == own;
         }
         let entity = |one: usize| &self.tasks[one].entity;
         let protection = protection(entity(woken), entity(current));
-        pick(&core.members[mine], entity, Some(current), protection) == woken
+        pick(&core.members[own], entity, Some(current), protection) == woken
     }
 
     /// The actions of a tick.
