@@ -181,12 +181,12 @@ fn a_rank_that_leaves_ends_every_wait_for_it() {
 fn what_was_sent_before_leaving_arrives() {
     for round in 0..300 {
         on_ranks(2, |world| {
-            let mut news = world.bcast_init(vec![1 - world.rank(); 5], 0, &Info::new())?;
+            let mut bcast = world.bcast_init(vec![1 - world.rank(); 5], 0, &Info::new())?;
             if world.rank() == 1 && round % 3 == 0 {
                 thread::sleep(Duration::from_micros(100));
             }
-            news.run()?;
-            assert_eq!(news.output(), [1; 5]);
+            bcast.run()?;
+            assert_eq!(bcast.output(), [1; 5]);
             Ok(())
         });
     }

@@ -363,14 +363,14 @@ fn hints_between_groups() {
         for keys in [&[ENFORCE, REUSE][..], &[ENFORCE, PREVIOUS], &[PREVIOUS], &[NONBLOCKING]] {
             let mut sum = inter.allreduce_init((vec![1u32; 3], vec![0; 3]), Sum, &info(keys))?;
             let own = vec![world.rank() as u32; 2];
-            let mut news = inter.bcast_init(own, root, &info(keys))?;
+            let mut bcast = inter.bcast_init(own, root, &info(keys))?;
             for _ in 0..2 {
                 sum.run()?;
-                news.run()?;
+                bcast.run()?;
             }
             assert_eq!(sum.output(), [if is_left { 3 } else { 2 }; 3], "{keys:?}");
             let expected = if is_left { world.rank() as u32 } else { 1 };
-            assert_eq!(news.output(), [expected; 2], "{keys:?}");
+            assert_eq!(bcast.output(), [expected; 2], "{keys:?}");
         }
         Ok(())
     });

@@ -166,7 +166,7 @@ fn a_rank_that_calls_leave_finishes_what_others_wait_for() {
     let ranks = threads(3, |world| {
         if world.rank() == 0 {
             let _sent = world.isend(vec![5u8; 1 << 20], 1, Tag(1))?;
-            let _news = world.ibcast(vec![7u64; 100_000], 0)?;
+            let _bcast = world.ibcast(vec![7u64; 100_000], 0)?;
             return world.leave();
         }
         std::thread::sleep(std::time::Duration::from_millis(50));

@@ -252,9 +252,9 @@ fn begins_in_different_orders_are_named() {
             sum.bcast_begin(vec![1], 0)?.end()?;
             sum.end()?;
         } else {
-            let mut news = phases.bcast_begin(vec![1], 0)?;
-            news.allreduce_begin(vec![1], Sum)?.end()?;
-            news.end()?;
+            let mut outer = phases.bcast_begin(vec![1], 0)?;
+            outer.allreduce_begin(vec![1], Sum)?.end()?;
+            outer.end()?;
         }
         world.barrier()
     });
@@ -427,19 +427,19 @@ fn dropped_phases_go_on() {
 fn phases_of_a_scope_borrow() {
     on_ranks(2, |world| {
         let me = world.rank();
-        let (mut sum, mut news, own) = ([me; 500], [me; 3], [me + 1]);
+        let (mut sum, mut bcast, own) = ([me; 500], [me; 3], [me + 1]);
         let mut all = [0; 2];
         world.scope(|scope| {
             let mut phases = scope.phases()?;
             let mut outer = phases.allreduce_begin(&mut sum[..], Sum)?;
-            let mut middle = outer.bcast_begin(&mut news[..], 1)?;
+            let mut middle = outer.bcast_begin(&mut bcast[..], 1)?;
             let inner = middle.allgather_begin((&own[..], &mut all[..]))?;
             assert_eq!(inner.end()?.1, [1, 2]);
             mem::forget(middle);
             drop(outer);
             Ok(())
         })?;
-        assert_eq!((sum, news, all), ([1; 500], [1; 3], [1, 2]));
+        assert_eq!((sum, bcast, all), ([1; 500], [1; 3], [1, 2]));
         Ok(())
     });
 }

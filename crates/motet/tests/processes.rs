@@ -376,10 +376,10 @@ fn two_phase() -> Result<()> {
             &[0, 1, 3].map(|start| Block { start, count: 1 + usize::from(start > 0) + start / 3 }),
         )?;
         let other = there.scan_begin((vec![me + 1; 20_000], vec![0; 20_000]), Sum)?;
-        let mut news = outer.bcast_begin(vec![me + round], 2)?;
-        deeper(&mut news, 30, me)?;
+        let mut bcast = outer.bcast_begin(vec![me + round], 2)?;
+        deeper(&mut bcast, 30, me)?;
         assert_eq!(world.allreduce_one(me, Sum)?, 3);
-        assert_eq!(news.end()?, [2 + round]);
+        assert_eq!(bcast.end()?, [2 + round]);
         assert_eq!(outer.end()?.1, [0, 1, 1, 2, 2, 2]);
         assert_eq!(other.end()?.1, vec![(me + 1) * (me + 2) / 2; 20_000]);
     }
@@ -484,14 +484,14 @@ fn common() -> Result<()> {
 fn persistent() -> Result<()> {
     let world = motet::launch(3)?;
     let mut sum = world.allreduce_init(vec![0u64; 3], Sum, &Info::new())?;
-    let mut news = world.bcast_init(vec![0u64; 100], 2, &Info::new())?;
+    let mut bcast = world.bcast_init(vec![0u64; 100], 2, &Info::new())?;
     for round in 0..20_000 {
         sum.input_mut().fill(round);
         let running = sum.start()?;
-        news.input_mut().fill(if world.rank() == 2 { round } else { 0 });
-        news.run()?;
+        bcast.input_mut().fill(if world.rank() == 2 { round } else { 0 });
+        bcast.run()?;
         sum = running.wait()?;
-        assert_eq!((sum.output(), news.output()[99]), (&[3 * round; 3][..], round));
+        assert_eq!((sum.output(), bcast.output()[99]), (&[3 * round; 3][..], round));
     }
     Ok(())
 }

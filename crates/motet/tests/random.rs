@@ -209,9 +209,9 @@ impl Turn<'_> {
                 return (0..times).try_for_each(|_| barrier.run());
             }
             What::Bcast { root } => {
-                let mut news = comm.bcast_init(pair.1, self.other(root), &info)?;
-                (0..times).try_for_each(|_| news.run())?;
-                assert_eq!(news.output(), self.after(), "{:?} {:?}", self.step, self.comm);
+                let mut bcast = comm.bcast_init(pair.1, self.other(root), &info)?;
+                (0..times).try_for_each(|_| bcast.run())?;
+                assert_eq!(bcast.output(), self.after(), "{:?} {:?}", self.step, self.comm);
                 return Ok(());
             }
             What::Reduce { root } => comm.reduce_init(pair, Sum, self.other(root), &info)?,

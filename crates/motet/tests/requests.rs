@@ -533,15 +533,15 @@ fn persistent_operations_start_in_different_orders() {
 fn a_root_runs_rounds_ahead_of_a_sleeping_leaf() {
     for settings in [Settings::new(), Settings::new().without_channels()] {
         on_ranks_with(2, &settings, |world| {
-            let mut news = world.bcast_init(vec![0u64; 4], 0, &Info::new())?;
+            let mut bcast = world.bcast_init(vec![0u64; 4], 0, &Info::new())?;
             if world.rank() == 1 {
                 thread::sleep(Duration::from_millis(50));
             }
             for round in 0..200 {
                 let sent = if world.rank() == 0 { round } else { 0 };
-                news.input_mut().fill(sent);
-                news.run()?;
-                assert_eq!(news.output(), [round; 4]);
+                bcast.input_mut().fill(sent);
+                bcast.run()?;
+                assert_eq!(bcast.output(), [round; 4]);
                 if world.rank() == 1 && round % 50 == 0 {
                     thread::sleep(Duration::from_millis(5));
                 }

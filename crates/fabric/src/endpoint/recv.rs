@@ -38,7 +38,7 @@ impl Endpoint {
                 || !self.recv_queues.keeps_many(peer)
             {
                 came |= self.poll_reader(peer, PACKETS_PER_PEER_MAX, done);
-            } else if self.transport.readers[peer].has_news() {
+            } else if self.transport.readers[peer].has_message() {
                 hoarded = true;
             }
         }
@@ -350,7 +350,7 @@ impl Endpoint {
         match self.copy_once(&message, &offer, &receive) {
             Some(outcome) => done.push(message.completion(receive.token(), outcome)),
             None if self.rndv.recv_zero_copy(&mut self.transport, &message, &offer, &receive) => {
-                self.handle_news(done);
+                self.handle_network_events(done);
             }
             None => self.rndv.request_fragments(&mut self.transport, message, offer, receive),
         }

@@ -32,7 +32,7 @@ pub(crate) struct TransferIds {
 
 /// An event of a large message that the endpoint handles or reports to the other side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum News {
+pub(crate) enum TransferEvent {
     /// The receiver is ready for segments up to `upto`: the endpoint reports it to the sender.
     Ready { to: Peer, ids: TransferIds, upto: u32 },
     /// A message has ended here: all of it has arrived, or its sender has stopped, or the endpoint
@@ -160,7 +160,7 @@ impl ZeroCopyTransfer {
     }
 
     /// The report to the sender, if it is worth a message now.
-    fn ready(&mut self) -> Option<News> {
+    fn ready(&mut self) -> Option<TransferEvent> {
         let TransferDirection::In { granted, .. } = &mut self.way else { return None };
         let more = self.posted - *granted;
         let is_all = self.posted == self.segments;
@@ -168,7 +168,7 @@ impl ZeroCopyTransfer {
             return None;
         }
         *granted = self.posted;
-        Some(News::Ready { to: self.peer, ids: self.ids, upto: self.posted })
+        Some(TransferEvent::Ready { to: self.peer, ids: self.ids, upto: self.posted })
     }
 
     /// Reduces the number of segments: receives that wait for further ones are cancelled.
@@ -204,7 +204,7 @@ pub(super) struct ZeroCopyTransfers {
     /// Transfers for which libfabric had no room.
     waiting: Vec<u64>,
     withdrawn: usize,
-    pub(super) news: Vec<News>,
+    pub(super) events: Vec<TransferEvent>,
 }
 
 impl ZeroCopyTransfers {
@@ -242,7 +242,7 @@ impl ZeroCopyTransfers {
     /// Prepares to receive a message that a rank has announced. Returns the id of the transfer.
     ///
     /// # Safety
-    /// Until there is news of its end, or the endpoint is closed, nobody else uses the memory.
+    /// Until the event of its end, or until the endpoint is closed, nobody else uses the memory.
     pub(super) unsafe fn recv(
         &mut self,
         ep: &mut FiEndpoint,
@@ -355,7 +355,7 @@ impl ZeroCopyTransfers {
                 return Err((peer, error));
             }
         }
-        self.news.extend(transfer.ready());
+        self.events.extend(transfer.ready());
         let posted = transfer.posted - before;
         let sent = matches!(transfer.way, TransferDirection::Out(_)).then_some((peer, posted));
         self.end_if_over(ep, name);
@@ -372,10 +372,10 @@ impl ZeroCopyTransfers {
         self.withdrawn -= usize::from(how == How::Withdrawn);
         match (way, how) {
             (TransferDirection::In { recv, .. }, how) => {
-                self.news.push(News::Ended { from, recv, ids, how });
+                self.events.push(TransferEvent::Ended { from, recv, ids, how });
             }
             (TransferDirection::Out(_) | TransferDirection::RemoteBounce { .. }, How::Whole) => {
-                self.news.push(News::Sent { send: Id(ids.send) });
+                self.events.push(TransferEvent::Sent { send: Id(ids.send) });
             }
             (TransferDirection::Out(_) | TransferDirection::RemoteBounce { .. }, _) => {}
         }
@@ -451,7 +451,7 @@ impl ZeroCopyTransfers {
             ep.forget(transfer.registration);
         }
         self.waiting.clear();
-        self.news.clear();
+        self.events.clear();
         self.withdrawn = 0;
     }
 }

@@ -61,7 +61,7 @@ impl Row {
         self.edges += edges as u64;
     }
 
-    /// Messages of all ranks in a level that bring nothing but the news who has something.
+    /// Messages of all ranks in a level that only say which ranks have something.
     fn bare(&self, ranks: u64) -> u64 {
         match self.way {
             // Each rank says in ⌈log2 p⌉ messages that its own have been received.

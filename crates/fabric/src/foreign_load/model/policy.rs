@@ -2,7 +2,7 @@
 
 use super::costs::{MS, Nanos, US};
 
-/// A wait of this length without news may be for a rank that lacks its core.
+/// A wait of this length without a message may be for a rank that lacks its core.
 pub(super) const LONG_WAIT: Nanos = 500 * US;
 /// How long ranks stay awake while foreign threads run on other cores.
 pub(super) const AWAKE_BESIDE: Nanos = 100 * US;

@@ -138,7 +138,7 @@ struct Rank {
     inbox: Vec<u32>,
     waits_for: Option<usize>,
     /// Whether a message has arrived since the rank last began to stay awake.
-    is_news: bool,
+    has_message: bool,
     phase: Phase,
     /// When this phase began.
     since: Nanos,
@@ -187,7 +187,7 @@ impl World {
                 stage,
                 inbox: vec![0; scene.ranks],
                 waits_for: None,
-                is_news: false,
+                has_message: false,
                 phase: Phase::Begin,
                 since: 0,
                 wait_policy,
@@ -271,7 +271,7 @@ impl World {
                 }
             }
             Stage::Dozing => {
-                if self.scheduler.tasks[id].found || self.ranks[id].is_news {
+                if self.scheduler.tasks[id].found || self.ranks[id].has_message {
                     self.woken(id);
                 } else {
                     self.ranks[id].stage = Stage::Asleep;
@@ -311,7 +311,7 @@ impl World {
             }
             Op::Receive(from) => {
                 rank.waits_for = Some(from);
-                (rank.phase, rank.is_news) = (Phase::Begin, false);
+                (rank.phase, rank.has_message) = (Phase::Begin, false);
                 if rank.inbox[from] > 0 {
                     return self.take(id);
                 }
@@ -345,7 +345,7 @@ impl World {
         let from = from - first_rank;
         let rank = &mut self.ranks[to];
         rank.inbox[from] += 1;
-        rank.is_news = true;
+        rank.has_message = true;
         let task = &mut self.scheduler.tasks[to];
         if rank.waits_for == Some(from) {
             task.found = true;
@@ -377,7 +377,7 @@ impl World {
         if self.scheduler.tasks[id].found {
             return self.take(id);
         }
-        if std::mem::take(&mut self.ranks[id].is_news) {
+        if std::mem::take(&mut self.ranks[id].has_message) {
             self.ranks[id].phase = Phase::Settle;
         }
         self.wait_on(id);
@@ -412,7 +412,7 @@ impl World {
         }
         let now = self.now();
         let rank = &mut self.ranks[id];
-        (rank.wait_policy, rank.since, rank.is_news) = (wait_policy, now, false);
+        (rank.wait_policy, rank.since, rank.has_message) = (wait_policy, now, false);
         rank.phase = match (wait_policy.spin, wait_policy.yields) {
             (0, 0) => Phase::Rest,
             (0, _) => Phase::Yields(0),
@@ -466,7 +466,7 @@ impl World {
                     }
                 }
                 Phase::Rest if wait_policy.parks => {
-                    (self.ranks[id].stage, self.ranks[id].is_news) = (Stage::Dozing, false);
+                    (self.ranks[id].stage, self.ranks[id].has_message) = (Stage::Dozing, false);
                     return self.scheduler.act(id, Action::Compute(self.costs.futex / 2));
                 }
                 Phase::Rest => self.ranks[id].phase = Phase::Settle,
