@@ -122,7 +122,7 @@ const WAYS: [(&str, Wait); 14] = [
 ];
 
 /// Ways to look again and again.
-const WAYS_TO_LOOK: [(&str, Wait); 4] = [
+const POLLED_WAITS: [(&str, Wait); 4] = [
     ("test", |world| {
         let mut pending = world.ibarrier()?;
         while !pending.test()? {}
@@ -148,7 +148,7 @@ const WAYS_TO_LOOK: [(&str, Wait); 4] = [
 /// spec: 9
 #[test]
 fn a_panic_ends_every_wait_of_the_others() {
-    for (way, wait) in WAYS.into_iter().chain(WAYS_TO_LOOK) {
+    for (way, wait) in WAYS.into_iter().chain(POLLED_WAITS) {
         for pause in [Duration::ZERO, Duration::from_millis(15)] {
             eprintln!("{way} after {pause:?}");
             when_the_last_panics(2, |_| thread::sleep(pause), wait);
@@ -160,7 +160,7 @@ fn a_panic_ends_every_wait_of_the_others() {
 /// spec: 49
 #[test]
 fn a_rank_that_leaves_ends_every_wait_for_it() {
-    for (way, wait) in WAYS.into_iter().chain(WAYS_TO_LOOK) {
+    for (way, wait) in WAYS.into_iter().chain(POLLED_WAITS) {
         for pause in [0, 15] {
             eprintln!("{way} after {pause} ms");
             let ended = on_ranks(2, |world| {

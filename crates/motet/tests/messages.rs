@@ -688,7 +688,7 @@ fn a_flush_waits_for_all_that_is_buffered() {
 /// Looking for a message of anybody is no error where a wait would be in vain: a rank may go on
 /// with messages to itself when all others have left in good order.
 #[test]
-fn looking_is_no_error_when_all_others_have_left() {
+fn a_probe_is_no_error_when_all_others_have_left() {
     on_ranks(2, |world| {
         if world.rank() == 0 {
             return Ok(());

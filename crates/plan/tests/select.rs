@@ -670,7 +670,7 @@ fn a_wrong_call_is_not_planned() {
 ///
 /// spec: 83
 #[test]
-fn the_fixed_choice_looks_at_the_call_alone() {
+fn the_fixed_choice_depends_on_the_call_alone() {
     let machine = CostParams::default().shared(32, 1);
     let oversubscribed = Tuning { machine, ..Tuning::default() };
     let mut differ = 0;

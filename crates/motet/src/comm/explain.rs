@@ -35,8 +35,8 @@ fn lines(planned: &CachedPlan, reason: &str, ways: TransportSummary) -> String {
     };
     line("why", reason.into());
     line("rounds", format!("{rounds} over all ranks; at most {} wait here", plan.rounds()));
-    let looked_up = if ways.is_compiled { ", all looked up" } else { "" };
-    line("steps", format!("{}{looked_up}", plan.steps().len()));
+    let compiled = if ways.is_compiled { ", compiled" } else { "" };
+    line("steps", format!("{}{compiled}", plan.steps().len()));
     line("sends", sent);
     let reduced = match ways.reduced {
         0 => String::new(),

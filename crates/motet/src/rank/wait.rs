@@ -342,11 +342,11 @@ impl Shared {
         {
             return Some(ended);
         }
-        if policy.yields > 0 { self.look_between_yields(policy, ready) } else { None }
+        if policy.yields > 0 { self.poll_between_yields(policy, ready) } else { None }
     }
 
     /// Yields as often and as long as the policy says, and polls in between.
-    fn look_between_yields<T>(&self, policy: WaitPolicy, ready: &mut Ready<'_, T>) -> Option<T> {
+    fn poll_between_yields<T>(&self, policy: WaitPolicy, ready: &mut Ready<'_, T>) -> Option<T> {
         let (begun, awake) = (now(), policy.awake.as_nanos() as u64);
         let (mut yields, mut waited, mut ended) = (0, 0, None);
         while ended.is_none() && (yields < policy.yields || waited < awake) {

@@ -26,7 +26,7 @@ pub(super) enum Policy {
 /// How long to spin and yield before sleeping.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Patience {
-    pub(super) first_look: Nanos,
+    pub(super) first_poll: Nanos,
     /// How long to spin between two yields.
     pub(super) burst: Nanos,
     pub(super) spin: Nanos,
@@ -42,7 +42,7 @@ impl Policy {
     pub(super) fn wait_policy(self, ranks: usize, cores: usize) -> Patience {
         let has_cores = ranks <= cores;
         let spinning = Patience {
-            first_look: 4 * US,
+            first_poll: 4 * US,
             burst: US,
             spin: 10 * MS,
             spin_before_yield: POLITE,
@@ -53,7 +53,7 @@ impl Policy {
             parks_when_contended: false,
         };
         let sharing = Patience {
-            first_look: 50,
+            first_poll: 50,
             burst: 50,
             spin: 0,
             yields: 32,

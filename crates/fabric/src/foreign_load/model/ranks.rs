@@ -15,7 +15,7 @@ const MOVE: Nanos = 20 * US;
 const OTHERS_TURN: Nanos = US;
 /// How often at least a rank that reacts to foreign load checks for it, even where its yields would
 /// find only ranks that yield.
-const LOOK_UP: Nanos = 100 * US;
+const CHECK_INTERVAL: Nanos = 100 * US;
 
 /// A thread that computes beside the ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,7 +95,7 @@ enum Stage {
     /// Does something that only takes time.
     Busy,
     Sending(usize),
-    Looking,
+    Polling,
     /// Has yielded that core at that time.
     Yielded(usize, Nanos),
     /// Is about to sleep.
@@ -264,10 +264,10 @@ impl World {
                     self.next_op(id);
                 }
             }
-            Stage::Looking => self.look_again(id),
+            Stage::Polling => self.poll_again(id),
             Stage::Yielded(core, at) => {
                 if !self.parts_after_yield(id, core, at) {
-                    self.look_again(id);
+                    self.poll_again(id);
                 }
             }
             Stage::Dozing => {
@@ -316,7 +316,7 @@ impl World {
                     return self.take(id);
                 }
                 self.scheduler.tasks[id].found = false;
-                return self.look_for(id, self.ranks[id].wait_policy.first_look);
+                return self.poll_for(id, self.ranks[id].wait_policy.first_poll);
             }
         };
         self.scheduler.act(id, Action::Compute(takes));
@@ -363,13 +363,13 @@ impl World {
         false
     }
 
-    fn look_for(&mut self, id: usize, time: Nanos) {
-        self.ranks[id].stage = Stage::Looking;
+    fn poll_for(&mut self, id: usize, time: Nanos) {
+        self.ranks[id].stage = Stage::Polling;
         self.scheduler.act(id, Action::Spin(self.now() + time));
     }
 
     /// Checks, and continues to wait if there is no message.
-    fn look_again(&mut self, id: usize) {
+    fn poll_again(&mut self, id: usize) {
         if self.scheduler.tasks[id].found { self.take(id) } else { self.wait_on(id) }
     }
 
@@ -446,21 +446,21 @@ impl World {
                         if wait_policy.yields > 0 { Phase::Yields(0) } else { Phase::Rest };
                 }
                 Phase::Spin if now - since < wait_policy.spin_before_yield => {
-                    return self.look_for(id, wait_policy.spin_before_yield - (now - since));
+                    return self.poll_for(id, wait_policy.spin_before_yield - (now - since));
                 }
                 Phase::Spin if matches!(stage, Stage::Yielded(..)) => {
-                    return self.look_for(id, wait_policy.burst);
+                    return self.poll_for(id, wait_policy.burst);
                 }
                 Phase::Spin => return self.yield_core(id, since + wait_policy.spin),
                 Phase::Yields(yields) => {
                     let waited = now - since;
-                    let choice = if yields > 0 { self.look_up(id, waited) } else { Choice::Yield };
+                    let choice = if yields > 0 { self.choose_after_yield(id, waited) } else { Choice::Yield };
                     let is_to_stay = yields < wait_policy.yields || waited < wait_policy.awake;
                     match choice {
                         Choice::Go(core) => return self.go(id, core),
                         Choice::Yield | Choice::YieldBriefly if is_to_stay => {
                             self.ranks[id].phase = Phase::Yields(yields + 1);
-                            return self.yield_core(id, now + LOOK_UP);
+                            return self.yield_core(id, now + CHECK_INTERVAL);
                         }
                         _ => self.ranks[id].phase = Phase::Rest,
                     }
@@ -475,7 +475,7 @@ impl World {
     }
 
     /// The action after a yield of a rank that has waited for `waited`.
-    fn look_up(&mut self, id: usize, waited: Nanos) -> Choice {
+    fn choose_after_yield(&mut self, id: usize, waited: Nanos) -> Choice {
         if !self.ranks[id].wait_policy.parks_when_contended {
             return Choice::Yield;
         }
@@ -490,7 +490,7 @@ impl World {
 
     /// Migrates to another core, and records it for the other ranks.
     fn go(&mut self, id: usize, core: usize) {
-        (self.ranks[id].noted, self.ranks[id].stage) = (core, Stage::Looking);
+        (self.ranks[id].noted, self.ranks[id].stage) = (core, Stage::Polling);
         self.scheduler.act(id, Action::Compute(MOVE));
         self.scheduler.go_to(id, core);
     }
@@ -501,20 +501,20 @@ impl World {
         let now = self.now();
         let is_idle = |other: usize| {
             let rank = &self.ranks[other];
-            matches!(rank.stage, Stage::Yielded(..) | Stage::Looking)
+            matches!(rank.stage, Stage::Yielded(..) | Stage::Polling)
                 && matches!(rank.phase, Phase::Spin | Phase::Yields(_))
                 && !self.scheduler.tasks[other].found
         };
         let is_alone = self.scheduler.beside(id).all(is_idle);
         if until < Nanos::MAX && until > now && is_alone && self.scheduler.group_keeps_core(id) {
             self.knowledge.note_rank(self.scheduler.tasks[id].core, now);
-            self.ranks[id].stage = Stage::Looking;
+            self.ranks[id].stage = Stage::Polling;
             let until = if self.ranks[id].wait_policy.parks_when_contended {
-                until.min(now + LOOK_UP)
+                until.min(now + CHECK_INTERVAL)
             } else {
                 until
             };
-            return self.scheduler.look_for_all(id, until);
+            return self.scheduler.poll_for_all(id, until);
         }
         self.ranks[id].stage = Stage::Yielded(self.scheduler.tasks[id].core, now);
         self.scheduler.act(id, Action::Compute(self.costs.yield_alone));

@@ -269,7 +269,7 @@ impl Scheduler {
 
     /// A thread spins while the others of its group on its core would only yield to it, as far as
     /// other groups permit that.
-    pub(super) fn look_for_all(&mut self, task: usize, until: Nanos) {
+    pub(super) fn poll_for_all(&mut self, task: usize, until: Nanos) {
         let (core, group) = (self.tasks[task].core, self.tasks[task].group);
         self.account(core);
         let until = until.min(self.now.saturating_add(self.left_to_group(core, group)));
