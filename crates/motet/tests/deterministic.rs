@@ -9,7 +9,7 @@ use motet::{Info, Result, Settings, Sum, World, hint::DETERMINISTIC};
 use worlds::on_ranks_with;
 
 /// Ways to run that are to make no difference.
-fn ways() -> Vec<(&'static str, Settings)> {
+fn variants() -> Vec<(&'static str, Settings)> {
     let forced = |text: &'static str| {
         (text, Settings::new().algorithms(text).unwrap_or_else(|error| panic!("{error}")))
     };
@@ -96,8 +96,12 @@ fn persistent_reductions_with_the_hint_have_the_same_bits_however_they_run() {
             })
         };
         let first = run(0, &Settings::new());
-        for (turn, (way, settings)) in ways().into_iter().enumerate() {
-            assert_eq!(run(turn + 1, &settings), first, "{ranks} ranks, {count} elements, {way}");
+        for (turn, (variant, settings)) in variants().into_iter().enumerate() {
+            assert_eq!(
+                run(turn + 1, &settings),
+                first,
+                "{ranks} ranks, {count} elements, {variant}"
+            );
         }
     }
 }
@@ -123,8 +127,8 @@ fn reductions_of_a_communicator_with_the_hint_have_the_same_bits_however_they_ru
             })
         };
         let first = run(&Settings::new());
-        for (way, settings) in ways() {
-            assert_eq!(run(&settings), first, "{ranks} ranks, {count} elements, {way}");
+        for (variant, settings) in variants() {
+            assert_eq!(run(&settings), first, "{ranks} ranks, {count} elements, {variant}");
         }
     }
 }

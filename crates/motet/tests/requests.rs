@@ -221,17 +221,17 @@ type Name = fn(&mut [&mut dyn Pending]) -> Result<Vec<usize>>;
 /// spec: 31, 33, 34, 48
 #[test]
 fn sets_of_all_kinds_are_named_once() {
-    let ways: [Name; 4] = [
+    let calls: [Name; 4] = [
         |set| Ok(wait_any(set)?.into_iter().collect()),
         |set| wait_some(set),
         |set| Ok(test_any(set)?.into_iter().collect()),
         |set| test_some(set),
     ];
     on_ranks(2, |world| {
-        for way in ways {
+        for call in calls {
             let mut mixed = start_mixed(world)?;
             let (sum, running, incoming, outgoing) = &mut mixed;
-            name_all(&mut [sum, running, incoming, outgoing], way)?;
+            name_all(&mut [sum, running, incoming, outgoing], call)?;
             check_mixed(world, mixed)?;
         }
         Ok(())
@@ -284,7 +284,7 @@ fn waiting_for_the_second_first() {
 
 /// spec: 1, 7, 8
 #[test]
-fn a_hundred_thousand_under_way_complete_in_any_order() {
+fn a_hundred_thousand_pending_requests_complete_in_any_order() {
     const EACH: usize = 50_000;
     on_ranks(2, |world| {
         let mut barriers = Vec::with_capacity(EACH);

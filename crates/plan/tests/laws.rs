@@ -311,8 +311,8 @@ fn alltoallv() {
         for shift in 0..4 {
             let one_way = |from, to| (from + 2 * to + shift) % 4;
             assert_eq!(verify_all(&cases::alltoallv(ranks, false, one_way)), 2);
-            let both_ways = |from, to| (from + to + shift) % 4;
-            assert_eq!(verify_all(&cases::alltoallv(ranks, true, both_ways)), 2);
+            let symmetric = |from, to| (from + to + shift) % 4;
+            assert_eq!(verify_all(&cases::alltoallv(ranks, true, symmetric)), 2);
         }
     }
 }

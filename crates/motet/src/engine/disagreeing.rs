@@ -240,7 +240,7 @@ impl Engine {
         operation.state = State::Active;
         self.active += 1;
         self.finish(id, Err(error));
-        StartOutcome::UnderWay
+        StartOutcome::Pending
     }
 
     /// Ends a collective with its first error, or with this one if it has none.

@@ -305,7 +305,7 @@ impl Shared {
 
     /// Yields the core. Returns when this thread got it back, by the monotonic clock.
     pub(super) fn yield_core(&self) -> u64 {
-        let turn = self.segment.give_way();
+        let turn = self.segment.yield_core();
         if turn.is_of_another() && !self.segment.is_contended() {
             self.affinity.spread();
         }

@@ -454,7 +454,11 @@ impl World {
                 Phase::Spin => return self.yield_core(id, since + wait_policy.spin),
                 Phase::Yields(yields) => {
                     let waited = now - since;
-                    let choice = if yields > 0 { self.choose_after_yield(id, waited) } else { Choice::Yield };
+                    let choice = if yields > 0 {
+                        self.choose_after_yield(id, waited)
+                    } else {
+                        Choice::Yield
+                    };
                     let is_to_stay = yields < wait_policy.yields || waited < wait_policy.awake;
                     match choice {
                         Choice::Go(core) => return self.go(id, core),
@@ -518,7 +522,7 @@ impl World {
         }
         self.ranks[id].stage = Stage::Yielded(self.scheduler.tasks[id].core, now);
         self.scheduler.act(id, Action::Compute(self.costs.yield_alone));
-        self.scheduler.give_way(id);
+        self.scheduler.yield_core(id);
     }
 
     /// Ends a yield of a core. The system may have moved the rank meanwhile. Returns whether the

@@ -410,7 +410,7 @@ impl Scheduler {
     }
 
     /// `sched_yield`: forfeits the rest of the slice if the thread has had no more than its share.
-    pub(super) fn give_way(&mut self, task: usize) {
+    pub(super) fn yield_core(&mut self, task: usize) {
         let (at, group) = (self.tasks[task].core, self.tasks[task].group);
         if self.cores[at].ready() == 1 {
             return;
