@@ -174,7 +174,9 @@ fn create_finds_groups_that_differ() {
         let order: &[usize] = if world.rank() == 2 { &[1, 0, 2] } else { &[0, 1, 2] };
         let error = world.create(&world.group().include(order)?).unwrap_err();
         let other = if world.rank() == 2 { 1 } else { 2 };
-        let text = format!("rank {other} is in the group, but has passed another one");
+        let text = format!(
+            "rank {other} is in the group, but passed another group; pass one group on all members"
+        );
         assert_eq!(error.to_string(), format!("create on rank {}: {text}", world.rank()));
         assert_eq!(error.class(), ErrorClass::Group);
         works(&world.dup()?, &everybody(world))
@@ -192,7 +194,8 @@ fn groups_that_do_not_fit_are_refused() {
             ];
             for (refusal, call) in refusals.into_iter().zip(["create", "create_group"]) {
                 let error = refusal.unwrap_err();
-                let text = "the group holds rank 0 of the world, which is not in the communicator";
+                let text = "rank 0 of the world is in the group, but not in the communicator; \
+                            pass a group of members of the communicator";
                 assert_eq!(error.to_string(), format!("{call} on rank {}: {text}", rest.rank()));
                 assert_eq!(error.class(), ErrorClass::Group);
             }

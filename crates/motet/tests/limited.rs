@@ -41,13 +41,13 @@ const SUFFICIENT_LIMITS: [&str; 12] = [
 
 /// Limits under which they do not, and what is said of that.
 const TOO_LOW: [(&str, &str); 4] = [
-    ("-f 1000", "a file, which holds this memory, may have 1000 KiB: raise `ulimit -f`"),
+    ("-f 1000", "1000 KiB allowed for the file that holds it); raise `ulimit -f`"),
     (
         "-v 50000",
-        "a process may have 48 MiB, half of which is left to the program: raise `ulimit -v`",
+        "48 MiB of address space allowed, half of it for the program); raise `ulimit -v`",
     ),
-    ("-n 20", "3 ranks need 73 open files, but 20 are allowed"),
-    ("-S -n 20 && ulimit -H -n 30", "3 ranks need 73 open files, but 30 are allowed"),
+    ("-n 20", "cannot start 3 ranks (73 open files needed, 20 allowed)"),
+    ("-S -n 20 && ulimit -H -n 30", "cannot start 3 ranks (73 open files needed, 30 allowed)"),
 ];
 
 struct Case {
