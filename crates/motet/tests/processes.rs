@@ -19,7 +19,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use std::{env, fs, process, thread};
 
-use cases::{TestCase, end_of, main_of};
+use cases::{CASE, Case, Expectation, end_of, main_of};
 use collectives::forms::{Form, Trial};
 use collectives::perform::{self, Graph};
 use motet::raw::{self, Callbacks, Request};
@@ -28,8 +28,6 @@ use motet::{
     MergeOrder, Phase, Reorder, Result, Root, Source, Sum, Tag, TypedBlock, World,
 };
 
-/// Tells the program which case it is to be.
-const CASE: &str = "MOTET_TEST_CASE";
 /// More than a case takes on a loaded machine.
 const LIMIT: Duration = Duration::from_secs(30);
 const TAG: Tag = Tag(1);
@@ -52,13 +50,7 @@ enum Expected {
     Refusal(&'static [&'static str]),
 }
 
-struct Case {
-    name: &'static str,
-    body: fn() -> Result<()>,
-    expected: Expected,
-}
-
-const CASES: [Case; 30] = [
+const CASES: [Case<Expected>; 30] = [
     Case {
         name: "dropped_receives_take_no_message_between_processes",
         body: || rounds::all(&motet::launch(2)?),
@@ -214,50 +206,42 @@ const CASES: [Case; 30] = [
 ];
 
 fn main() -> ExitCode {
-    main_of(CASE, &CASES)
+    main_of(&CASES)
 }
 
-impl TestCase for Case {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn run_body(&self) -> Result<()> {
-        (self.body)()
-    }
-
-    fn run(&self) -> std::result::Result<(), String> {
-        run(self).map_err(|problem| problem.to_string())
+impl Expectation for Expected {
+    fn check(&self, case: &str) -> Result<(), Box<dyn Error>> {
+        run(case, self)
     }
 }
 
 /// Runs a case as a program of its own.
-fn run(case: &Case) -> Result<(), Box<dyn Error>> {
+fn run(case: &str, expected: &Expected) -> Result<(), Box<dyn Error>> {
     let written = tempfile::NamedTempFile::new()?;
     let mut program = Command::new(env::current_exe()?);
-    if let Expected::Refusal(_) = case.expected {
+    if let Expected::Refusal(_) = expected {
         program = Command::new("sh");
         let limited = format!("ulimit -v {MEMORY_KIB} && exec \"$0\"");
         program.args(["-c", &limited]).arg(env::current_exe()?);
         // Each of the many calls would be told to the others, who have to take that in.
         program.env_remove(motet::env::HANG_SECONDS);
     }
-    if case.name == "many_pending_between_processes" {
+    if case == "many_pending_between_processes" {
         // What is kept for reports would be counted too.
         program.env_remove(motet::env::HANG_SECONDS);
     }
-    if let Expected::Reports(_) | Expected::Failure(_) = case.expected {
+    if let Expected::Reports(_) | Expected::Failure(_) = expected {
         program.env(motet::env::HANG_SECONDS, "0.3");
     }
-    if case.name == "a_mismatch_of_the_last_calls_is_told_as_the_world_is_left" {
+    if case == "a_mismatch_of_the_last_calls_is_told_as_the_world_is_left" {
         program.env(motet::env::CHECK, "1");
     }
-    if case.name == "hints_and_wisdom_between_processes" {
+    if case == "hints_and_wisdom_between_processes" {
         // Anything but wisdom.
         program.env(motet::env::WISDOM, concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"));
     }
     let mut job = program
-        .env(CASE, case.name)
+        .env(CASE, case)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(written.reopen()?)
@@ -265,7 +249,7 @@ fn run(case: &Case) -> Result<(), Box<dyn Error>> {
     let ended = end_of(&mut job, Instant::now() + LIMIT)?;
     let succeeded = ended.map(|status| status.success());
     let words = fs::read_to_string(written.path())?;
-    let right = match (&case.expected, succeeded) {
+    let right = match (expected, succeeded) {
         (_, None) => return Err(format!("not over after {LIMIT:?}:\n{words}").into()),
         (Expected::Success, Some(succeeded)) => succeeded,
         (Expected::Words(all) | Expected::Failure(all), Some(succeeded)) => {

@@ -5,54 +5,45 @@
 
 mod cases;
 
+use std::error::Error;
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 use std::{env, fs};
 
-use cases::{TestCase, end_of, main_of};
+use cases::{CASE, Case, Check, end_of, main_of};
 use motet::{Info, Result, SharedAllocator, Sum, World};
 
 #[global_allocator]
 static ALLOCATOR: SharedAllocator = SharedAllocator;
 
 const LEN: usize = 1 << 17;
-/// Tells the program which case it is to be.
-const CASE: &str = "MOTET_TEST_CASE";
 /// More than a case takes on a loaded machine.
 const LIMIT: Duration = Duration::from_secs(60);
 
-struct Case {
-    name: &'static str,
-    body: fn() -> Result<()>,
-}
-
-const CASES: [Case; 3] = [
-    Case { name: "three_processes_map_the_heaps_of_each_other", body: || collectives(3) },
-    Case { name: "five_processes_map_the_heaps_of_each_other", body: || collectives(5) },
-    Case { name: "ranks_that_are_threads_map_nothing", body: threads },
+const CASES: [Case<Check>; 3] = [
+    Case {
+        name: "three_processes_map_the_heaps_of_each_other",
+        body: || collectives(3),
+        expected: succeeds,
+    },
+    Case {
+        name: "five_processes_map_the_heaps_of_each_other",
+        body: || collectives(5),
+        expected: succeeds,
+    },
+    Case { name: "ranks_that_are_threads_map_nothing", body: threads, expected: succeeds },
 ];
 
 fn main() -> ExitCode {
-    main_of(CASE, &CASES)
+    main_of(&CASES)
 }
 
-impl TestCase for Case {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn run_body(&self) -> Result<()> {
-        (self.body)()
-    }
-
-    fn run(&self) -> std::result::Result<(), String> {
-        let program = env::current_exe().map_err(|error| error.to_string())?;
-        let mut command = Command::new(program);
-        let mut job = command.env(CASE, self.name).spawn().map_err(|error| error.to_string())?;
-        match end_of(&mut job, Instant::now() + LIMIT).map_err(|error| error.to_string())? {
-            Some(status) if status.success() => Ok(()),
-            end => Err(format!("{}: {end:?} within {LIMIT:?}", self.name)),
-        }
+/// Runs a case as a program of its own, which must succeed.
+fn succeeds(case: &str) -> Result<(), Box<dyn Error>> {
+    let mut job = Command::new(env::current_exe()?).env(CASE, case).spawn()?;
+    match end_of(&mut job, Instant::now() + LIMIT)? {
+        Some(status) if status.success() => Ok(()),
+        end => Err(format!("{case}: {end:?} within {LIMIT:?}").into()),
     }
 }
 
