@@ -1,7 +1,7 @@
 //! The golden table: how messages of all lengths travel, seen in the packets of real endpoints and
 //! in what is chosen.
 //!
-//! `golden.txt` has a section for each placement of the ranks, each way to copy and each kind of
+//! `golden.txt` has a section for each placement of the ranks, each copy method and each kind of
 //! memory, and a line for each kind of message: what happens up to which length in bytes. The
 //! lengths that are sent lie on both sides of every threshold. `MOTET_REGENERATE=1` writes the
 //! table anew.
