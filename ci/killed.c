@@ -23,8 +23,8 @@ int main(int argc, char **argv) {
         MPI_Sendrecv(own, count, MPI_DOUBLE, next, 0, others, count, MPI_DOUBLE, last, 0,
                      MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         MPI_Allreduce(own, sum, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-        int mine = MPI_Wtime() - begun > milliseconds / 1000;
-        MPI_Allreduce(&mine, &over, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+        int is_over = MPI_Wtime() - begun > milliseconds / 1000;
+        MPI_Allreduce(&is_over, &over, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     }
     MPI_Finalize();
     printf("rank %d is through\n", rank);

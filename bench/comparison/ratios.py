@@ -32,9 +32,9 @@ class Ratio:
         best = best_peer(results, part, peer_place or place)
         if not ours or not best or part in NO_TIMES:
             return None
-        mine, theirs = results.values[ours], results.values[best]
-        pairs = [theirs[number] / mine[number] for number in mine
-                 if mine[number] and theirs.get(number)]
+        own, theirs = results.values[ours], results.values[best]
+        pairs = [theirs[number] / own[number] for number in own
+                 if own[number] and theirs.get(number)]
         if not pairs and results.median(ours):
             pairs = [results.median(best) / results.median(ours)]
         if not pairs:

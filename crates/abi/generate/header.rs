@@ -174,10 +174,10 @@ fn paragraphs(described: &Description) -> [Vec<String>; 4] {
     let widest = |column: usize| {
         described.arguments.iter().map(|argument| argument[column].len()).max().unwrap_or(0)
     };
-    let (name_width, way_width) = (widest(0), widest(1));
-    let below = " ".repeat(2 + name_width + 2 + way_width + 2);
+    let (name_width, direction_width) = (widest(0), widest(1));
+    let below = " ".repeat(2 + name_width + 2 + direction_width + 2);
     let argument = |[name, direction, text]: &[String; 3]| {
-        folded(text, &format!("  {name:<name_width$}  {direction:<way_width$}  "), &below)
+        folded(text, &format!("  {name:<name_width$}  {direction:<direction_width$}  "), &below)
     };
     let errors = described.errors.iter();
     let errors = errors.map(|(class, causes)| format!("{class} ({})", causes.join(", ")));

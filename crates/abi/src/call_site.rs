@@ -41,7 +41,7 @@ fn own_addresses() -> Option<Range<usize>> {
     OWN.get_or_init(|| {
         let mut search = Search { address: (call_site as *const c_void).addr(), found: None };
         // SAFETY: what is called takes the search as what it is, and does not keep it.
-        unsafe { libc::dl_iterate_phdr(Some(look_into), (&raw mut search).cast()) };
+        unsafe { libc::dl_iterate_phdr(Some(match_object), (&raw mut search).cast()) };
         search.found
     })
     .clone()
@@ -54,7 +54,7 @@ struct Search {
 }
 
 /// Ends the search with 1 in the object that has the address.
-unsafe extern "C" fn look_into(
+unsafe extern "C" fn match_object(
     object: *mut libc::dl_phdr_info,
     _: libc::size_t,
     search: *mut c_void,

@@ -133,7 +133,7 @@ impl Arena {
     }
 
     /// What a `ObjectRef` is for: looks at the object, which must be there.
-    fn look(&self, index: usize) {
+    fn read(&self, index: usize) {
         // SAFETY: see above.
         let [made, dropped] = self.slots[index].shared.with(|object| unsafe { *object });
         assert_eq!(made, dropped + 1);
@@ -196,14 +196,14 @@ fn race_on(arena: fn() -> Arena, one: fn(&Arena), other: fn(&Arena)) {
 
 fn use_it(arena: &Arena) {
     if arena.find(0, 0) {
-        arena.look(0);
+        arena.read(0);
         arena.drop_found(0);
     }
 }
 
 fn claim_it(arena: &Arena) {
     if arena.claim(0, 0) {
-        arena.look(0);
+        arena.read(0);
         // SAFETY: as for all of them.
         arena.slots[0].own.with_mut(|own| unsafe { *own += 1 });
         arena.give_up(0, CLAIMED);
@@ -221,7 +221,7 @@ fn retire_and_keep(arena: &Arena) {
 fn keep(arena: &Arena) {
     let Some(index) = arena.unused() else { return };
     let generation = arena.fill(index);
-    arena.look(index);
+    arena.read(index);
     assert!(arena.retire(index, generation));
 }
 
@@ -267,7 +267,7 @@ fn swap(arena: &Arena) {
     }
     if let Some(other) = other {
         let generation = arena.fill(other);
-        arena.look(other);
+        arena.read(other);
         assert!(arena.retire(other, generation));
     }
 }

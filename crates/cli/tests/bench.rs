@@ -120,10 +120,10 @@ fn the_table_has_what_was_asked_for() {
     assert_eq!(points(&report), [("barrier", 0, vec!["persistent", "blocking"])]);
 }
 
-const WAYS: [&str; 5] = ["exchange", "messages", "dense", "nonblocking", "blocking_dense"];
+const VARIANTS: [&str; 5] = ["exchange", "messages", "dense", "nonblocking", "blocking_dense"];
 
 #[test]
-fn an_exchange_is_compared_with_other_ways() {
+fn an_exchange_is_compared_with_its_variants() {
     for (words, layout, many) in [("-n 2", "processes", 1), ("--threads -n 4", "threads", 2)] {
         let words = format!("exchange {words} --neighbours ring,all --sizes 8,64K");
         let report = json(&words);
@@ -133,11 +133,11 @@ fn an_exchange_is_compared_with_other_ways() {
         assert_eq!((text(&points[0], "pattern"), &points[0]["neighbours"]), ("ring", &many.into()));
         assert_eq!(points[3]["bytes"], 65536);
         for point in points {
-            let ways = list(point, "ways");
-            assert!(ways.iter().map(|way| text(way, "way")).eq(WAYS));
-            ways.iter().for_each(|way| assert_sound(way, 20));
-            assert!(ways.iter().all(|way| way["ratio"].as_f64() > Some(0.0)));
-            assert_eq!(ways[0]["ratio"], 1.0);
+            let variants = list(point, "variants");
+            assert!(variants.iter().map(|variant| text(variant, "variant")).eq(VARIANTS));
+            variants.iter().for_each(|variant| assert_sound(variant, 20));
+            assert!(variants.iter().all(|variant| variant["ratio"].as_f64() > Some(0.0)));
+            assert_eq!(variants[0]["ratio"], 1.0);
         }
     }
     let table = printed(&format!("bench exchange --threads --neighbours 2,grid --sizes 8 {BRIEF}"));

@@ -33,10 +33,10 @@ const SIGNALS: [(&str, u32); 14] = [
 #[track_caller]
 fn masks(option: &str, row: &str) -> (u64, Vec<u64>) {
     // Not `grep`, which has its own mind about some signals.
-    let look = ["sed", "-n", &format!("/{row}/p"), "/proc/self/status"];
+    let show = ["sed", "-n", &format!("/{row}/p"), "/proc/self/status"];
     let mut plain = Command::new("env");
-    let plain = Motet::of(plain.args(["--default-signal", option]).args(look)).end();
-    let ranks = [&["run", "-n", "2"], &look[..]].concat();
+    let plain = Motet::of(plain.args(["--default-signal", option]).args(show)).end();
+    let ranks = [&["run", "-n", "2"], &show[..]].concat();
     let ranks = Motet::of(&mut with_signals(option, &ranks)).end();
     assert_eq!((ranks.code, ranks.err.as_str()), (Some(0), ""), "{option}");
     let mask = |line: &str| u64::from_str_radix(line.split_whitespace().last()?, 16).ok();

@@ -190,7 +190,7 @@ fn the_compilers_are_those_of_gnu_where_they_are() {
     for (scripts, expected) in [(["cc", "c++"], ["cc", "c++"]), (["gcc", "g++"], ["gcc", "g++"])] {
         for name in scripts {
             fs::write(path.join(name), say).expect("there is room");
-            fs::set_permissions(path.join(name), fs::Permissions::from_mode(0o755)).expect("mine");
+            fs::set_permissions(path.join(name), fs::Permissions::from_mode(0o755)).expect("own");
         }
         for (driver, compiler) in ["mpicc", "mpicxx"].into_iter().zip(expected) {
             let told = |words: &[&str], variable: &str| {

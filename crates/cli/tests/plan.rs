@@ -119,7 +119,7 @@ fn arguments_reach_the_plan() {
 }
 
 #[test]
-fn one_rank_can_be_looked_at() {
+fn one_rank_can_be_shown() {
     let all = printed("plan allreduce/ring -n 12");
     let one = printed("plan allreduce/ring -n 12 --rank 1");
     assert!(all.contains("\n\nrank 1\n") && all.contains("\n\nrank 11\n"), "{all}");

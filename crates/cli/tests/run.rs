@@ -70,12 +70,12 @@ fn a_program_that_cannot_be_started_is_told_with_a_remedy() {
     let cases = [
         (
             "no-such-program".into(),
-            "; it is in no folder of PATH: a program in this folder is ./no-",
+            "; no folder of PATH has it: for a program in this folder, give ./no-",
         ),
         (place("missing"), "; give the path of an existing program"),
-        (place("lost"), "; the file is there, but not the interpreter that it names"),
+        (place("lost"), "; the file exists, but its interpreter does not"),
         (place("closed"), "; allow to execute it (`chmod +x`)"),
-        (place("."), "; it is a folder: give a program in it"),
+        (place("."), "; this is a folder: give a program in it"),
     ];
     for (program, remedy) in cases {
         let ended = run(&["mpiexec", "-n", "2", &program]);
@@ -120,7 +120,7 @@ fn impossible_numbers_of_ranks_are_2() {
         assert!(ended.err.starts_with("motet: "), "{}", ended.err);
         assert_eq!(ended.err.lines().count(), 1, "{}", ended.err);
     }
-    assert!(run(&["run", "-n", "0", "true"]).err.contains("takes 1 to 1024"));
+    assert!(run(&["run", "-n", "0", "true"]).err.contains("(1 to 1024 allowed)"));
 }
 
 #[test]
@@ -524,7 +524,8 @@ fn many_ranks_with_few_files_allowed_raise_the_limit() {
     let ended = shell("ulimit -Sn 64; $motet run -n 100 sh -c 'ulimit -Sn' | sort -u");
     assert_eq!(ended.text(), "64\n", "ranks have the limit of before");
     let ended = shell("ulimit -n 64; exec $motet run -n 100 true");
-    let told = "motet: 100 ranks need 364 open files, but 64 are allowed: raise `ulimit -Hn`\n";
+    let told = "motet: cannot start 100 ranks (364 open files needed, 64 allowed); \
+                raise `ulimit -Hn`\n";
     assert_eq!((ended.code, ended.err.as_str()), (Some(1), told));
 }
 

@@ -265,8 +265,8 @@ impl InChannel {
 
     /// Whether a message waits.
     #[inline]
-    pub fn has_news(&self) -> bool {
-        self.reader.has_news()
+    pub fn has_message(&self) -> bool {
+        self.reader.has_message()
     }
 
     /// Takes the next message if one waits. The second value says that the sender must be rung.
@@ -276,7 +276,7 @@ impl InChannel {
     #[allow(unsafe_code)]
     pub unsafe fn try_recv(&mut self, into: RegionMut) -> Option<bool> {
         debug_assert_eq!(into.bytes(), self.bytes);
-        if !self.reader.has_news() {
+        if !self.reader.has_message() {
             return None;
         }
         let payload = self.reader.payload_at(lead(self.bytes), self.bytes);
@@ -290,7 +290,7 @@ impl InChannel {
     /// multiple of [`PAYLOAD_ALIGNMENT_BYTES`].
     #[inline]
     pub fn try_read(&mut self, read: impl FnOnce(Region)) -> Option<bool> {
-        if !self.reader.has_news() {
+        if !self.reader.has_message() {
             return None;
         }
         read(self.reader.payload_at(lead(self.bytes), self.bytes));

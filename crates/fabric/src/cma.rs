@@ -95,7 +95,7 @@ fn in_parts(
     bytes: usize,
     mut copy: impl FnMut(usize, RegionMut) -> io::Result<()>,
 ) -> io::Result<()> {
-    let mut by_way_of = |memory: &mut Vec<u8>| {
+    let mut via = |memory: &mut Vec<u8>| {
         memory.resize(DETOUR_BYTES + ALIASING_PERIOD_BYTES, 0);
         let other = place + ALIASING_PERIOD_BYTES / 2;
         let skipped = other.wrapping_sub(memory.as_ptr().addr()) % ALIASING_PERIOD_BYTES;
@@ -105,10 +105,10 @@ fn in_parts(
         }
         Ok(())
     };
-    match DETOUR.try_with(|memory| by_way_of(&mut memory.borrow_mut())) {
+    match DETOUR.try_with(|memory| via(&mut memory.borrow_mut())) {
         Ok(copied) => copied,
         // This thread ends, and has dropped its memory.
-        Err(_) => by_way_of(&mut Vec::new()),
+        Err(_) => via(&mut Vec::new()),
     }
 }
 

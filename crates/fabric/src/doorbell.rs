@@ -56,7 +56,7 @@ impl<'a> Doorbell<'a> {
             && self.words.asleep.load(Ordering::Relaxed) != 0
     }
 
-    /// Wakes all threads that sleep at this doorbell. Call it *after* publishing the news.
+    /// Wakes all threads that sleep at this doorbell. Call it *after* publishing the change.
     ///
     /// Costs a load while nobody sleeps, or a fence and a load if sleepers do not fence.
     #[inline]
@@ -104,13 +104,13 @@ impl<'a> Doorbell<'a> {
         debug_assert!(woken.is_ok(), "futex wake on a mapped word");
     }
 
-    /// Sleeps until another rank rings or `limit` has passed, unless `news` returns `true`.
+    /// Sleeps until another rank rings or `limit` has passed, unless `is_ready` returns `true`.
     /// Spurious wake-ups are possible; callers loop.
-    pub fn park(&self, limit: Duration, news: impl FnOnce() -> bool) {
+    pub fn park(&self, limit: Duration, is_ready: impl FnOnce() -> bool) {
         let seen = self.words.word.fetch_or(SLEEPING, Ordering::SeqCst) | SLEEPING;
         fence(Ordering::SeqCst);
         let is_heard = seen & FENCED == 0 || self.among.fence();
-        if news() {
+        if is_ready() {
             return;
         }
         if !is_heard {
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn news_before_sleep_means_no_sleep() {
+    fn a_message_before_sleep_means_no_sleep() {
         of_all_kinds(|name, doorbell| {
             let begun = Instant::now();
             doorbell.park(Duration::from_secs(60), || true);
@@ -179,7 +179,7 @@ mod tests {
         of_all_kinds(|name, doorbell| {
             let begun = Instant::now();
             doorbell.park(Duration::from_secs(5), || {
-                // Between our last look and the kernel: a ring, and a second sleeper with news.
+                // Between our last look and the kernel: a ring, and a second sleeper that is ready.
                 doorbell.ring();
                 doorbell.park(Duration::from_secs(60), || true);
                 false
@@ -211,8 +211,8 @@ mod tests {
                     for round in 0..ROUNDS {
                         let begun = Instant::now();
                         while turn.load(Ordering::Acquire) <= round {
-                            let news = || turn.load(Ordering::Acquire) > round;
-                            doorbell.park(Duration::from_secs(20), news);
+                            let is_ready = || turn.load(Ordering::Acquire) > round;
+                            doorbell.park(Duration::from_secs(20), is_ready);
                             if begun.elapsed() > Duration::from_secs(15) {
                                 gave_up.store(true, Ordering::Relaxed);
                                 return;

@@ -7,7 +7,7 @@ use crate::{Peer, Received, TypeCode, printable};
 #[non_exhaustive]
 pub enum Error {
     /// The number of ranks does not fit one machine.
-    #[error("{asked} ranks requested, but one machine takes 1 to {most}; set `-n` accordingly")]
+    #[error("cannot start {asked} ranks on one machine (1 to {most} allowed); change `-n`")]
     Ranks {
         /// The number that was requested.
         asked: usize,
@@ -18,15 +18,15 @@ pub enum Error {
     #[error("{0}")]
     Failed(Failure),
     /// A system call failed.
-    #[error("{what}: {source}{}", remedy(source))]
+    #[error("cannot {what}: {source}{}", remedy(source))]
     System {
-        /// The attempted action.
+        /// What the system was asked to do, from the verb on.
         what: &'static str,
         /// The error of the system.
         source: std::io::Error,
     },
     /// The environment that a launcher should have prepared is invalid.
-    #[error("started by a launcher, but {}", printable(.0))]
+    #[error("cannot join the job of the launcher: {}", printable(.0))]
     Environment(String),
     /// A program could not be started.
     #[error("cannot start {}: {source}{}", printable(program), program_remedy(program, source))]
@@ -45,7 +45,10 @@ pub enum Error {
         source: std::io::Error,
     },
     /// More files would have to be open than the system allows.
-    #[error("{ranks} ranks need {needed} open files, but {limit} are allowed: raise `ulimit -Hn`")]
+    #[error(
+        "cannot start {ranks} ranks ({needed} open files needed, {limit} allowed); \
+         raise `ulimit -Hn`"
+    )]
     Files {
         /// Ranks asked for.
         ranks: usize,
@@ -55,7 +58,12 @@ pub enum Error {
         limit: u64,
     },
     /// The memory that ranks share would be larger than the system allows.
-    #[error("{ranks} ranks share {} MiB of memory at least, but {allowed}", mib(*needed))]
+    #[error(
+        "cannot create the shared memory of {ranks} ranks (at least {} MiB needed, {allowed}); \
+         raise `{}`",
+        mib(*needed),
+        allowed.command()
+    )]
     Segment {
         /// Ranks that share it.
         ranks: usize,
@@ -68,7 +76,7 @@ pub enum Error {
     #[error("{}", printable(.0))]
     Network(String),
     /// This process already runs a job; it can run one at a time.
-    #[error("this process already runs a job")]
+    #[error("this process runs a job already, and can run one; wait until that job has ended")]
     Busy,
 }
 
@@ -88,19 +96,25 @@ pub enum Allowed {
     File(u64),
 }
 
+impl Allowed {
+    /// The command of a shell that raises the limit.
+    fn command(self) -> &'static str {
+        match self {
+            Allowed::AddressSpace(_) => "ulimit -v",
+            Allowed::File(_) => "ulimit -f",
+        }
+    }
+}
+
 impl std::fmt::Display for Allowed {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match *self {
-            Allowed::AddressSpace(bytes) => write!(
-                out,
-                "a process may have {}, half of which is left to the program: raise `ulimit -v`",
-                size(bytes)
-            ),
-            Allowed::File(bytes) => write!(
-                out,
-                "a file, which holds this memory, may have {}: raise `ulimit -f`",
-                size(bytes)
-            ),
+            Allowed::AddressSpace(bytes) => {
+                write!(out, "{} of address space allowed, half of it for the program", size(bytes))
+            }
+            Allowed::File(bytes) => {
+                write!(out, "{} allowed for the file that holds it", size(bytes))
+            }
         }
     }
 }
@@ -115,7 +129,7 @@ fn remedy(source: &std::io::Error) -> &'static str {
         Some(libc::EMFILE) => "; allow more open files (`ulimit -n`)",
         Some(libc::ENOMEM) => "; free memory, or start fewer ranks",
         Some(libc::EPERM | libc::ENOSYS) => {
-            "; a sandbox (seccomp, a container) or an old kernel refuses it: allow that call"
+            "; a sandbox (seccomp, a container) or an old kernel refuses the call: allow it"
         }
         _ => "",
     }
@@ -127,14 +141,14 @@ fn program_remedy(program: &str, source: &std::io::Error) -> String {
     let is_path = program.contains('/');
     match source.raw_os_error() {
         Some(libc::ENOENT) if is_path && path.exists() => {
-            "; the file is there, but not the interpreter that it names (`file` shows it)".into()
+            "; the file exists, but its interpreter does not (`file` shows the name)".into()
         }
         Some(libc::ENOENT) if is_path => "; give the path of an existing program".into(),
         Some(libc::ENOENT) => {
             let program = printable(program);
-            format!("; it is in no folder of PATH: a program in this folder is ./{program}")
+            format!("; no folder of PATH has it: for a program in this folder, give ./{program}")
         }
-        Some(libc::EACCES) if path.is_dir() => "; it is a folder: give a program in it".into(),
+        Some(libc::EACCES) if path.is_dir() => "; this is a folder: give a program in it".into(),
         Some(libc::EACCES) => "; allow to execute it (`chmod +x`)".into(),
         _ => String::new(),
     }
@@ -240,8 +254,8 @@ pub fn signal_name(number: u8) -> Option<&'static str> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TransferError {
-    /// The message was longer than the place it was received into; what fits was not written.
-    #[error("truncated: {sent} bytes arrived where there is room for {room}")]
+    /// The message was longer than the receive buffer; nothing was written.
+    #[error("message truncated ({sent} bytes sent, room for {room}); pass a larger buffer")]
     Truncated {
         /// Bytes of the message.
         sent: Length,
@@ -250,9 +264,8 @@ pub enum TransferError {
         /// The sender and the tag of the message.
         from: Sender,
     },
-    /// The message was shorter than the place it was received into, which it was to fill; nothing
-    /// was written.
-    #[error("{sent} bytes arrived where {room} are expected")]
+    /// The message was shorter than the receive buffer, which it must fill; nothing was written.
+    #[error("message too short ({sent} bytes sent, {room} expected); send as much as is received")]
     Short {
         /// Bytes of the message.
         sent: Length,
@@ -262,7 +275,11 @@ pub enum TransferError {
         from: Sender,
     },
     /// As [`TransferError::TypeMismatch`], of a message whose length was wrong as well.
-    #[error("type mismatch: rank {} sent {sent:?} where {expected:?} was expected", from.rank)]
+    #[error(
+        "type mismatch (rank {} sent {sent:?}, this rank receives {expected:?}); \
+         send and receive the same type",
+        from.rank
+    )]
     OtherElements {
         /// Type code of the message.
         sent: TypeCode,
@@ -271,12 +288,19 @@ pub enum TransferError {
         /// The sender and the tag of the message.
         from: Sender,
     },
-    /// A rank sends or awaits other messages in the same operation than the two agree on. The
-    /// fabric itself never says this.
-    #[error("rank {0} sends or awaits other messages in this operation")]
+    /// A rank sends or expects other messages in the same operation than this rank. The fabric
+    /// itself never reports this.
+    #[error(
+        "rank {0} sends or expects other messages in this operation than this rank; \
+         make the same calls on all ranks"
+    )]
     Astray(Peer),
     /// Sender and receiver disagree on the type of the elements.
-    #[error("type mismatch: rank {} sent {sent:?} where {expected:?} was expected", from.rank)]
+    #[error(
+        "type mismatch (rank {} sent {sent:?}, this rank receives {expected:?}); \
+         send and receive the same type",
+        from.rank
+    )]
     TypeMismatch {
         /// Type code of the message.
         sent: TypeCode,
@@ -285,29 +309,30 @@ pub enum TransferError {
         /// The sender and the tag of the message.
         from: Sender,
     },
-    /// The sender took its message back (it gave up after a failure elsewhere).
-    #[error("rank {0} took its message back")]
+    /// The sender withdrew its message (it gave up after a failure elsewhere).
+    #[error("rank {0} withdrew its message after a failure; see its error")]
     Revoked(Peer),
     /// The peer has left the world and will never send.
-    #[error("rank {0} has left the world")]
+    #[error("rank {0} has finalized, so its message will never arrive")]
     Left(Peer),
     /// The sender met an error in the same operation, and has nothing to send.
-    #[error("rank {0} met an error and has nothing to send")]
+    #[error("rank {0} failed in this operation, so its data is missing; see its error")]
     Spoiled(Peer),
     /// The operator of the same reduction has failed, at the sender or at a rank that has told it.
-    #[error("rank {0} has nothing to send, since the operator has failed")]
+    #[error("the operator failed, so there is no result (reported by rank {0})")]
     OperatorFailed(Peer),
-    /// The operator has failed here, by an exception that whoever stopped it knows by this number.
-    /// The fabric itself never says this.
-    #[error("the operator has failed")]
+    /// The operator has failed here, by an exception. The code that stopped the exception knows it
+    /// by this number. The fabric itself never reports this.
+    #[error("the operator threw an exception (number {0})")]
     Thrown(u64),
     /// A buffered send found no room for its message.
-    #[error("no room to buffer a message of {needed} bytes")]
+    #[error("no room to buffer a message of {needed} bytes; attach a larger buffer")]
     NoRoom {
         /// Bytes of the message.
         needed: usize,
     },
-    /// Whoever posted it has ended it, for this reason. The fabric itself never says this.
+    /// The caller that posted it has ended it, for this reason. The fabric itself never reports
+    /// this.
     #[error("{0}")]
     Ended(&'static str),
     /// A rank has died, and everything that was under way with it.

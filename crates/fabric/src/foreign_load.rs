@@ -152,7 +152,7 @@ impl Turn {
 
 impl SharedSegment {
     /// Yields the core once, and notes evidence if a foreign thread has had it.
-    pub fn give_way(&self) -> Turn {
+    pub fn yield_core(&self) -> Turn {
         // The system may move this thread to another core during the yield.
         let (core, begun) = (sched_getcpu(), now());
         thread::yield_now();
@@ -181,7 +181,7 @@ impl SharedSegment {
         if self.is_contended_here() {
             thread::sleep(SHORT_SLEEP);
         } else {
-            self.give_way();
+            self.yield_core();
         }
     }
 

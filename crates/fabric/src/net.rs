@@ -25,4 +25,4 @@ pub use flush_signal::FlushSignal;
 pub use network::{Network, NetworkScope, REMOTE_WRITES, remote_writes};
 pub use provider::{Choice, Offer, PROVIDER, choose};
 pub(crate) use remote_bounce::REMOTE_BOUNCE_BYTES;
-pub(crate) use zero_copy::{How, News, TransferIds};
+pub(crate) use zero_copy::{How, TransferEvent, TransferIds};

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_withdrawal_waits_for_a_copy_under_way() {
+    fn a_withdrawal_waits_for_a_copy_in_progress() {
         let segment = Arc::new(SharedSegment::private(1).unwrap());
         let mut leases = LeaseTable::new(segment.clone(), Peer(0));
         let lease = leases.grant().unwrap();

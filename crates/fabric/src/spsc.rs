@@ -353,7 +353,7 @@ impl RingReader {
 
     /// Whether a cell waits to be read.
     #[inline]
-    pub fn has_news(&self) -> bool {
+    pub fn has_message(&self) -> bool {
         self.place.stamp(self.next).load(Ordering::Acquire) == self.next + 1
     }
 
@@ -363,7 +363,7 @@ impl RingReader {
     /// The sender pushes headers of type `H`, and every bit pattern is a value of it.
     #[inline]
     pub unsafe fn peek<H: Copy>(&self) -> Option<H> {
-        if !self.has_news() {
+        if !self.has_message() {
             return None;
         }
         // SAFETY: the stamp says that the sender has published this cell (README, "Eager rings")
@@ -389,7 +389,7 @@ impl RingReader {
     /// If no cell waits or a payload cannot be so long.
     #[inline]
     pub fn payload_of<H>(&self, bytes: usize) -> Region {
-        assert!(self.has_news() && bytes <= self.place.ring.payload(size_of::<H>()));
+        assert!(self.has_message() && bytes <= self.place.ring.payload(size_of::<H>()));
         let annex = self.place.overflow_of(self.next, size_of::<H>(), bytes);
         self.is_longer.set(STAMP_BYTES + size_of::<H>() + bytes > LINE);
         // SAFETY: the header lies inside the cell, and so does what follows it.
@@ -404,7 +404,7 @@ impl RingReader {
     /// If no cell waits, or a payload cannot be there.
     #[inline]
     pub(crate) fn payload_at(&self, lead: usize, bytes: usize) -> Region {
-        assert!(self.has_news() && lead + bytes <= self.place.ring.cell_bytes);
+        assert!(self.has_message() && lead + bytes <= self.place.ring.cell_bytes);
         self.is_longer.set(lead + bytes > LINE);
         // SAFETY: the payload lies in the cell, as just seen.
         Region::new(unsafe { self.place.cell(self.next).add(lead) }.as_ptr(), bytes)
@@ -557,7 +557,7 @@ mod tests {
             }
             // One that waits for us to answer has filled no more than the next cell.
             assert_eq!(reader.is_behind, ahead > READ_PREFETCH_MESSAGES, "{ahead} cells ahead");
-            while reader.has_news() {
+            while reader.has_message() {
                 let _ = reader.advance();
             }
         }

@@ -44,7 +44,7 @@ macro_rules! in_world {
     };
 }
 
-/// Those that move each rank a certain number of times expect news to be there at once, which a
+/// Those that move each rank a certain number of times expect messages to be there at once, which a
 /// network does not promise; and there are no channels over one.
 macro_rules! over_the_network {
     ($($subject:ident: $($case:ident)+;)+) => {
@@ -62,7 +62,7 @@ in_every_world! {
         freed_before_it_was_opened beside_messages;
     large: more_than_claims_hold_up_nobody both_directions_at_once small_ones_do_not_overtake
         both_ends_copy a_few_cells_each;
-    leaving: news_of_channels_for_one_that_left_hold_up_nobody pieces_of_one_that_left_end
+    leaving: channels_for_one_that_left_hold_up_nobody pieces_of_one_that_left_end
         messages_outlive_their_sender those_that_stay_go_on
         who_leaves_after_a_death_has_not_left_in_good_order
         one_left_alone_hears_itself;
@@ -75,7 +75,7 @@ in_every_world! {
         need_no_answer;
     zero_copy: whoever_comes_first too_long_for_their_receives receives_that_are_taken_back
         a_death_in_the_middle;
-    waking: pieces_wake_a_receiver_that_sleeps a_token_goes_round_sleepers every_kind_of_news_wakes
+    waking: pieces_wake_a_receiver_that_sleeps a_token_goes_round_sleepers each_message_wakes
         a_death_wakes_all sleepers_need_no_core;
 }
 
@@ -99,7 +99,7 @@ over_the_network! {
         need_no_answer;
     zero_copy: whoever_comes_first too_long_for_their_receives receives_that_are_taken_back
         a_death_in_the_middle;
-    waking: pieces_wake_a_receiver_that_sleeps a_token_goes_round_sleepers every_kind_of_news_wakes
+    waking: pieces_wake_a_receiver_that_sleeps a_token_goes_round_sleepers each_message_wakes
         a_death_wakes_all sleepers_need_no_core;
 }
 

@@ -43,13 +43,13 @@ impl Doorbell {
         barrier.leave();
     }
 
-    fn park_fenced(&self, barrier: &Barrier, news: impl FnOnce() -> bool) {
+    fn park_fenced(&self, barrier: &Barrier, is_ready: impl FnOnce() -> bool) {
         let seen = self.word.fetch_or(SLEEPING, Ordering::SeqCst) | SLEEPING;
         fence(Ordering::SeqCst);
         if seen & FENCED != 0 {
             barrier.call();
         }
-        if !news() {
+        if !is_ready() {
             self.futex_wait(seen);
         }
     }
@@ -67,10 +67,10 @@ impl Doorbell {
         }
     }
 
-    fn park(&self, news: impl FnOnce() -> bool) {
+    fn park(&self, is_ready: impl FnOnce() -> bool) {
         let seen = self.word.fetch_or(SLEEPING, Ordering::SeqCst) | SLEEPING;
         fence(Ordering::SeqCst);
-        if !news() {
+        if !is_ready() {
             self.futex_wait(seen);
         }
     }
@@ -129,10 +129,10 @@ fn check(case: impl Fn() + Sync + Send + 'static) {
     model.check(case);
 }
 
-/// Sleeps until there is news.
-fn wait(doorbell: &Doorbell, news: impl Fn() -> bool) {
-    while !news() {
-        doorbell.park(&news);
+/// Sleeps until it is ready.
+fn wait(doorbell: &Doorbell, is_ready: impl Fn() -> bool) {
+    while !is_ready() {
+        doorbell.park(&is_ready);
     }
 }
 
@@ -163,9 +163,9 @@ fn a_ring_without_a_fence_reaches_a_sleeper_who_calls_a_barrier() {
             doorbell.ring_registered(barrier);
         });
         let (doorbell, word, barrier) = &*shared;
-        let news = || word.load(Ordering::Acquire) == 1;
-        while !news() {
-            doorbell.park_fenced(barrier, news);
+        let is_ready = || word.load(Ordering::Acquire) == 1;
+        while !is_ready() {
+            doorbell.park_fenced(barrier, is_ready);
         }
         ringer.join().unwrap();
     });
@@ -174,8 +174,8 @@ fn a_ring_without_a_fence_reaches_a_sleeper_who_calls_a_barrier() {
 #[test]
 fn of_two_rings_one_without_a_fence_none_is_lost() {
     check(|| {
-        let news = [AtomicU32::new(0), AtomicU32::new(0)];
-        let shared = Arc::new((Doorbell::new(), news, Barrier::default()));
+        let is_ready = [AtomicU32::new(0), AtomicU32::new(0)];
+        let shared = Arc::new((Doorbell::new(), is_ready, Barrier::default()));
         shared.0.word.store(FENCED, Ordering::Relaxed);
         let ringers = [true, false].map(|is_registered| {
             let shared = shared.clone();
@@ -186,7 +186,7 @@ fn of_two_rings_one_without_a_fence_none_is_lost() {
             })
         });
         let (doorbell, words, barrier) = &*shared;
-        let is_all = || words.iter().all(|news| news.load(Ordering::Acquire) == 1);
+        let is_all = || words.iter().all(|is_ready| is_ready.load(Ordering::Acquire) == 1);
         while !is_all() {
             doorbell.park_fenced(barrier, is_all);
         }
@@ -205,7 +205,7 @@ fn of_two_rings_none_is_lost() {
                 shared.0.ring();
             })
         });
-        let is_all = || shared.1.iter().all(|news| news.load(Ordering::Acquire) == 1);
+        let is_all = || shared.1.iter().all(|is_ready| is_ready.load(Ordering::Acquire) == 1);
         wait(&shared.0, is_all);
         ringers.into_iter().for_each(|ringer| ringer.join().unwrap());
     });
@@ -248,7 +248,7 @@ impl Lane {
         true
     }
 
-    fn has_news(&self, next: u64) -> bool {
+    fn has_message(&self, next: u64) -> bool {
         self.stamps[(next % CELLS) as usize].load(Ordering::Acquire) == next + 1
     }
 
@@ -271,12 +271,12 @@ fn more_than_there_is_room_for(ahead: u64) {
         let shared = Arc::new((Lane::default(), Doorbell::new(), Doorbell::new()));
         let other = shared.clone();
         let sender = thread::spawn(move || {
-            let (lane, mine, receivers) = &*other;
+            let (lane, own, receivers) = &*other;
             let mut free_below = CELLS;
             for next in 0..messages {
                 while !lane.push(next, ahead, &mut free_below) {
                     let mut has_gone = false;
-                    mine.park(|| {
+                    own.park(|| {
                         has_gone = lane.push(next, ahead, &mut free_below);
                         has_gone
                     });
@@ -287,10 +287,10 @@ fn more_than_there_is_room_for(ahead: u64) {
                 receivers.ring();
             }
         });
-        let (lane, senders, mine) = &*shared;
+        let (lane, senders, own) = &*shared;
         let mut published = 0;
         for next in 0..messages {
-            wait(mine, || lane.has_news(next));
+            wait(own, || lane.has_message(next));
             if ahead == ANNEXES {
                 let annex = &lane.annexes[(next % ANNEXES) as usize];
                 assert_eq!(annex.load(Ordering::Relaxed), next + 1, "torn");

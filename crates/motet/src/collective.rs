@@ -98,7 +98,7 @@ impl BindingArgs {
 pub(crate) enum StartedCall {
     /// The call has completed without error, and no operation was created.
     Over,
-    UnderWay(OpHandle),
+    Pending(OpHandle),
 }
 
 impl Communicator {
@@ -318,7 +318,7 @@ impl Communicator {
             Replay::Long(run) => (origin(), engine.start_run(run, None)),
         };
         drop(engine);
-        Some(StartedCall::UnderWay(OpHandle::new(origin, id, false)))
+        Some(StartedCall::Pending(OpHandle::new(origin, id, false)))
     }
 
     /// Starts a nonblocking call without buffers and stores its execution in the replay cache.

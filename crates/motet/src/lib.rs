@@ -33,9 +33,9 @@
 //! # motet::threads(2, |world| {
 //! let mut phases = world.phases()?;
 //! let mut sum = phases.allreduce_begin(vec![world.rank()], motet::Sum)?;
-//! let news = sum.bcast_begin(vec![7 * world.rank()], 1)?; // inside the sum
+//! let root = sum.bcast_begin(vec![7 * world.rank()], 1)?; // inside the sum
 //! // ... something useful meanwhile ...
-//! assert_eq!(news.end()?, [7]);
+//! assert_eq!(root.end()?, [7]);
 //! assert_eq!(sum.end()?, [1]);
 //! # Ok::<(), motet::Error>(())
 //! # })?.into_iter().collect::<Result<Vec<_>, _>>()?;

@@ -155,7 +155,7 @@ impl Communicator {
         from: impl Into<Source>,
         tag: impl Into<TagFilter>,
     ) -> Result<Option<Status>> {
-        let found = self.look_for_message("iprobe", from.into(), tag.into(), peek)?;
+        let found = self.probe_message("iprobe", from.into(), tag.into(), peek)?;
         Ok(found.map(|found| self.status(found.unwrap_or(NOBODY))))
     }
 
@@ -169,7 +169,7 @@ impl Communicator {
     ) -> Result<Option<T>> {
         let Some(selector) = self.selector(call, from, tag)? else { return Ok(None) };
         drop(self.home().engine(call)?);
-        let ready = |engine: &mut Engine| look_for(engine, selector, &find).transpose();
+        let ready = |engine: &mut Engine| match_message(engine, selector, &find).transpose();
         let found = self.core().wait_until(ready);
         let found = found.unwrap_or_else(|failure| Err(TransferError::Failed(failure)));
         found.map(Some).map_err(|error| self.home().error_of_transfer(call, error))
@@ -179,7 +179,7 @@ impl Communicator {
     /// that no message has arrived. A search from any source is no error even if all other ranks
     /// have left: this rank may send itself a message later. A search from one rank that has left
     /// is an error, since no message can arrive.
-    fn look_for_message<T>(
+    fn probe_message<T>(
         &self,
         call: &'static str,
         from: Source,
@@ -190,7 +190,7 @@ impl Communicator {
         let mut engine = self.home().engine(call)?;
         engine.progress();
         let found = match selector.source {
-            Some(_) => look_for(&mut engine, selector, &find),
+            Some(_) => match_message(&mut engine, selector, &find),
             None => Ok(find(engine.endpoint(), selector)),
         };
         let found = found.and_then(|found| match engine.failure() {
@@ -449,7 +449,7 @@ fn peek(endpoint: &mut Endpoint, selector: Selector) -> Option<Received> {
 
 /// Applies `find` to the message that a receive would match, if it has arrived. Fails if no
 /// matching message can arrive any more.
-fn look_for<T>(
+fn match_message<T>(
     engine: &mut Engine,
     selector: Selector,
     find: impl Fn(&mut Endpoint, Selector) -> Option<T>,

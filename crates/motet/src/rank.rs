@@ -345,11 +345,11 @@ impl RankContext {
         mut inline: InlineRun,
         mut advance: Advance,
     ) -> Result<(), TransferError> {
-        if advance.is_under_way() && self.shared.policy.turns > 0 {
+        if advance.is_pending() && self.shared.policy.turns > 0 {
             drop(engine);
             let ended = self.shared.yield_and_poll(0, |engine, max_polls| {
                 let advance = engine.poll_inline(&mut inline, max_polls);
-                (!advance.is_under_way()).then_some(advance)
+                (!advance.is_pending()).then_some(advance)
             });
             advance = ended.unwrap_or(advance);
             engine = self.engine();
@@ -387,7 +387,7 @@ impl RankContext {
         match replay {
             Replay::Over => Ok(()),
             Replay::Short(mut inline, mut advance, left) => {
-                if advance.is_under_way() {
+                if advance.is_pending() {
                     advance = engine.poll_inline(&mut inline, left);
                 }
                 self.finish_inline(engine, inline, advance)

@@ -1,5 +1,5 @@
-//! Persistent operations whose messages all go through channels: what a start does is looked up
-//! once, and done as before.
+//! Persistent operations whose messages all go through channels: what a start does is compiled
+//! once, and each start runs that program.
 
 mod worlds;
 
@@ -8,7 +8,7 @@ use std::thread::available_parallelism;
 use motet::{ErrorClass, Info, Result, Sum, World};
 use worlds::on_ranks;
 
-const LOOKED_UP: &str = ", all looked up";
+const COMPILED: &str = ", compiled";
 
 /// Results change with what is put in, in any order of starts and waits, and operations take turns.
 #[test]
@@ -36,9 +36,9 @@ fn each_start_works_on_what_lies_there_then() {
                 assert_eq!(all.output(), &expected[..]);
                 assert_eq!(sent.output(), [round; 3]);
             }
-            assert!(sum.explain().contains(LOOKED_UP), "{}", sum.explain());
-            assert!(all.explain().contains(LOOKED_UP), "{}", all.explain());
-            assert!(sent.explain().contains(LOOKED_UP), "{}", sent.explain());
+            assert!(sum.explain().contains(COMPILED), "{}", sum.explain());
+            assert!(all.explain().contains(COMPILED), "{}", all.explain());
+            assert!(sent.explain().contains(COMPILED), "{}", sent.explain());
             Ok(())
         });
     }
@@ -54,7 +54,7 @@ fn long_messages_go_by_no_script() {
             sum.run()?;
             assert!(sum.output().iter().all(|&value| value == 1));
         }
-        assert!(!sum.explain().contains(LOOKED_UP), "{}", sum.explain());
+        assert!(!sum.explain().contains(COMPILED), "{}", sum.explain());
         Ok(())
     });
 }

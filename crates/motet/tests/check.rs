@@ -259,23 +259,23 @@ fn only_one_communicator_is_broken_and_what_began_before_goes_on() {
 #[test]
 fn the_buffers_of_operations_that_are_ended_are_free() {
     mismatches(2, &["iallgather", "ialltoall"], |world| {
-        let mut mine = vec![world.rank() as u64; 1 << 16];
+        let mut own = vec![world.rank() as u64; 1 << 16];
         let mut all = vec![0u64; 2 << 16];
         world.scope(|scope| {
             // Large enough to be exposed, so that the other may be reading from them.
-            let pending = scope.iallgather((&mine[..], &mut all[..]));
+            let pending = scope.iallgather((&own[..], &mut all[..]));
             pending?.wait()?;
             Ok(())
         })?;
-        mine.fill(9);
+        own.fill(9);
         let ended = world.scope(|scope| {
             match world.rank() {
-                0 => drop(scope.iallgather((&mine[..], &mut all[..]))?),
+                0 => drop(scope.iallgather((&own[..], &mut all[..]))?),
                 _ => drop(scope.ialltoall(&mut all[..])?),
             }
             Ok(())
         });
-        mine.fill(10);
+        own.fill(10);
         all.fill(11);
         ended
     });

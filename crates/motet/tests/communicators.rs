@@ -158,13 +158,13 @@ fn create_serves_members_and_gives_others_nothing() {
 #[test]
 fn create_makes_disjoint_groups_at_once() {
     on_worlds(|world| {
-        let mine = of_parity(world, world.rank() % 2);
-        let made = world.create(&world.group().include(&mine)?)?.expect("a member");
-        works(&made, &mine)?;
+        let own = of_parity(world, world.rank() % 2);
+        let made = world.create(&world.group().include(&own)?)?.expect("a member");
+        works(&made, &own)?;
         // Once more, of a communicator whose ranks are not those of the world.
         let turned = made.group().include(&(0..made.size()).rev().collect::<Vec<_>>())?;
         let made = made.create(&turned)?.expect("a member");
-        works(&made, &mine.into_iter().rev().collect::<Vec<_>>())
+        works(&made, &own.into_iter().rev().collect::<Vec<_>>())
     });
 }
 
@@ -174,7 +174,9 @@ fn create_finds_groups_that_differ() {
         let order: &[usize] = if world.rank() == 2 { &[1, 0, 2] } else { &[0, 1, 2] };
         let error = world.create(&world.group().include(order)?).unwrap_err();
         let other = if world.rank() == 2 { 1 } else { 2 };
-        let text = format!("rank {other} is in the group, but has passed another one");
+        let text = format!(
+            "rank {other} is in the group, but passed another group; pass one group on all members"
+        );
         assert_eq!(error.to_string(), format!("create on rank {}: {text}", world.rank()));
         assert_eq!(error.class(), ErrorClass::Group);
         works(&world.dup()?, &everybody(world))
@@ -192,7 +194,8 @@ fn groups_that_do_not_fit_are_refused() {
             ];
             for (refusal, call) in refusals.into_iter().zip(["create", "create_group"]) {
                 let error = refusal.unwrap_err();
-                let text = "the group holds rank 0 of the world, which is not in the communicator";
+                let text = "rank 0 of the world is in the group, but not in the communicator; \
+                            pass a group of members of the communicator";
                 assert_eq!(error.to_string(), format!("{call} on rank {}: {text}", rest.rank()));
                 assert_eq!(error.class(), ErrorClass::Group);
             }

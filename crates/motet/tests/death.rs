@@ -90,7 +90,7 @@ fn block_on_telling<F: Future>(future: F, tell: impl FnOnce()) -> F::Output {
 type Wait = fn(&World) -> Result<()>;
 
 /// All ways to wait. The last rank of the world is the one that fails to do its part.
-const WAYS: [(&str, Wait); 14] = [
+const WAITS: [(&str, Wait); 14] = [
     ("recv", |world| world.recv(&mut [0u8], world.size() - 1, TAG).map(drop)),
     ("recv from anybody", |world| world.recv(&mut [0u8], ANY_SOURCE, ANY_TAG).map(drop)),
     ("large send", |world| world.send(&vec![0u8; 1 << 20], world.size() - 1, TAG)),
@@ -122,7 +122,7 @@ const WAYS: [(&str, Wait); 14] = [
 ];
 
 /// Ways to look again and again.
-const WAYS_TO_LOOK: [(&str, Wait); 4] = [
+const POLLED_WAITS: [(&str, Wait); 4] = [
     ("test", |world| {
         let mut pending = world.ibarrier()?;
         while !pending.test()? {}
@@ -148,9 +148,9 @@ const WAYS_TO_LOOK: [(&str, Wait); 4] = [
 /// spec: 9
 #[test]
 fn a_panic_ends_every_wait_of_the_others() {
-    for (way, wait) in WAYS.into_iter().chain(WAYS_TO_LOOK) {
+    for (name, wait) in WAITS.into_iter().chain(POLLED_WAITS) {
         for pause in [Duration::ZERO, Duration::from_millis(15)] {
-            eprintln!("{way} after {pause:?}");
+            eprintln!("{name} after {pause:?}");
             when_the_last_panics(2, |_| thread::sleep(pause), wait);
         }
         when_the_last_panics(4, |_| thread::sleep(Duration::from_millis(5)), wait);
@@ -160,9 +160,9 @@ fn a_panic_ends_every_wait_of_the_others() {
 /// spec: 49
 #[test]
 fn a_rank_that_leaves_ends_every_wait_for_it() {
-    for (way, wait) in WAYS.into_iter().chain(WAYS_TO_LOOK) {
+    for (name, wait) in WAITS.into_iter().chain(POLLED_WAITS) {
         for pause in [0, 15] {
-            eprintln!("{way} after {pause} ms");
+            eprintln!("{name} after {pause} ms");
             let ended = on_ranks(2, |world| {
                 if world.rank() == 1 {
                     thread::sleep(Duration::from_millis(pause));
@@ -170,8 +170,8 @@ fn a_rank_that_leaves_ends_every_wait_for_it() {
                 }
                 Ok(wait(world).err())
             });
-            let error = ended.into_iter().next().flatten().expect(way);
-            assert!(matches!(error.kind(), ErrorKind::PeerLeft { rank: 1 }), "{way}: {error}");
+            let error = ended.into_iter().next().flatten().expect(name);
+            assert!(matches!(error.kind(), ErrorKind::PeerLeft { rank: 1 }), "{name}: {error}");
         }
     }
 }
@@ -181,12 +181,12 @@ fn a_rank_that_leaves_ends_every_wait_for_it() {
 fn what_was_sent_before_leaving_arrives() {
     for round in 0..300 {
         on_ranks(2, |world| {
-            let mut news = world.bcast_init(vec![1 - world.rank(); 5], 0, &Info::new())?;
+            let mut bcast = world.bcast_init(vec![1 - world.rank(); 5], 0, &Info::new())?;
             if world.rank() == 1 && round % 3 == 0 {
                 thread::sleep(Duration::from_micros(100));
             }
-            news.run()?;
-            assert_eq!(news.output(), [1; 5]);
+            bcast.run()?;
+            assert_eq!(bcast.output(), [1; 5]);
             Ok(())
         });
     }

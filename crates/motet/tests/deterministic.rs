@@ -9,7 +9,7 @@ use motet::{Info, Result, Settings, Sum, World, hint::DETERMINISTIC};
 use worlds::on_ranks_with;
 
 /// Ways to run that are to make no difference.
-fn ways() -> Vec<(&'static str, Settings)> {
+fn variants() -> Vec<(&'static str, Settings)> {
     let forced = |text: &'static str| {
         (text, Settings::new().algorithms(text).unwrap_or_else(|error| panic!("{error}")))
     };
@@ -48,18 +48,18 @@ fn hint(value: &str) -> Info {
 /// What persistent reductions with this hint come to, each of them twice.
 fn persistent(world: &World, count: usize, info: &Info) -> Result<Vec<u64>> {
     let (me, ranks) = (world.rank(), world.size());
-    let mine = || values(me, count);
+    let own = || values(me, count);
     let blocks = || (values(me, count * ranks), vec![0.0; count]);
     let mut found = vec![];
     let mut operations = vec![
-        world.allreduce_init((mine(), vec![0.0; count]), Sum, info)?,
-        world.scan_init((mine(), vec![0.0; count]), Sum, info)?,
-        world.exscan_init((mine(), vec![0.0; count]), Sum, info)?,
+        world.allreduce_init((own(), vec![0.0; count]), Sum, info)?,
+        world.scan_init((own(), vec![0.0; count]), Sum, info)?,
+        world.exscan_init((own(), vec![0.0; count]), Sum, info)?,
         world.reduce_scatter_block_init(blocks(), Sum, info)?,
         world.reduce_scatter_init(blocks(), &vec![count; ranks], Sum, info)?,
     ];
     let output = if me == 0 { vec![0.0; count] } else { vec![] };
-    operations.push(world.reduce_init((mine(), output), Sum, 0, info)?);
+    operations.push(world.reduce_init((own(), output), Sum, 0, info)?);
     for operation in &mut operations {
         for _ in 0..2 {
             operation.run()?;
@@ -72,12 +72,12 @@ fn persistent(world: &World, count: usize, info: &Info) -> Result<Vec<u64>> {
 /// The same by the other forms, on a communicator with this hint.
 fn immediate(world: &World, count: usize) -> Result<Vec<u64>> {
     let (me, ranks) = (world.rank(), world.size());
-    let (mine, mut sum) = (values(me, count), vec![0.0; count]);
+    let (own, mut sum) = (values(me, count), vec![0.0; count]);
     let mut found = vec![];
-    world.allreduce(&mine, &mut sum, Sum)?;
+    world.allreduce(&own, &mut sum, Sum)?;
     found.extend(bits(&sum));
-    found.extend(bits(&world.iallreduce(mine.clone(), Sum)?.wait()?));
-    found.extend(bits(&world.iscan((mine.clone(), sum.clone()), Sum)?.wait()?.1));
+    found.extend(bits(&world.iallreduce(own.clone(), Sum)?.wait()?));
+    found.extend(bits(&world.iscan((own.clone(), sum.clone()), Sum)?.wait()?.1));
     let blocks = (values(me, count * ranks), sum);
     found.extend(bits(&world.ireduce_scatter_block(blocks, Sum)?.wait()?.1));
     Ok(found)
@@ -96,8 +96,12 @@ fn persistent_reductions_with_the_hint_have_the_same_bits_however_they_run() {
             })
         };
         let first = run(0, &Settings::new());
-        for (turn, (way, settings)) in ways().into_iter().enumerate() {
-            assert_eq!(run(turn + 1, &settings), first, "{ranks} ranks, {count} elements, {way}");
+        for (turn, (variant, settings)) in variants().into_iter().enumerate() {
+            assert_eq!(
+                run(turn + 1, &settings),
+                first,
+                "{ranks} ranks, {count} elements, {variant}"
+            );
         }
     }
 }
@@ -123,8 +127,8 @@ fn reductions_of_a_communicator_with_the_hint_have_the_same_bits_however_they_ru
             })
         };
         let first = run(&Settings::new());
-        for (way, settings) in ways() {
-            assert_eq!(run(&settings), first, "{ranks} ranks, {count} elements, {way}");
+        for (variant, settings) in variants() {
+            assert_eq!(run(&settings), first, "{ranks} ranks, {count} elements, {variant}");
         }
     }
 }

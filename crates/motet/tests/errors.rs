@@ -298,13 +298,13 @@ fn codes_of_errors_keep_their_texts() {
 #[test]
 fn a_fatal_error_ends_the_rank_and_the_others_are_told() {
     type Death = fn(&World);
-    let ways: [(ErrorHandler, Death); 4] = [
+    let endings: [(ErrorHandler, Death); 4] = [
         (ErrorHandler::Fatal, |world| drop(world.send(&[1], 9, TAG))),
         (ErrorHandler::Abort, |world| drop(world.bcast(&mut [1], 9))),
         (ErrorHandler::Abort, |world| drop(truncated(world).map(|mut each| each.test()))),
         (ErrorHandler::Return, |world| world.abort(3)),
     ];
-    for (handler, die) in ways {
+    for (handler, die) in endings {
         let _watchdog = Watchdog::start();
         let others = Mutex::new(Vec::new());
         let ended = motet::threads(3, |world| {

@@ -154,7 +154,7 @@ impl Wake for Task {
     fn wake(self: Arc<Self>) {
         let pool = self.pool.clone();
         pool.queue.lock().expect("no panic").push_back(self);
-        pool.news.notify_one();
+        pool.is_filled.notify_one();
     }
 }
 
@@ -162,7 +162,7 @@ impl Wake for Task {
 #[derive(Default)]
 struct Pool {
     queue: Mutex<VecDeque<Arc<Task>>>,
-    news: Condvar,
+    is_filled: Condvar,
 }
 
 impl Pool {
@@ -175,9 +175,9 @@ impl Pool {
     fn work(&self, tasks: usize, finished: &AtomicUsize) {
         while finished.load(Ordering::SeqCst) < tasks {
             let queue = self.queue.lock().expect("no panic");
-            let waited = self
-                .news
-                .wait_timeout_while(queue, Duration::from_millis(5), |queue| queue.is_empty());
+            let waited =
+                self.is_filled
+                    .wait_timeout_while(queue, Duration::from_millis(5), |queue| queue.is_empty());
             let Some(task) = waited.expect("no panic").0.pop_front() else { continue };
             let waker = Waker::from(task.clone());
             let mut future = task.future.lock().expect("no panic");

@@ -42,7 +42,7 @@ fn noting(world: &World, asked: &Asked) -> Request {
         }),
         cancel: Box::new(move |stage| {
             cancel.note(match stage {
-                Stage::UnderWay => "cancel",
+                Stage::Pending => "cancel",
                 Stage::Complete => "cancel of a complete one",
             });
             Ok(())

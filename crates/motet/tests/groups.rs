@@ -170,15 +170,16 @@ fn wrong_ranks_are_errors_of_their_class() {
     let all = all_of(3);
     for made in [all.include(&[0, 3]), all.exclude(&[0, 3])] {
         let error = Error::from(made.unwrap_err());
-        assert_eq!(error.to_string(), "rank 3 is not in a group of 3 ranks");
+        assert_eq!(error.to_string(), "rank 3 is not in the group of 3 ranks; pass ranks below 3");
         assert_eq!(error.class(), ErrorClass::Rank);
     }
     for made in [all.include(&[1, 2, 1]), all.exclude(&[1, 2, 1])] {
         let error = Error::from(made.unwrap_err());
-        assert_eq!(error.to_string(), "rank 1 is named twice, but a group holds each rank once");
+        assert_eq!(error.to_string(), "rank 1 appears twice; pass each rank of a group once");
         assert_eq!(error.class(), ErrorClass::Rank);
     }
     let error = Error::from(all.range_include(&[range(0, 2, 0)]).unwrap_err());
-    assert_eq!(error.to_string(), "the range from 0 to 2 by 0 does not lead to its end");
+    let text = "the range from 0 to 2 by 0 does not reach its end; pass a stride that leads there";
+    assert_eq!(error.to_string(), text);
     assert_eq!(error.class(), ErrorClass::Arg);
 }

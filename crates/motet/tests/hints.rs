@@ -277,8 +277,8 @@ fn an_enforced_exchange_names_two_ranks_that_do_not_fit() {
     // The root of a gatherv expects less from rank 1.
     refusals(2, &["what rank 1 sends to rank 0"], |world| {
         let blocks = [0, 1].map(|start| Block { start, count: 1 });
-        let mine = vec![0u8; 1 + world.rank()];
-        made(world.gatherv_init((mine, vec![0u8; 2]), &blocks, 0, &all))
+        let own = vec![0u8; 1 + world.rank()];
+        made(world.gatherv_init((own, vec![0u8; 2]), &blocks, 0, &all))
     });
 }
 
@@ -363,14 +363,14 @@ fn hints_between_groups() {
         for keys in [&[ENFORCE, REUSE][..], &[ENFORCE, PREVIOUS], &[PREVIOUS], &[NONBLOCKING]] {
             let mut sum = inter.allreduce_init((vec![1u32; 3], vec![0; 3]), Sum, &info(keys))?;
             let own = vec![world.rank() as u32; 2];
-            let mut news = inter.bcast_init(own, root, &info(keys))?;
+            let mut bcast = inter.bcast_init(own, root, &info(keys))?;
             for _ in 0..2 {
                 sum.run()?;
-                news.run()?;
+                bcast.run()?;
             }
             assert_eq!(sum.output(), [if is_left { 3 } else { 2 }; 3], "{keys:?}");
             let expected = if is_left { world.rank() as u32 } else { 1 };
-            assert_eq!(news.output(), [expected; 2], "{keys:?}");
+            assert_eq!(bcast.output(), [expected; 2], "{keys:?}");
         }
         Ok(())
     });

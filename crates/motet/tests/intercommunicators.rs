@@ -351,15 +351,15 @@ fn messages_of_every_kind_go_across() {
         let (across, me) = (across(world, parting)?, world.rank());
         across.attach_buffer(BufferRoom::Automatic)?;
         for length in [0, 7, 20_000] {
-            let mine = || vec![me; length];
-            across.bsend(&mine(), 0, TAG)?;
-            across.ibsend(mine(), 0, TAG)?.wait()?;
-            let mut pending = vec![across.irsend(mine(), 0, TAG)?, across.issend(mine(), 0, TAG)?];
+            let own = || vec![me; length];
+            across.bsend(&own(), 0, TAG)?;
+            across.ibsend(own(), 0, TAG)?.wait()?;
+            let mut pending = vec![across.irsend(own(), 0, TAG)?, across.issend(own(), 0, TAG)?];
             let stored = vec![
-                across.send_init(mine(), 0, TAG)?,
-                across.ssend_init(mine(), 0, TAG)?,
-                across.bsend_init(mine(), 0, TAG)?,
-                across.rsend_init(mine(), 0, TAG)?,
+                across.send_init(own(), 0, TAG)?,
+                across.ssend_init(own(), 0, TAG)?,
+                across.bsend_init(own(), 0, TAG)?,
+                across.rsend_init(own(), 0, TAG)?,
             ];
             let stored = start_all(stored)?;
             if across.rank() == 0 {
@@ -431,20 +431,20 @@ fn ranks_of_both_groups_swap_or_have_nobody() {
         let replaced =
             across.isendrecv_replace(vec![me; 3], (partner, TAG), (partner, ANY_TAG))?.wait()?;
         assert_eq!(replaced, [kept_own; 3]);
-        let (mine, mut got) = ([me; 3], [[kept; 3]; 6]);
+        let (own, mut got) = ([me; 3], [[kept; 3]; 6]);
         let [first, second, third, fourth, fifth, sixth] = &mut got;
         across.attach_buffer(BufferRoom::Automatic)?;
         across.scope(|scope| {
             for got in [first, second, third, fourth] {
                 drop(scope.irecv(&mut got[..], partner, Tag(1))?);
             }
-            drop(scope.isend(&mine[..], partner, Tag(1))?);
-            drop(scope.issend(&mine[..], partner, Tag(1))?);
-            drop(scope.ibsend(&mine[..], partner, Tag(1))?);
-            drop(scope.irsend(&mine[..], partner, Tag(1))?);
+            drop(scope.isend(&own[..], partner, Tag(1))?);
+            drop(scope.issend(&own[..], partner, Tag(1))?);
+            drop(scope.ibsend(&own[..], partner, Tag(1))?);
+            drop(scope.irsend(&own[..], partner, Tag(1))?);
             let incoming = (&mut fifth[..], partner, Tag(2));
-            drop(scope.isendrecv((&mine[..], partner, Tag(2)), incoming)?);
-            drop(scope.isend(&mine[..], partner, Tag(3))?);
+            drop(scope.isendrecv((&own[..], partner, Tag(2)), incoming)?);
+            drop(scope.isend(&own[..], partner, Tag(3))?);
             drop(scope.imrecv(across.mprobe(partner, Tag(3))?, &mut sixth[..])?);
             Ok(())
         })?;

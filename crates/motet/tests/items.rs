@@ -96,20 +96,20 @@ fn messages_of_items_meet_messages_of_elements() {
 fn structures_travel_as_elements() {
     on_ranks(3, |world| {
         let (me, ranks) = (world.rank(), world.size());
-        let mine = [particle(me), particle(me + 10)];
+        let own = [particle(me), particle(me + 10)];
         let mut all = vec![particle(99); 2 * ranks];
-        world.allgather(&mine, &mut all)?;
+        world.allgather(&own, &mut all)?;
         let expected: Vec<Particle> =
             (0..ranks).flat_map(|n| [particle(n), particle(n + 10)]).collect();
         assert_eq!(all, expected);
         let blocks: Vec<Block> = (0..ranks).map(|n| Block { start: 2 * n, count: 2 }).collect();
-        let gathered = (mine.to_vec(), vec![particle(0); 2 * ranks]);
+        let gathered = (own.to_vec(), vec![particle(0); 2 * ranks]);
         let (_, gathered) = world.igatherv(gathered, &blocks, 1)?.wait()?;
         assert!(me != 1 || gathered == expected);
         let heaviest =
             motet::op::commutative(|a: Particle, b: Particle| if a.id > b.id { a } else { b });
         let mut top = [particle(0); 2];
-        world.allreduce(&mine, &mut top, heaviest)?;
+        world.allreduce(&own, &mut top, heaviest)?;
         assert_eq!(top, [particle(ranks - 1), particle(ranks + 9)]);
         Ok(())
     });

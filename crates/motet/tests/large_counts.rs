@@ -43,22 +43,22 @@ fn blocks_beyond_four_gibibytes() {
     on_two(|world| {
         let me = world.rank();
         let blocks = [Block { start: FAR, count: 3 }, Block { start: 5, count: 4 }];
-        let mine = vec![me as u8 + 1; blocks[me].count];
+        let own = vec![me as u8 + 1; blocks[me].count];
         let check = |all: &[u8], what: &str| {
             assert_eq!((&all[FAR..FAR + 3], &all[5..9]), (&[1; 3][..], &[2; 4][..]), "{what}");
             assert_eq!((all[FAR - 1], all[FAR + 3], all[4], all[9]), (0, 0, 0, 0), "{what}");
         };
         let mut all = vec![0u8; FAR + 8];
-        world.allgatherv(&mine, &mut all, &blocks)?;
+        world.allgatherv(&own, &mut all, &blocks)?;
         check(&all, "allgatherv");
         all[FAR..FAR + 3].fill(0);
-        let gathered = world.igatherv((mine.clone(), all), &blocks, 0)?.wait()?.1;
+        let gathered = world.igatherv((own.clone(), all), &blocks, 0)?.wait()?.1;
         if me == 0 {
             check(&gathered, "igatherv");
         }
-        let back = world.scatterv_init((gathered, vec![9u8; mine.len()]), &blocks, 0, &Info::new());
+        let back = world.scatterv_init((gathered, vec![9u8; own.len()]), &blocks, 0, &Info::new());
         let back = back?.start()?.wait()?;
-        assert_eq!(back.output(), mine);
+        assert_eq!(back.output(), own);
         let (sent, _) = back.into_buffers();
         let there = [Block { start: 0, count: 2 }, Block { start: FAR, count: 2 }];
         let mut received = vec![0u8; FAR + 8];

@@ -14,14 +14,12 @@ use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, fs, process, thread};
 
-use cases::{TestCase, end_of, main_of};
+use cases::{CASE, TestCase, end_of, main_of};
 use motet::{ErrorKind, How, Result, Sum, Tag, World};
 use rustix::io::{FdFlags, fcntl_setfd};
 use server::Server;
 use tempfile::TempDir;
 
-/// Tells the program which case it is to be.
-const CASE: &str = "MOTET_TEST_CASE";
 /// More than a case takes on a loaded machine.
 const LIMIT: Duration = Duration::from_secs(30);
 
@@ -151,7 +149,7 @@ impl Outcome {
 }
 
 fn main() -> ExitCode {
-    main_of(CASE, &CASES)
+    main_of(&CASES)
 }
 
 impl TestCase for Case {

@@ -13,8 +13,8 @@ fn dropped_requests_without_a_partner_end_with_the_world() {
     let _watchdog = Watchdog::start();
     let ranks = threads_with(2, &Settings::new(), |world| {
         let (one, other) = (world.dup()?, world.dup()?);
-        let mine = if world.rank() == 0 { one } else { other };
-        drop(mine.iallreduce(vec![1], Sum)?);
+        let own = if world.rank() == 0 { one } else { other };
+        drop(own.iallreduce(vec![1], Sum)?);
         drop(world.irecv(vec![0u8; 4], 1 - world.rank(), Tag(1))?);
         drop(world.isend(vec![0u8; 1 << 20], 1 - world.rank(), Tag(2))?);
         Ok::<(), motet::Error>(())
@@ -166,7 +166,7 @@ fn a_rank_that_calls_leave_finishes_what_others_wait_for() {
     let ranks = threads(3, |world| {
         if world.rank() == 0 {
             let _sent = world.isend(vec![5u8; 1 << 20], 1, Tag(1))?;
-            let _news = world.ibcast(vec![7u64; 100_000], 0)?;
+            let _bcast = world.ibcast(vec![7u64; 100_000], 0)?;
             return world.leave();
         }
         std::thread::sleep(std::time::Duration::from_millis(50));

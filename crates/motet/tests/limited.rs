@@ -13,12 +13,10 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, hint, process};
 
-use cases::{TestCase, end_of, main_of};
+use cases::{CASE, Case, Check, end_of, main_of};
 use motet::{Result, Sum, Tag, World};
 use tempfile::TempDir;
 
-/// Tells the program which case it is to be.
-const CASE: &str = "MOTET_TEST_CASE";
 /// More than a case takes on a loaded machine.
 const LIMIT: Duration = Duration::from_secs(30);
 const RANKS: usize = 3;
@@ -41,47 +39,24 @@ const SUFFICIENT_LIMITS: [&str; 12] = [
 
 /// Limits under which they do not, and what is said of that.
 const TOO_LOW: [(&str, &str); 4] = [
-    ("-f 1000", "a file, which holds this memory, may have 1000 KiB: raise `ulimit -f`"),
-    (
-        "-v 50000",
-        "a process may have 48 MiB, half of which is left to the program: raise `ulimit -v`",
-    ),
-    ("-n 20", "3 ranks need 73 open files, but 20 are allowed"),
-    ("-S -n 20 && ulimit -H -n 30", "3 ranks need 73 open files, but 30 are allowed"),
+    ("-f 1000", "1000 KiB allowed for the file that holds it); raise `ulimit -f`"),
+    ("-v 50000", "48 MiB of address space allowed, half of it for the program); raise `ulimit -v`"),
+    ("-n 20", "cannot start 3 ranks (73 open files needed, 20 allowed)"),
+    ("-S -n 20 && ulimit -H -n 30", "cannot start 3 ranks (73 open files needed, 30 allowed)"),
 ];
 
-struct Case {
-    name: &'static str,
-    body: fn() -> Result<()>,
-    check: fn(&str) -> Result<(), Box<dyn Error>>,
-}
-
-const CASES: [Case; 4] = [
-    Case { name: "ranks_run_in_what_is_allowed", body: work, check: in_what_is_allowed },
-    Case { name: "limits_that_are_too_low_are_named", body: work, check: too_low },
-    Case { name: "a_user_who_may_have_no_more_processes", body: work, check: no_processes },
-    Case { name: "a_group_without_memory_is_named", body: devour, check: no_memory },
+const CASES: [Case<Check>; 4] = [
+    Case { name: "ranks_run_in_what_is_allowed", body: work, expected: in_what_is_allowed },
+    Case { name: "limits_that_are_too_low_are_named", body: work, expected: too_low },
+    Case { name: "a_user_who_may_have_no_more_processes", body: work, expected: no_processes },
+    Case { name: "a_group_without_memory_is_named", body: devour, expected: no_memory },
 ];
 
 /// The exit code and what was said.
 type Ended = (Option<i32>, String);
 
 fn main() -> ExitCode {
-    main_of(CASE, &CASES)
-}
-
-impl TestCase for Case {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn run_body(&self) -> Result<()> {
-        (self.body)()
-    }
-
-    fn run(&self) -> std::result::Result<(), String> {
-        (self.check)(self.name).map_err(|problem| problem.to_string())
-    }
+    main_of(&CASES)
 }
 
 fn in_what_is_allowed(case: &str) -> Result<(), Box<dyn Error>> {

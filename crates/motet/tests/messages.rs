@@ -399,8 +399,8 @@ fn threads_that_probe_get_the_message_they_saw() {
         };
         let taken = thread::scope(|threads| {
             let others = [threads.spawn(|| take(true)), threads.spawn(|| take(false))];
-            let mine = take(true)?;
-            others.into_iter().try_fold(mine, |sum, other| {
+            let own = take(true)?;
+            others.into_iter().try_fold(own, |sum, other| {
                 Ok::<_, motet::Error>(sum + other.join().expect("does not panic")?)
             })
         })?;
@@ -574,24 +574,24 @@ fn check_spaced(items: &[f64], values: [f64; 3]) {
 fn items_travel_in_messages_of_every_kind() {
     on_ranks(2, |world| {
         let (me, other) = (world.rank() as f64, 1 - world.rank());
-        let (mine, theirs) = ([me, me + 10.0, me + 20.0], [1.0 - me, 11.0 - me, 21.0 - me]);
+        let (own, theirs) = ([me, me + 10.0, me + 20.0], [1.0 - me, 11.0 - me, 21.0 - me]);
         world.attach_buffer(BufferRoom::Automatic)?;
-        world.ibsend(spaced(mine), other, Tag(1))?.wait()?;
+        world.ibsend(spaced(own), other, Tag(1))?.wait()?;
         let got = world.mprobe(other, Tag(1))?.imrecv(spaced([9.0; 3]))?.wait()?;
         check_spaced(&got.into_buffer(), theirs);
-        let send = (spaced(mine), other, Tag(2));
+        let send = (spaced(own), other, Tag(2));
         let (sent, got) = world.isendrecv(send, (spaced([9.0; 3]), other, Tag(2)))?.wait()?;
         check_spaced(&got.into_buffer(), theirs);
-        check_spaced(&sent.into_buffer(), mine);
-        let swapped = world.isendrecv_replace(spaced(mine), (other, Tag(3)), (other, Tag(3)))?;
+        check_spaced(&sent.into_buffer(), own);
+        let swapped = world.isendrecv_replace(spaced(own), (other, Tag(3)), (other, Tag(3)))?;
         check_spaced(&swapped.wait()?.into_buffer(), theirs);
-        let mut send = world.send_init(spaced(mine), other, Tag(4))?;
-        let mut buffered = world.bsend_init(spaced(mine), other, Tag(5))?;
+        let mut send = world.send_init(spaced(own), other, Tag(4))?;
+        let mut buffered = world.bsend_init(spaced(own), other, Tag(5))?;
         let receive = |tag| world.recv_init(spaced([9.0; 3]), other, Tag(tag));
         let (mut first, mut second) = (receive(4)?, receive(5)?);
         for round in [0.0, 100.0, 200.0] {
-            send.input_mut()[2] = mine[1] + round;
-            buffered.input_mut()[4] = mine[2] + round;
+            send.input_mut()[2] = own[1] + round;
+            buffered.input_mut()[4] = own[2] + round;
             let running = start_all((first, send, buffered, second))?;
             send = running.1.wait()?;
             buffered = running.2.wait()?;
@@ -599,11 +599,11 @@ fn items_travel_in_messages_of_every_kind() {
             check_spaced(first.output(), [theirs[0], theirs[1] + round, theirs[2]]);
             check_spaced(second.output(), [theirs[0], theirs[1], theirs[2] + round]);
         }
-        let mut cancelled = world.irecv(spaced(mine), other, Tag(6))?;
+        let mut cancelled = world.irecv(spaced(own), other, Tag(6))?;
         cancelled.cancel()?;
-        check_spaced(&cancelled.wait()?.into_buffer(), mine);
-        let nothing = world.irecv(spaced(mine), PROC_NULL, Tag(6))?;
-        check_spaced(&nothing.wait()?.into_buffer(), mine);
+        check_spaced(&cancelled.wait()?.into_buffer(), own);
+        let nothing = world.irecv(spaced(own), PROC_NULL, Tag(6))?;
+        check_spaced(&nothing.wait()?.into_buffer(), own);
         // Of a rank that has left nothing can be received, not even what is to be cancelled.
         world.barrier()?;
         world.detach_buffer().map(drop)
@@ -617,21 +617,21 @@ fn a_scope_begins_messages_of_every_kind() {
         let (me, other) = (world.rank() as u8, 1 - world.rank());
         world.attach_buffer(BufferRoom::Automatic)?;
         for length in LENGTHS {
-            let (mine, mut got) = (vec![me; length], vec![vec![9u8; length]; 6]);
+            let (own, mut got) = (vec![me; length], vec![vec![9u8; length]; 6]);
             let [first, second, third, fourth, fifth, sixth] = &mut got[..] else { unreachable!() };
             world.scope(|scope| {
                 drop(scope.irecv(&mut first[..], other, Tag(1))?);
                 drop(scope.irecv(&mut second[..], other, Tag(2))?);
                 drop(scope.irecv(&mut third[..], other, Tag(3))?);
                 drop(scope.irecv(&mut fourth[..], other, Tag(4))?);
-                drop(scope.isend(&mine[..], other, Tag(1))?);
-                drop(scope.issend(&mine[..], other, Tag(2))?);
-                drop(scope.ibsend(&mine[..], other, Tag(3))?);
-                drop(scope.irsend(&mine[..], other, Tag(4))?);
-                let both = ((&mine[..], other, Tag(5)), (&mut fifth[..], other, Tag(5)));
+                drop(scope.isend(&own[..], other, Tag(1))?);
+                drop(scope.issend(&own[..], other, Tag(2))?);
+                drop(scope.ibsend(&own[..], other, Tag(3))?);
+                drop(scope.irsend(&own[..], other, Tag(4))?);
+                let both = ((&own[..], other, Tag(5)), (&mut fifth[..], other, Tag(5)));
                 let (_, status) = scope.isendrecv(both.0, both.1)?.wait_with_status()?;
                 assert_eq!((status.source, status.bytes), (other, length));
-                drop(scope.isend(&mine[..], other, Tag(6))?);
+                drop(scope.isend(&own[..], other, Tag(6))?);
                 let message = world.mprobe(other, Tag(6))?;
                 drop(scope.imrecv(message, &mut sixth[..])?);
                 Ok(())
@@ -688,7 +688,7 @@ fn a_flush_waits_for_all_that_is_buffered() {
 /// Looking for a message of anybody is no error where a wait would be in vain: a rank may go on
 /// with messages to itself when all others have left in good order.
 #[test]
-fn looking_is_no_error_when_all_others_have_left() {
+fn a_probe_is_no_error_when_all_others_have_left() {
     on_ranks(2, |world| {
         if world.rank() == 0 {
             return Ok(());

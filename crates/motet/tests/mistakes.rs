@@ -11,12 +11,10 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 use std::{env, fs, process};
 
-use cases::{TestCase, end_of, main_of};
+use cases::{CASE, TestCase, end_of, main_of};
 use motet::{Result, Sum, Tag, World};
 use rustix::process::{Signal, getpid, kill_process};
 
-/// Tells the program which case it is to be.
-const CASE: &str = "MOTET_TEST_CASE";
 /// More than a case takes on a loaded machine.
 const LIMIT: Duration = Duration::from_secs(30);
 const TAG: Tag = Tag(4);
@@ -325,7 +323,7 @@ fn right(world: World) -> Result<()> {
 }
 
 fn main() -> ExitCode {
-    main_of(CASE, &CASES)
+    main_of(&CASES)
 }
 
 impl TestCase for Case {

@@ -72,13 +72,13 @@ fn oracle(
         if (0..at.len()).filter(differs).any(|dimension| !selected[dimension]) {
             return false;
         }
-        let way = |d: usize| {
+        let steps = |d: usize| {
             let (ahead, size) = (at[d].abs_diff(own[d]), grid.sizes()[d]);
             if grid.periodic()[d] { ahead.min(size - ahead) } else { ahead }
         };
         match reach {
-            Reach::Steps => (0..at.len()).map(way).sum::<usize>() == distance,
-            Reach::Box => (0..at.len()).map(way).max().unwrap_or(0) == distance,
+            Reach::Steps => (0..at.len()).map(steps).sum::<usize>() == distance,
+            Reach::Box => (0..at.len()).map(steps).max().unwrap_or(0) == distance,
             Reach::Axis if distance == 0 => other == rank,
             Reach::Axis => (0..at.len()).filter(|&d| selected[d]).any(|d| {
                 let far = [-(distance as isize), distance as isize].map(|offset| {

@@ -141,7 +141,7 @@ fn random_exchanges_are_routed_by_node() {
 ///
 /// spec: 126
 #[test]
-fn ways_are_measured() {
+fn routings_are_measured() {
     for (per_node, is_measured) in [(2, true), (0, false), (8, false)] {
         let told = on_ranks_with(6, &Settings::new().ranks_per_node(per_node), |world| {
             let made = exchange(world, &all_to_all(6), &info(&[ENFORCE]))?;
@@ -162,7 +162,7 @@ fn ways_are_measured() {
 ///
 /// spec: 127
 #[test]
-fn a_way_is_learned() {
+fn a_routing_is_learned() {
     let told = on_ranks_with(6, &Settings::new().ranks_per_node(3), |world| {
         let keys = info(&[ENFORCE, REUSE, PREVIOUS]);
         let first = exchange(world, &all_to_all(6), &keys)?;

@@ -138,18 +138,18 @@ fn messages<T: Gaps>(world: &Communicator, count: usize) -> Result<()> {
     let (me, ranks) = (world.rank(), world.size());
     let (next, before) = ((me + 1) % ranks, (me + ranks - 1) % ranks);
     let fresh = || poisoned::<T>(count, 9);
-    let mine = || poisoned::<T>(count, me as u8);
+    let own = || poisoned::<T>(count, me as u8);
     world.attach_buffer(BufferRoom::Automatic)?;
     let sends: [(&str, &dyn Fn() -> Result<()>); 8] = [
-        ("bsend", &|| world.bsend(&mine(), next, TAG)),
-        ("isend", &|| world.isend(mine(), next, TAG)?.wait().map(drop)),
-        ("isend of shared", &|| world.isend(Arc::<[T]>::from(mine()), next, TAG)?.wait().map(drop)),
-        ("issend", &|| world.issend(mine(), next, TAG)?.wait().map(drop)),
-        ("ibsend", &|| world.ibsend(mine(), next, TAG)?.wait().map(drop)),
-        ("send_init", &|| world.send_init(mine(), next, TAG)?.run()),
-        ("send", &|| world.send(&mine(), next, TAG)),
+        ("bsend", &|| world.bsend(&own(), next, TAG)),
+        ("isend", &|| world.isend(own(), next, TAG)?.wait().map(drop)),
+        ("isend of shared", &|| world.isend(Arc::<[T]>::from(own()), next, TAG)?.wait().map(drop)),
+        ("issend", &|| world.issend(own(), next, TAG)?.wait().map(drop)),
+        ("ibsend", &|| world.ibsend(own(), next, TAG)?.wait().map(drop)),
+        ("send_init", &|| world.send_init(own(), next, TAG)?.run()),
+        ("send", &|| world.send(&own(), next, TAG)),
         ("scope", &|| {
-            let data = mine();
+            let data = own();
             world.scope(|scope| scope.isend(&data[..], next, TAG)?.wait().map(drop))
         }),
     ];
@@ -159,59 +159,59 @@ fn messages<T: Gaps>(world: &Communicator, count: usize) -> Result<()> {
         clean(&receive.wait()?, before, what);
     }
     let mut into = fresh();
-    world.sendrecv((&mine(), next, TAG), (&mut into, ANY_SOURCE, TAG))?;
+    world.sendrecv((&own(), next, TAG), (&mut into, ANY_SOURCE, TAG))?;
     clean(&into, before, "sendrecv");
-    let mut both = mine();
+    let mut both = own();
     world.sendrecv_replace(&mut both, (next, TAG), (before, TAG))?;
     clean(&both, before, "sendrecv_replace");
-    let both = world.isendrecv_replace(mine(), (next, TAG), (before, TAG))?.wait()?;
+    let both = world.isendrecv_replace(own(), (next, TAG), (before, TAG))?.wait()?;
     clean(&both, before, "isendrecv_replace");
-    let (_, into) = world.isendrecv((mine(), next, TAG), (fresh(), before, TAG))?.wait()?;
+    let (_, into) = world.isendrecv((own(), next, TAG), (fresh(), before, TAG))?.wait()?;
     clean(&into, before, "isendrecv");
-    let came = world.sparse_exchange([(next, &mine()[..])])?;
+    let came = world.sparse_exchange([(next, &own()[..])])?;
     clean(&came[0].1, before, "sparse_exchange");
-    let came = world.isparse_exchange(vec![(next, mine())])?.wait()?;
+    let came = world.isparse_exchange(vec![(next, own())])?.wait()?;
     clean(&came[0].1, before, "isparse_exchange");
     Ok(())
 }
 
 fn collectives<T: Gaps>(world: &Communicator, count: usize) -> Result<()> {
     let (me, ranks, info) = (world.rank(), world.size(), Info::new());
-    let (fresh, mine) = (|count| poisoned::<T>(count, 9), |count| poisoned::<T>(count, me as u8));
+    let (fresh, own) = (|count| poisoned::<T>(count, 9), |count| poisoned::<T>(count, me as u8));
     for root in 0..ranks {
-        let mut data = mine(count);
+        let mut data = own(count);
         world.bcast(&mut data, root)?;
         clean(&data, root, "bcast");
-        clean(&world.ibcast(mine(count), root)?.wait()?, root, "ibcast");
+        clean(&world.ibcast(own(count), root)?.wait()?, root, "ibcast");
         let mut all = fresh(count * ranks);
-        world.gather(&mine(count), &mut all, root)?;
+        world.gather(&own(count), &mut all, root)?;
         if me == root {
             all.chunks(count).enumerate().for_each(|(from, part)| clean(part, from, "gather"));
         }
         let mut part = fresh(count);
-        world.scatter(&mine(count * ranks), &mut part, root)?;
+        world.scatter(&own(count * ranks), &mut part, root)?;
         clean(&part, root, "scatter");
     }
     let each = |all: &[T], what: &str| {
         all.chunks(count).enumerate().for_each(|(from, part)| clean(part, from, what));
     };
     let mut all = fresh(count * ranks);
-    world.allgather(&mine(count), &mut all)?;
+    world.allgather(&own(count), &mut all)?;
     each(&all, "allgather");
-    world.alltoall(&mine(count * ranks), &mut all)?;
+    world.alltoall(&own(count * ranks), &mut all)?;
     each(&all, "alltoall");
-    let mut again = world.allgather_init((mine(count), fresh(count * ranks)), &info)?;
+    let mut again = world.allgather_init((own(count), fresh(count * ranks)), &info)?;
     for _ in 0..3 {
         again.run()?;
         each(again.output(), "allgather_init");
-        again.input_mut().copy_from_slice(&mine(count));
+        again.input_mut().copy_from_slice(&own(count));
     }
-    let mut swap = mine(count * ranks);
+    let mut swap = own(count * ranks);
     world.alltoall_in_place(&mut swap)?;
     each(&swap, "alltoall in place");
     let mut into = fresh(count);
     let everybody: Vec<usize> = (0..ranks).collect();
-    world.exchange(&mine(count * ranks), &mut all, &everybody, &everybody)?;
+    world.exchange(&own(count * ranks), &mut all, &everybody, &everybody)?;
     each(&all, "exchange");
     let ones = |count| poisoned::<T>(count, 1);
     world.allreduce(&ones(count), &mut into, sum())?;

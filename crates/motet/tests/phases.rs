@@ -63,14 +63,14 @@ fn an_end_waits_for_what_the_others_begin() {
         }
         let sum = phases.allreduce_begin(vec![1 << world.rank()], Sum)?;
         assert_eq!(sum.end()?, [7]);
-        let (mut mine, op) = ([1 << world.rank()], Op::SUM);
+        let (mut own, op) = ([1 << world.rank()], Op::SUM);
         if world.rank() == 1 {
             thread::sleep(Duration::from_millis(50));
         }
         drop(phases);
-        begin(&allreduce(&mut mine, &op), world)?;
+        begin(&allreduce(&mut own, &op), world)?;
         raw::end(world, CollectiveKind::Allreduce)?;
-        assert_eq!(mine, [7]);
+        assert_eq!(own, [7]);
         Ok(())
     });
 }
@@ -113,8 +113,8 @@ fn ten_thousand_untyped_phases_are_open_at_once() {
     on_ranks(2, |world| {
         let op = Op::SUM;
         let mut all: Vec<[i32; 1]> = (0..MANY).map(|at| [(at + world.rank()) as i32]).collect();
-        for (at, mine) in all.iter_mut().enumerate() {
-            let call = if at % 2 == 0 { allreduce(mine, &op) } else { bcast(mine, 1) };
+        for (at, own) in all.iter_mut().enumerate() {
+            let call = if at % 2 == 0 { allreduce(own, &op) } else { bcast(own, 1) };
             begin(&call, world)?;
         }
         for at in (0..MANY).rev() {
@@ -252,9 +252,9 @@ fn begins_in_different_orders_are_named() {
             sum.bcast_begin(vec![1], 0)?.end()?;
             sum.end()?;
         } else {
-            let mut news = phases.bcast_begin(vec![1], 0)?;
-            news.allreduce_begin(vec![1], Sum)?.end()?;
-            news.end()?;
+            let mut outer = phases.bcast_begin(vec![1], 0)?;
+            outer.allreduce_begin(vec![1], Sum)?.end()?;
+            outer.end()?;
         }
         world.barrier()
     });
@@ -405,16 +405,16 @@ fn dropped_phases_go_on() {
         // So does what is open when its communicator is freed.
         let copy = world.dup()?;
         // Nobody says when it is complete there, so its memory is never freed.
-        let (mine, op) = (vec![1 + me as i32; 50_000].leak(), Op::SUM);
+        let (own, op) = (vec![1 + me as i32; 50_000].leak(), Op::SUM);
         if me == 0 {
-            begin(&allreduce(mine, &op), &copy)?;
+            begin(&allreduce(own, &op), &copy)?;
             copy.free()?;
             world.barrier()?;
         } else {
             world.barrier()?;
-            begin(&allreduce(mine, &op), &copy)?;
+            begin(&allreduce(own, &op), &copy)?;
             raw::end(&copy, CollectiveKind::Allreduce)?;
-            assert!(mine.iter().all(|&sum| sum == 3));
+            assert!(own.iter().all(|&sum| sum == 3));
         }
         world.barrier()
     });
@@ -427,19 +427,19 @@ fn dropped_phases_go_on() {
 fn phases_of_a_scope_borrow() {
     on_ranks(2, |world| {
         let me = world.rank();
-        let (mut sum, mut news, mine) = ([me; 500], [me; 3], [me + 1]);
+        let (mut sum, mut bcast, own) = ([me; 500], [me; 3], [me + 1]);
         let mut all = [0; 2];
         world.scope(|scope| {
             let mut phases = scope.phases()?;
             let mut outer = phases.allreduce_begin(&mut sum[..], Sum)?;
-            let mut middle = outer.bcast_begin(&mut news[..], 1)?;
-            let inner = middle.allgather_begin((&mine[..], &mut all[..]))?;
+            let mut middle = outer.bcast_begin(&mut bcast[..], 1)?;
+            let inner = middle.allgather_begin((&own[..], &mut all[..]))?;
             assert_eq!(inner.end()?.1, [1, 2]);
             mem::forget(middle);
             drop(outer);
             Ok(())
         })?;
-        assert_eq!((sum, news, all), ([1; 500], [1; 3], [1, 2]));
+        assert_eq!((sum, bcast, all), ([1; 500], [1; 3], [1, 2]));
         Ok(())
     });
 }
@@ -487,9 +487,9 @@ fn phases_between_two_groups() {
         let near = world.split(Some(u32::from(me > 0)), 0)?.expect("a member");
         let leader = usize::from(me == 0);
         let far = near.intercomm_create(0, Some(world), leader, motet::Tag(0))?;
-        let (mut mine, mut sum, mut both, op) = ([me + 1], [0], [me + 1], Op::SUM);
+        let (mut own, mut sum, mut both, op) = ([me + 1], [0], [me + 1], Op::SUM);
         let reduction = Reduction {
-            input: Some(mine.as_mut_ptr().cast()),
+            input: Some(own.as_mut_ptr().cast()),
             output: sum.as_mut_ptr().cast(),
             count: 1,
             datatype: &INT,

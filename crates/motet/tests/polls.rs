@@ -22,15 +22,15 @@ const ROUNDS: usize = 200;
 const MOST_POLLS: usize = 500;
 
 /// A poll: whether what the rank waits for is there.
-type Look<'a> = Box<dyn FnMut() -> Result<bool> + 'a>;
+type PollFn<'a> = Box<dyn FnMut() -> Result<bool> + 'a>;
 
 /// Receives a message from a rank. Says how many polls were in vain.
 type Receive = fn(&Communicator, usize) -> Result<usize>;
 
 /// Polls until it is there. Says how often it was not.
-fn polls_until(mut look: Look<'_>) -> Result<usize> {
+fn polls_until(mut poll: PollFn<'_>) -> Result<usize> {
     let mut polls = 0;
-    while !look()? {
+    while !poll()? {
         polls += 1;
     }
     Ok(polls)

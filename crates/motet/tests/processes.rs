@@ -19,7 +19,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use std::{env, fs, process, thread};
 
-use cases::{TestCase, end_of, main_of};
+use cases::{CASE, Case, Expectation, end_of, main_of};
 use collectives::forms::{Form, Trial};
 use collectives::perform::{self, Graph};
 use motet::raw::{self, Callbacks, Request};
@@ -28,8 +28,6 @@ use motet::{
     MergeOrder, Phase, Reorder, Result, Root, Source, Sum, Tag, TypedBlock, World,
 };
 
-/// Tells the program which case it is to be.
-const CASE: &str = "MOTET_TEST_CASE";
 /// More than a case takes on a loaded machine.
 const LIMIT: Duration = Duration::from_secs(30);
 const TAG: Tag = Tag(1);
@@ -52,13 +50,7 @@ enum Expected {
     Refusal(&'static [&'static str]),
 }
 
-struct Case {
-    name: &'static str,
-    body: fn() -> Result<()>,
-    expected: Expected,
-}
-
-const CASES: [Case; 30] = [
+const CASES: [Case<Expected>; 30] = [
     Case {
         name: "dropped_receives_take_no_message_between_processes",
         body: || rounds::all(&motet::launch(2)?),
@@ -214,50 +206,42 @@ const CASES: [Case; 30] = [
 ];
 
 fn main() -> ExitCode {
-    main_of(CASE, &CASES)
+    main_of(&CASES)
 }
 
-impl TestCase for Case {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn run_body(&self) -> Result<()> {
-        (self.body)()
-    }
-
-    fn run(&self) -> std::result::Result<(), String> {
-        run(self).map_err(|problem| problem.to_string())
+impl Expectation for Expected {
+    fn check(&self, case: &str) -> Result<(), Box<dyn Error>> {
+        run(case, self)
     }
 }
 
 /// Runs a case as a program of its own.
-fn run(case: &Case) -> Result<(), Box<dyn Error>> {
+fn run(case: &str, expected: &Expected) -> Result<(), Box<dyn Error>> {
     let written = tempfile::NamedTempFile::new()?;
     let mut program = Command::new(env::current_exe()?);
-    if let Expected::Refusal(_) = case.expected {
+    if let Expected::Refusal(_) = expected {
         program = Command::new("sh");
         let limited = format!("ulimit -v {MEMORY_KIB} && exec \"$0\"");
         program.args(["-c", &limited]).arg(env::current_exe()?);
         // Each of the many calls would be told to the others, who have to take that in.
         program.env_remove(motet::env::HANG_SECONDS);
     }
-    if case.name == "many_pending_between_processes" {
+    if case == "many_pending_between_processes" {
         // What is kept for reports would be counted too.
         program.env_remove(motet::env::HANG_SECONDS);
     }
-    if let Expected::Reports(_) | Expected::Failure(_) = case.expected {
+    if let Expected::Reports(_) | Expected::Failure(_) = expected {
         program.env(motet::env::HANG_SECONDS, "0.3");
     }
-    if case.name == "a_mismatch_of_the_last_calls_is_told_as_the_world_is_left" {
+    if case == "a_mismatch_of_the_last_calls_is_told_as_the_world_is_left" {
         program.env(motet::env::CHECK, "1");
     }
-    if case.name == "hints_and_wisdom_between_processes" {
+    if case == "hints_and_wisdom_between_processes" {
         // Anything but wisdom.
         program.env(motet::env::WISDOM, concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"));
     }
     let mut job = program
-        .env(CASE, case.name)
+        .env(CASE, case)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(written.reopen()?)
@@ -265,7 +249,7 @@ fn run(case: &Case) -> Result<(), Box<dyn Error>> {
     let ended = end_of(&mut job, Instant::now() + LIMIT)?;
     let succeeded = ended.map(|status| status.success());
     let words = fs::read_to_string(written.path())?;
-    let right = match (&case.expected, succeeded) {
+    let right = match (expected, succeeded) {
         (_, None) => return Err(format!("not over after {LIMIT:?}:\n{words}").into()),
         (Expected::Success, Some(succeeded)) => succeeded,
         (Expected::Words(all) | Expected::Failure(all), Some(succeeded)) => {
@@ -376,10 +360,10 @@ fn two_phase() -> Result<()> {
             &[0, 1, 3].map(|start| Block { start, count: 1 + usize::from(start > 0) + start / 3 }),
         )?;
         let other = there.scan_begin((vec![me + 1; 20_000], vec![0; 20_000]), Sum)?;
-        let mut news = outer.bcast_begin(vec![me + round], 2)?;
-        deeper(&mut news, 30, me)?;
+        let mut bcast = outer.bcast_begin(vec![me + round], 2)?;
+        deeper(&mut bcast, 30, me)?;
         assert_eq!(world.allreduce_one(me, Sum)?, 3);
-        assert_eq!(news.end()?, [2 + round]);
+        assert_eq!(bcast.end()?, [2 + round]);
         assert_eq!(outer.end()?.1, [0, 1, 1, 2, 2, 2]);
         assert_eq!(other.end()?.1, vec![(me + 1) * (me + 2) / 2; 20_000]);
     }
@@ -402,8 +386,8 @@ fn deterministic() -> Result<()> {
     let sum_of = |world: &World, count: usize| -> Result<Vec<u64>> {
         let (me, info) = (world.rank(), Info::new().with(motet::hint::DETERMINISTIC, "true"));
         let value = |at: usize| (1.0 + at as f64) * 10f64.powi(((at * 31 + me * 17) % 23) as i32);
-        let mine: Vec<f64> = (0..count).map(value).collect();
-        let mut sum = world.allreduce_init((mine, vec![0.0; count]), Sum, &info)?;
+        let own: Vec<f64> = (0..count).map(value).collect();
+        let mut sum = world.allreduce_init((own, vec![0.0; count]), Sum, &info)?;
         sum.run()?;
         Ok(sum.output().iter().map(|sum| sum.to_bits()).collect())
     };
@@ -420,12 +404,12 @@ fn large() -> Result<()> {
     let world = motet::launch(3)?;
     let (me, count) = (world.rank(), 3_000_000);
     let value = |rank: usize, at: usize| (at * 7 + rank) as u32;
-    let mine: Vec<u32> = (0..count).map(|at| value(me, at)).collect();
-    let swap = world.iexchange((mine, vec![0; count]), &[(me + 1) % 3], &[(me + 2) % 3])?;
-    let (mut mine, received) = swap.wait()?;
+    let own: Vec<u32> = (0..count).map(|at| value(me, at)).collect();
+    let swap = world.iexchange((own, vec![0; count]), &[(me + 1) % 3], &[(me + 2) % 3])?;
+    let (mut own, received) = swap.wait()?;
     assert!(received.iter().enumerate().all(|(at, &found)| found == value((me + 2) % 3, at)));
-    world.bcast(&mut mine, 1)?;
-    assert!(mine.iter().enumerate().all(|(at, &found)| found == value(1, at)));
+    world.bcast(&mut own, 1)?;
+    assert!(own.iter().enumerate().all(|(at, &found)| found == value(1, at)));
     Ok(())
 }
 
@@ -441,12 +425,12 @@ fn common() -> Result<()> {
     let (me, ranks) = (world.rank(), world.size());
     for count in [0, 3, 3000, 30_000, 300_000] {
         let value = |rank: usize, at: usize| (at * 7 + rank) as u64;
-        let mine = |round: usize| move |at: usize| value(me, at) + round as u64;
+        let own = |round: usize| move |at: usize| value(me, at) + round as u64;
         let mut part = world.allocate(count, 0u64);
         let mut whole = world.allocate(ranks * count, 0u64);
         assert!(part.is_common() && whole.is_common() && whole.len() == ranks * count);
         for (at, place) in part.iter_mut().enumerate() {
-            *place = mine(0)(at);
+            *place = own(0)(at);
         }
         // From memory of the process alone, and to it, too.
         let mut other = vec![0; ranks * count];
@@ -458,7 +442,7 @@ fn common() -> Result<()> {
         let mut sum = world.allreduce_init(part, Sum, &Info::new())?;
         for round in 0..3 {
             for (at, place) in sum.input_mut().iter_mut().enumerate() {
-                *place = mine(round)(at);
+                *place = own(round)(at);
             }
             let running = sum.start()?;
             blocks.run()?;
@@ -484,14 +468,14 @@ fn common() -> Result<()> {
 fn persistent() -> Result<()> {
     let world = motet::launch(3)?;
     let mut sum = world.allreduce_init(vec![0u64; 3], Sum, &Info::new())?;
-    let mut news = world.bcast_init(vec![0u64; 100], 2, &Info::new())?;
+    let mut bcast = world.bcast_init(vec![0u64; 100], 2, &Info::new())?;
     for round in 0..20_000 {
         sum.input_mut().fill(round);
         let running = sum.start()?;
-        news.input_mut().fill(if world.rank() == 2 { round } else { 0 });
-        news.run()?;
+        bcast.input_mut().fill(if world.rank() == 2 { round } else { 0 });
+        bcast.run()?;
         sum = running.wait()?;
-        assert_eq!((sum.output(), news.output()[99]), (&[3 * round; 3][..], round));
+        assert_eq!((sum.output(), bcast.output()[99]), (&[3 * round; 3][..], round));
     }
     Ok(())
 }
@@ -796,8 +780,8 @@ fn without_the_last(die: fn(&World), expected: How) -> Result<()> {
     for _ in 0..10 {
         sum.run()?;
     }
-    let ways = sum.explain();
-    assert!(ways.contains("all looked up"), "dies in a round of another kind: {ways}");
+    let explanation = sum.explain();
+    assert!(explanation.contains(", compiled"), "dies in a round of another kind: {explanation}");
     if world.rank() == 2 {
         thread::sleep(Duration::from_millis(100));
         die(&world);

@@ -124,7 +124,7 @@ impl Turn<'_> {
         number % self.comm.size()
     }
 
-    fn mine(&self) -> Vec<u64> {
+    fn own(&self) -> Vec<u64> {
         let extra = match self.step.what {
             What::Allgatherv => self.rank() % 3,
             _ => 0,
@@ -145,7 +145,7 @@ impl Turn<'_> {
     fn before(&self) -> Vec<u64> {
         let (ranks, count) = (self.comm.size(), self.step.count);
         match self.step.what {
-            What::Bcast { root } if self.other(root) == self.rank() => self.mine(),
+            What::Bcast { root } if self.other(root) == self.rank() => self.own(),
             What::Allgather => vec![1; ranks * count],
             What::Allgatherv => vec![1; 2 + ranks * (count + 3)],
             _ => vec![1; count],
@@ -176,7 +176,7 @@ impl Turn<'_> {
 
     fn begin(&self) -> Result<Begun> {
         let (comm, ranks) = (self.comm, self.comm.size());
-        let pair = (self.mine(), self.before());
+        let pair = (self.own(), self.before());
         Ok(match self.step.what {
             What::Barrier => Begun::Barrier(comm.ibarrier()?),
             What::Bcast { root } => Begun::One(comm.ibcast(pair.1, self.other(root))?),
@@ -202,16 +202,16 @@ impl Turn<'_> {
     /// Runs the step as a persistent operation.
     fn repeat(&self, times: u8) -> Result<()> {
         let (comm, ranks, info) = (self.comm, self.comm.size(), Info::new());
-        let pair = (self.mine(), self.before());
+        let pair = (self.own(), self.before());
         let mut ready = match self.step.what {
             What::Barrier => {
                 let mut barrier = comm.barrier_init(&info)?;
                 return (0..times).try_for_each(|_| barrier.run());
             }
             What::Bcast { root } => {
-                let mut news = comm.bcast_init(pair.1, self.other(root), &info)?;
-                (0..times).try_for_each(|_| news.run())?;
-                assert_eq!(news.output(), self.after(), "{:?} {:?}", self.step, self.comm);
+                let mut bcast = comm.bcast_init(pair.1, self.other(root), &info)?;
+                (0..times).try_for_each(|_| bcast.run())?;
+                assert_eq!(bcast.output(), self.after(), "{:?} {:?}", self.step, self.comm);
                 return Ok(());
             }
             What::Reduce { root } => comm.reduce_init(pair, Sum, self.other(root), &info)?,
@@ -240,7 +240,7 @@ impl Turn<'_> {
             Begun::One(request) => request.wait()?,
             Begun::Pair(request) => {
                 let (input, output) = request.wait()?;
-                assert_eq!(input, self.mine());
+                assert_eq!(input, self.own());
                 output
             }
         };

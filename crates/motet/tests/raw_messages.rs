@@ -467,8 +467,8 @@ fn a_status_tells_the_elements_that_it_was_given() {
 fn swaps_and_replacements_of_every_layout() {
     everywhere(|on, first, other| {
         for (count, layout) in COUNTS.into_iter().flat_map(|n| LAYOUTS.map(|layout| (n, layout))) {
-            let (mine, theirs) = (usize::from(first), usize::from(!first));
-            let (sent, comes) = (values(mine, count), values(theirs, count));
+            let (own, theirs) = (usize::from(first), usize::from(!first));
+            let (sent, comes) = (values(own, count), values(theirs, count));
             let (here, there) = if first { (layout, COLUMN) } else { (GAPPED, layout) };
             for blocking in [true, false] {
                 let mut from = Items::holding(here, &sent);
@@ -604,9 +604,9 @@ fn wrong_arguments_are_refused_before_anything_is_sent() {
 fn reductions_between_groups_know_the_hint() {
     on_ranks(2, |world| {
         let inter = across(world)?;
-        let (mut mine, mut sum) = ([1.5f64], [0.0f64]);
+        let (mut own, mut sum) = ([1.5f64], [0.0f64]);
         let reduction = Reduction {
-            input: Some(mine.as_mut_ptr().cast()),
+            input: Some(own.as_mut_ptr().cast()),
             output: sum.as_mut_ptr().cast(),
             count: 1,
             datatype: &Datatype::DOUBLE,

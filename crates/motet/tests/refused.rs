@@ -24,7 +24,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 use std::{env, iter, thread};
 
-use cases::{TestCase, end_of, main_of};
+use cases::{CASE, Case, Check, end_of, main_of};
 use libc::{c_int, c_long};
 use motet::{Result, Sum, Tag, World};
 use motet_fabric::net::Library;
@@ -34,8 +34,6 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use server::Server;
 use tempfile::TempDir;
 
-/// Tells the program which case it is to be.
-const CASE: &str = "MOTET_TEST_CASE";
 /// Tells it which call is refused, and how: two numbers.
 const REFUSED: &str = "MOTET_TEST_REFUSED";
 /// More than a case takes on a loaded machine.
@@ -76,37 +74,31 @@ const NEEDED: [(c_long, &str, &str); 4] = [
     (libc::SYS_epoll_create1, "epoll_create1", "watch the output of the ranks"),
 ];
 
-struct Case {
-    name: &'static str,
-    body: fn() -> Result<()>,
-    check: fn(&str) -> Result<(), Box<dyn Error>>,
-}
-
-const CASES: [Case; 8] = [
+const CASES: [Case<Check>; 8] = [
     Case {
         name: "under_our_launcher_calls_may_be_refused",
         body: || work(&motet::launch(RANKS)?),
-        check: |case| each_optional(|call, errno| relaunched(case, call, errno)),
+        expected: |case| each_optional(|call, errno| relaunched(case, call, errno)),
     },
     Case {
         name: "under_another_launcher_calls_may_be_refused",
         body: || work(&motet::init()?),
-        check: |case| each_optional(|call, errno| launched(case, Some((call, errno)))),
+        expected: |case| each_optional(|call, errno| launched(case, Some((call, errno)))),
     },
     Case {
         name: "calls_that_are_needed_are_named",
         body: || work(&motet::launch(RANKS)?),
-        check: needed,
+        expected: needed,
     },
     Case {
         name: "a_rank_without_descriptors_takes_nobody_for_dead",
         body: without_descriptors,
-        check: |case| all_well(&launched(case, None)?).map_err(Into::into),
+        expected: |case| all_well(&launched(case, None)?).map_err(Into::into),
     },
     Case {
         name: "a_rank_without_descriptors_for_the_network_says_that_it_is_the_one",
         body: without_descriptors_for_the_network,
-        check: |case| {
+        expected: |case| {
             if Library::open().is_err() {
                 println!("(not tested: there is no libfabric)");
                 return Ok(());
@@ -121,7 +113,7 @@ const CASES: [Case; 8] = [
     Case {
         name: "a_progress_thread_that_is_refused_is_an_error_of_init",
         body: || work(&motet::launch(RANKS)?),
-        check: |case| {
+        expected: |case| {
             let ended = relaunched_with(case, NO_THREAD, libc::EAGAIN, "thread")?;
             says(&ended, "thread that makes progress")
         },
@@ -129,14 +121,14 @@ const CASES: [Case; 8] = [
     Case {
         name: "a_future_for_which_no_thread_can_be_started_is_an_error",
         body: with_future,
-        check: |case| {
+        expected: |case| {
             says(&relaunched(case, NO_THREAD, libc::EAGAIN)?, "thread that makes progress")
         },
     },
     Case {
         name: "a_watch_for_which_no_thread_can_be_started_is_an_error",
         body: || work(&motet::init()?),
-        check: |case| {
+        expected: |case| {
             says(&launched(case, Some((NO_THREAD, libc::EAGAIN)))?, "thread that watches")
         },
     },
@@ -157,21 +149,7 @@ fn main() -> ExitCode {
         let (call, errno) = (call.parse().expect("a number"), errno.parse().expect("a number"));
         refuse(call, errno).expect("filters are allowed");
     }
-    main_of(CASE, &CASES)
-}
-
-impl TestCase for Case {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn run_body(&self) -> Result<()> {
-        (self.body)()
-    }
-
-    fn run(&self) -> std::result::Result<(), String> {
-        (self.check)(self.name).map_err(|problem| problem.to_string())
-    }
+    main_of(&CASES)
 }
 
 /// Runs a job for each call that may be refused and each way to refuse it.

@@ -221,17 +221,17 @@ type Name = fn(&mut [&mut dyn Pending]) -> Result<Vec<usize>>;
 /// spec: 31, 33, 34, 48
 #[test]
 fn sets_of_all_kinds_are_named_once() {
-    let ways: [Name; 4] = [
+    let calls: [Name; 4] = [
         |set| Ok(wait_any(set)?.into_iter().collect()),
         |set| wait_some(set),
         |set| Ok(test_any(set)?.into_iter().collect()),
         |set| test_some(set),
     ];
     on_ranks(2, |world| {
-        for way in ways {
+        for call in calls {
             let mut mixed = start_mixed(world)?;
             let (sum, running, incoming, outgoing) = &mut mixed;
-            name_all(&mut [sum, running, incoming, outgoing], way)?;
+            name_all(&mut [sum, running, incoming, outgoing], call)?;
             check_mixed(world, mixed)?;
         }
         Ok(())
@@ -284,7 +284,7 @@ fn waiting_for_the_second_first() {
 
 /// spec: 1, 7, 8
 #[test]
-fn a_hundred_thousand_under_way_complete_in_any_order() {
+fn a_hundred_thousand_pending_requests_complete_in_any_order() {
     const EACH: usize = 50_000;
     on_ranks(2, |world| {
         let mut barriers = Vec::with_capacity(EACH);
@@ -359,10 +359,10 @@ fn forgotten_requests_leak_and_harm_nobody() {
 #[test]
 fn a_scope_waits_for_dropped_and_for_waited_requests() {
     on_ranks(3, |world| {
-        let (mine, mut sum, mut all) = ([world.rank(); 4], [0; 4], [0; 3]);
+        let (own, mut sum, mut all) = ([world.rank(); 4], [0; 4], [0; 3]);
         let answer = world.scope(|scope| {
-            let pending = scope.iallreduce((&mine[..], &mut sum[..]), Sum)?;
-            drop(scope.iallgather((&mine[..1], &mut all[..]))?);
+            let pending = scope.iallreduce((&own[..], &mut sum[..]), Sum)?;
+            drop(scope.iallgather((&own[..1], &mut all[..]))?);
             assert_eq!(*pending.wait()?.1, [3; 4]);
             Ok(42)
         })?;
@@ -533,15 +533,15 @@ fn persistent_operations_start_in_different_orders() {
 fn a_root_runs_rounds_ahead_of_a_sleeping_leaf() {
     for settings in [Settings::new(), Settings::new().without_channels()] {
         on_ranks_with(2, &settings, |world| {
-            let mut news = world.bcast_init(vec![0u64; 4], 0, &Info::new())?;
+            let mut bcast = world.bcast_init(vec![0u64; 4], 0, &Info::new())?;
             if world.rank() == 1 {
                 thread::sleep(Duration::from_millis(50));
             }
             for round in 0..200 {
                 let sent = if world.rank() == 0 { round } else { 0 };
-                news.input_mut().fill(sent);
-                news.run()?;
-                assert_eq!(news.output(), [round; 4]);
+                bcast.input_mut().fill(sent);
+                bcast.run()?;
+                assert_eq!(bcast.output(), [round; 4]);
                 if world.rank() == 1 && round % 50 == 0 {
                     thread::sleep(Duration::from_millis(5));
                 }

@@ -46,14 +46,14 @@ fn mix(world: &Communicator) -> Result<()> {
 
 /// The root of a broadcast is as far ahead as its channel lets it be when the positions pass.
 fn ahead(world: &Communicator) -> Result<()> {
-    let mut news = world.bcast_init(vec![0u64], 0, &Info::new())?;
+    let mut bcast = world.bcast_init(vec![0u64], 0, &Info::new())?;
     for round in 0..ROUNDS {
         if world.rank() > 0 && round % 35 == 0 {
             std::thread::sleep(std::time::Duration::from_millis(5));
         }
-        news.input_mut().fill(round);
-        news.run()?;
-        assert_eq!(news.output(), [round]);
+        bcast.input_mut().fill(round);
+        bcast.run()?;
+        assert_eq!(bcast.output(), [round]);
     }
     Ok(())
 }

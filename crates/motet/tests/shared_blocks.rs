@@ -64,10 +64,10 @@ fn each_round_has_its_own_data() {
             let mut sum = world.allreduce_init((own.clone(), own.clone()), Sum, &Info::new())?;
             let mut sent = world.bcast_init(own, ranks - 1, &Info::new())?;
             for round in 0..6 {
-                let mine = data(world.rank(), round, len);
-                gathered.input_mut().copy_from_slice(&mine);
-                sum.input_mut().copy_from_slice(&mine);
-                let source = if world.rank() == ranks - 1 { &mine[..] } else { &[][..] };
+                let values = data(world.rank(), round, len);
+                gathered.input_mut().copy_from_slice(&values);
+                sum.input_mut().copy_from_slice(&values);
+                let source = if world.rank() == ranks - 1 { &values[..] } else { &[][..] };
                 sent.output_mut()[..source.len()].copy_from_slice(source);
                 let (one, two, three) = (gathered.start()?, sum.start()?, sent.start()?);
                 (sent, sum, gathered) = (three.wait()?, two.wait()?, one.wait()?);

@@ -130,21 +130,21 @@ fn with_all_it_is_the_collective_of_all() {
     on_ranks(5, |world| {
         let comm = world.split(Some(0), -(world.rank() as i64))?.expect("all have a colour");
         let (all, ranks, me) = (&comm.group().clone(), comm.size(), comm.rank());
-        let mine: Vec<usize> = (0..2 * ranks).map(|at| 100 * me + at).collect();
+        let own: Vec<usize> = (0..2 * ranks).map(|at| 100 * me + at).collect();
         let (mut sparse, mut dense) = (vec![0; 2 * ranks], vec![1; 2 * ranks]);
-        comm.exchange(&mine, &mut sparse, all, all)?;
-        comm.alltoall(&mine, &mut dense)?;
+        comm.exchange(&own, &mut sparse, all, all)?;
+        comm.alltoall(&own, &mut dense)?;
         assert_eq!(sparse, dense);
-        comm.neighbor_bcast(&mine[..2], &mut sparse, all, all)?;
-        comm.allgather(&mine[..2], &mut dense)?;
+        comm.neighbor_bcast(&own[..2], &mut sparse, all, all)?;
+        comm.allgather(&own[..2], &mut dense)?;
         assert_eq!(sparse, dense);
         // Ranks in the order of the group: the last one that is not zero.
         let last = || ordered(|left: usize, right| if right == 0 { left } else { right });
-        comm.neighbor_reduce(&mine, &mut sparse[..2], last(), all, all)?;
-        comm.reduce_scatter_block(&mine, &mut dense[..2], last())?;
+        comm.neighbor_reduce(&own, &mut sparse[..2], last(), all, all)?;
+        comm.reduce_scatter_block(&own, &mut dense[..2], last())?;
         assert_eq!(sparse, dense);
-        comm.neighbor_allreduce(&mine, &mut sparse, Sum, all, all)?;
-        comm.allreduce(&mine, &mut dense, Sum)?;
+        comm.neighbor_allreduce(&own, &mut sparse, Sum, all, all)?;
+        comm.allreduce(&own, &mut dense, Sum)?;
         assert_eq!(sparse, dense);
         Ok(())
     });
@@ -283,20 +283,20 @@ fn neighbourhood_collectives_are_exchanges() {
         let graph = world.graph_adjacent(from.clone(), to.clone())?;
         let groups = [world.group().include(&to)?, world.group().include(&from)?];
         let (to, from) = (&groups[0], &groups[1]);
-        let mine: Vec<usize> = (0..6).map(|at| 10 * me + at).collect();
+        let own: Vec<usize> = (0..6).map(|at| 10 * me + at).collect();
         let (mut one, mut other) = (vec![0; 6], vec![1; 6]);
-        graph.neighbor_alltoall(&mine, &mut one)?;
-        graph.exchange(&mine, &mut other, to, from)?;
+        graph.neighbor_alltoall(&own, &mut one)?;
+        graph.exchange(&own, &mut other, to, from)?;
         assert_eq!(one, other);
-        graph.neighbor_allgather(&mine[..3], &mut one)?;
-        graph.neighbor_bcast(&mine[..3], &mut other, to, from)?;
+        graph.neighbor_allgather(&own[..3], &mut one)?;
+        graph.neighbor_bcast(&own[..3], &mut other, to, from)?;
         assert_eq!(one, other);
         let blocks =
             |first| [Block { start: 0, count: first }, Block { start: 3, count: 3 - first }];
-        graph.neighbor_alltoallv(&mine, &mut one, &blocks(2), &blocks(2))?;
-        graph.exchangev(&mine, &mut other, (to, &blocks(2)), (from, &blocks(2)))?;
+        graph.neighbor_alltoallv(&own, &mut one, &blocks(2), &blocks(2))?;
+        graph.exchangev(&own, &mut other, (to, &blocks(2)), (from, &blocks(2)))?;
         assert_eq!(one, other);
-        graph.exchange(&mine[..1], &mut one[..1], &[(me + 2) % 5], &[(me + 3) % 5])?;
+        graph.exchange(&own[..1], &mut one[..1], &[(me + 2) % 5], &[(me + 3) % 5])?;
         assert_eq!(one[0], 10 * ((me + 3) % 5));
         Ok(())
     });

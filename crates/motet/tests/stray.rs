@@ -13,13 +13,11 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, process};
 
-use cases::{TestCase, end_of, main_of};
+use cases::{CASE, Case, Check, end_of, main_of};
 use motet::{ErrorHandler, Result, Sum};
 use motet_fabric::layout::{LINE, Layout};
 use tempfile::TempDir;
 
-/// Tells the program which case it is to be.
-const CASE: &str = "MOTET_TEST_CASE";
 /// Tells it which bytes are written.
 const SEED: &str = "MOTET_TEST_SEED";
 /// More than a case takes on a loaded machine: waits for a rank that seems to live may be long,
@@ -28,36 +26,29 @@ const LIMIT: Duration = Duration::from_secs(30);
 const RANKS: usize = 3;
 const SEEDS: u64 = 60;
 
-struct Case {
-    name: &'static str,
-    body: fn() -> Result<()>,
-}
-
-const CASES: [Case; 2] = [
-    Case { name: "a_launcher_survives_what_a_rank_leaves_as_it_dies", body: writes_and_dies },
-    Case { name: "a_launcher_survives_what_a_rank_writes_as_it_works", body: writes_and_works },
+const CASES: [Case<Check>; 2] = [
+    Case {
+        name: "a_launcher_survives_what_a_rank_leaves_as_it_dies",
+        body: writes_and_dies,
+        expected: for_all_seeds,
+    },
+    Case {
+        name: "a_launcher_survives_what_a_rank_writes_as_it_works",
+        body: writes_and_works,
+        expected: for_all_seeds,
+    },
 ];
 
 fn main() -> ExitCode {
-    main_of(CASE, &CASES)
+    main_of(&CASES)
 }
 
-impl TestCase for Case {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn run_body(&self) -> Result<()> {
-        (self.body)()
-    }
-
-    fn run(&self) -> std::result::Result<(), String> {
-        let run = |seed| match run(self.name, seed) {
-            Ok((Some(_), words)) if !words.contains("/launcher/") => Ok(()),
-            outcome => Err(format!("seed {seed}: {outcome:?}")),
-        };
-        (0..SEEDS).try_for_each(run)
-    }
+/// The launcher sees each job to its end, and no line of its own fails.
+fn for_all_seeds(case: &str) -> std::result::Result<(), Box<dyn Error>> {
+    (0..SEEDS).try_for_each(|seed| match run(case, seed) {
+        Ok((Some(_), words)) if !words.contains("/launcher/") => Ok(()),
+        outcome => Err(format!("seed {seed}: {outcome:?}").into()),
+    })
 }
 
 /// Runs a job: gives the exit code of its launcher, if it ended by itself, and what was said.

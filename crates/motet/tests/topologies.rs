@@ -532,8 +532,8 @@ fn graphs_of_which_any_rank_names_any_edges() {
         let wiring = Wiring { wires, outs, ins };
         let part = edges.len().div_ceil(ranks);
         on_ranks(ranks, |world| {
-            let mine = edges.chunks(part.max(1)).nth(world.rank()).unwrap_or(&[]);
-            let graph = world.graph(mine.iter().copied())?;
+            let own = edges.chunks(part.max(1)).nth(world.rank()).unwrap_or(&[]);
+            let graph = world.graph(own.iter().copied())?;
             try_all(&graph, &wiring, &[3])?;
             try_all(&graph.dup()?, &wiring, &[1])
         });
@@ -645,11 +645,11 @@ fn copies_of_every_kind_keep_the_topology() {
 /// That each rank gets the numbers of its neighbours, in all three forms.
 #[track_caller]
 fn gathers(comm: &Communicator, near: &[usize]) -> Result<()> {
-    let mine = [comm.rank()];
+    let own = [comm.rank()];
     let mut got = vec![9; near.len()];
-    comm.neighbor_allgather(&mine, &mut got)?;
+    comm.neighbor_allgather(&own, &mut got)?;
     assert_eq!(got, near);
-    let buffers = || (mine.to_vec(), vec![9; near.len()]);
+    let buffers = || (own.to_vec(), vec![9; near.len()]);
     assert_eq!(comm.ineighbor_allgather(buffers())?.wait()?.1, near);
     let mut persistent = comm.neighbor_allgather_init(buffers(), &Info::new())?;
     persistent.run()?;
@@ -661,15 +661,15 @@ fn gathers(comm: &Communicator, near: &[usize]) -> Result<()> {
 #[test]
 fn without_a_topology_there_are_no_neighbours() {
     on_ranks(2, |world| {
-        let (mine, mut got, info) = ([1], [0], Info::new());
+        let (own, mut got, info) = ([1], [0], Info::new());
         let (send, receive) = (|| vec![1], || vec![0]);
         let block = [Block { start: 0, count: 1 }];
         let classes = [
             class(Communicator::neighbourhood(world)),
-            class(world.neighbor_allgather(&mine, &mut got)),
-            class(world.neighbor_allgatherv(&mine, &mut got, &block)),
-            class(world.neighbor_alltoall(&mine, &mut got)),
-            class(world.neighbor_alltoallv(&mine, &mut got, &block, &block)),
+            class(world.neighbor_allgather(&own, &mut got)),
+            class(world.neighbor_allgatherv(&own, &mut got, &block)),
+            class(world.neighbor_alltoall(&own, &mut got)),
+            class(world.neighbor_alltoallv(&own, &mut got, &block, &block)),
             class(world.ineighbor_allgather((send(), receive()))),
             class(world.ineighbor_alltoall((send(), receive()))),
             class(world.neighbor_allgatherv_init((send(), receive()), &block, &info)),

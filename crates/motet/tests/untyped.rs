@@ -169,9 +169,9 @@ fn idle_ranks_keep_their_place_in_the_order() {
             // SAFETY: the buffer lives until the call has ended.
             unsafe { call.run(&inter) }?;
             assert_eq!(value, [round]);
-            let (mut mine, mut sum, op) = ([1], [0], Op::SUM);
+            let (mut own, mut sum, op) = ([1], [0], Op::SUM);
             let reduction = Reduction {
-                input: Some(mine.as_mut_ptr().cast()),
+                input: Some(own.as_mut_ptr().cast()),
                 output: sum.as_mut_ptr().cast(),
                 count: 1,
                 datatype: &INT,
@@ -293,7 +293,7 @@ fn a_call_that_is_made_again_has_its_own_arguments() {
 ///
 /// spec: 61
 #[test]
-fn calls_that_are_the_same_may_be_under_way_at_once() {
+fn identical_calls_may_be_pending_at_once() {
     on_ranks(3, |world| {
         for round in 0..10 {
             let mut values: Vec<[i32; 1]> = (0..6).map(|at| [at + round]).collect();

@@ -37,16 +37,16 @@ fn together(ranks: std::ops::Range<usize>, round: u64, count: usize) -> Vec<u64>
 /// All that reduces, blocking, one after the other so that ranks run ahead of each other.
 fn blocking(world: &Communicator, round: u64, count: usize) -> Result<()> {
     let (size, rank, maps) = (world.size(), world.rank(), ordered(then));
-    let (mine, all) = (data(rank, round, count), together(0..size, round, count));
+    let (own, all) = (data(rank, round, count), together(0..size, round, count));
     let mut result = vec![0; count];
     for root in 0..size {
-        world.reduce(&mine, &mut result, maps, root)?;
+        world.reduce(&own, &mut result, maps, root)?;
         assert!(rank != root || result == all, "reduce of {count} to {root}");
     }
     result.fill(0);
-    world.allreduce(&mine, &mut result, maps)?;
+    world.allreduce(&own, &mut result, maps)?;
     assert!(result == all, "allreduce of {count}");
-    world.scan(&mine, &mut result, maps)?;
+    world.scan(&own, &mut result, maps)?;
     assert!(result == together(0..rank + 1, round, count), "scan of {count}");
     let mut part = vec![0; count];
     let long = data(rank, round, count * size);
@@ -75,9 +75,9 @@ fn nonblocking_reductions_of_all_lengths() {
         on_ranks(ranks, |world| {
             let (rank, maps) = (world.rank(), ordered(then));
             for count in COUNTS {
-                let mine = |round| data(rank, round, count);
+                let own = |round| data(rank, round, count);
                 let begun: Result<Vec<_>> = (0..ROUNDS)
-                    .map(|round| Ok((world.iallreduce(mine(round), maps)?, round)))
+                    .map(|round| Ok((world.iallreduce(own(round), maps)?, round)))
                     .collect();
                 for (request, round) in begun?.into_iter().rev() {
                     let result = request.wait()?;
@@ -99,9 +99,9 @@ fn persistent_reductions_of_all_lengths() {
                 let mut all = world.allreduce_init(buffers.clone(), maps, &Info::new())?;
                 let mut some = world.scan_init(buffers, maps, &Info::new())?;
                 for round in 0..ROUNDS {
-                    let mine = data(rank, round, count);
-                    all.input_mut().copy_from_slice(&mine);
-                    some.input_mut().copy_from_slice(&mine);
+                    let own = data(rank, round, count);
+                    all.input_mut().copy_from_slice(&own);
+                    some.input_mut().copy_from_slice(&own);
                     let (one, two) = (all.start()?, some.start()?);
                     (some, all) = (two.wait()?, one.wait()?);
                     assert!(all.output()[..] == together(0..ranks, round, count)[..]);

@@ -372,9 +372,9 @@ fn agree_in_group(call: &Call, calls: &[Call]) -> Result<(), SpecError> {
     let (rank, first) = (call.rank, Rank(first));
     match (&call.operation, &calls[first.index()].operation) {
         (
-            Operation::InterReduceScatter { counts: mine, .. },
+            Operation::InterReduceScatter { counts: own, .. },
             Operation::InterReduceScatter { counts: theirs, .. },
-        ) if mine != theirs => Err(SpecError::DifferInGroup { rank, first, what: "counts" }),
+        ) if own != theirs => Err(SpecError::DifferInGroup { rank, first, what: "counts" }),
         _ => Ok(()),
     }
 }
@@ -387,7 +387,7 @@ fn difference(call: &Call, first: &Call) -> Option<&'static str> {
         return Some("division into nodes");
     }
     let pairs = common(call).into_iter().zip(common(first));
-    let different = pairs.filter(|(mine, theirs)| mine != theirs);
+    let different = pairs.filter(|(own, theirs)| own != theirs);
     different.map(|((what, _), _)| what).next()
 }
 

@@ -61,12 +61,12 @@ fn all(mut each: impl FnMut(&'static dyn Algorithm, &[Call], Vec<Plan>)) {
 fn who_knows(plans: &[Plan], failed: (usize, StepId)) -> Vec<bool> {
     let mut knows: Vec<Vec<bool>> =
         plans.iter().map(|plan| vec![false; plan.steps().len()]).collect();
-    let mut news = vec![failed];
-    while let Some((rank, step)) = news.pop() {
+    let mut worklist = vec![failed];
+    while let Some((rank, step)) = worklist.pop() {
         if std::mem::replace(&mut knows[rank][step.index()], true) {
             continue;
         }
-        news.extend(plans[rank].successors(step).iter().map(|&after| (rank, after)));
+        worklist.extend(plans[rank].successors(step).iter().map(|&after| (rank, after)));
         if let Action::Send { to, ordinal, .. } = *plans[rank].step(step) {
             let from = Rank(rank as u32);
             let is_end = |action: &Action| {
@@ -75,7 +75,7 @@ fn who_knows(plans: &[Plan], failed: (usize, StepId)) -> Vec<bool> {
             };
             let end = plans[to.index()].steps().iter().position(is_end);
             let end = end.expect("each message has two ends");
-            news.push((to.index(), StepId(end as u32)));
+            worklist.push((to.index(), StepId(end as u32)));
         }
     }
     knows.iter().map(|steps| steps.contains(&true)).collect()

@@ -1,7 +1,9 @@
 //! Every algorithm on every small case: up to nine ranks, every root, operators that commute and
-//! not, in place and not, sends that complete at once and sends that wait.
+//! not, in place and not, sends that complete at once and sends that wait. A table says which
+//! algorithms accept a call (`rows`).
 
 mod cases;
+mod rows;
 
 use std::collections::BTreeSet;
 
@@ -21,8 +23,9 @@ fn counts(ranks: u32) -> std::ops::RangeInclusive<usize> {
     0..=ranks as usize + 2
 }
 
-/// Verifies all algorithms of the collective on these calls; returns how many accept them.
-fn verify_all(calls: &[Call]) -> usize {
+/// Verifies all algorithms of the collective on these calls; returns the names of those that accept
+/// them.
+fn verify_all(calls: &[Call]) -> Vec<&'static str> {
     let rows = algo::of(calls[0].collective());
     let accepting: Vec<_> = rows.filter(|row| row.accepts(&calls[0]).is_ok()).collect();
     for row in &accepting {
@@ -31,7 +34,16 @@ fn verify_all(calls: &[Call]) -> usize {
             panic!("{row:?} on {:?}: {violation}", calls[0]);
         }
     }
-    accepting.len()
+    accepting.into_iter().map(|row| row.name()).collect()
+}
+
+/// Verifies all algorithms that accept these calls, which are those that must by the table of rows.
+macro_rules! assert_verified {
+    ($calls:expr) => {{
+        let calls: &[Call] = $calls;
+        let (call, accepting) = (&calls[0], rows::accepting(&calls[0]));
+        assert_eq!(verify_all(calls), accepting, "{call:?}; new rows: `{}`", rows::REGENERATE);
+    }};
 }
 
 /// No rank sends a longer message than all ranks expect, if the call tells of all data.
@@ -52,7 +64,7 @@ fn assert_longest(row: &'static dyn Algorithm, calls: &[Call]) {
 #[test]
 fn barrier() {
     for ranks in 1..=40 {
-        assert_eq!(verify_all(&calls(ranks, false, |_| Operation::Barrier)), 3);
+        assert_verified!(&calls(ranks, false, |_| Operation::Barrier));
     }
 }
 
@@ -63,7 +75,7 @@ fn bcast() {
         for count in counts(ranks) {
             for root in (0..ranks).map(Rank) {
                 let calls = calls(ranks, false, |_| Operation::Bcast { count, root });
-                assert_eq!(verify_all(&calls), 4);
+                assert_verified!(&calls);
             }
         }
     }
@@ -79,7 +91,7 @@ fn bcast_in_segments() {
             let call = |call| Call { element_bytes: ELEMENT, ..call };
             let calls = calls(ranks, false, |_| Operation::Bcast { count, root });
             let calls: Vec<_> = calls.into_iter().map(call).collect();
-            assert_eq!(verify_all(&calls), 4);
+            assert_verified!(&calls);
             let sent = plans(row, &calls)[root.index()].messages();
             let segments = (count * ELEMENT).div_ceil(64 << 10).min(128).min(count);
             let segments = if ranks == 2 { 1 } else { segments };
@@ -99,7 +111,7 @@ fn gather() {
             for root in (0..ranks).map(Rank) {
                 for in_place in [false, true] {
                     let calls = calls(ranks, in_place, |_| Operation::Gather { count, root });
-                    assert_eq!(verify_all(&calls), 2);
+                    assert_verified!(&calls);
                 }
             }
         }
@@ -116,7 +128,7 @@ fn scatter() {
             for root in (0..ranks).map(Rank) {
                 for in_place in [false, true] {
                     let calls = calls(ranks, in_place, |_| Operation::Scatter { count, root });
-                    assert_eq!(verify_all(&calls), 2);
+                    assert_verified!(&calls);
                 }
             }
         }
@@ -136,9 +148,9 @@ fn gatherv_and_scatterv() {
             for (blocks, in_place) in layouts.iter().flat_map(|it| [(it, false), (it, true)]) {
                 let known = |rank| known(blocks, rank, root);
                 let gatherv = |rank| Operation::Gatherv { blocks: known(rank), root };
-                assert_eq!(verify_all(&calls(ranks, in_place, gatherv)), 1);
+                assert_verified!(&calls(ranks, in_place, gatherv));
                 let scatterv = |rank| Operation::Scatterv { blocks: known(rank), root };
-                assert_eq!(verify_all(&calls(ranks, in_place, scatterv)), 1);
+                assert_verified!(&calls(ranks, in_place, scatterv));
             }
         }
     }
@@ -154,8 +166,7 @@ fn reduce() {
             for root in (0..ranks).map(Rank) {
                 for (in_place, commutative) in pairs() {
                     let operation = |_| Operation::Reduce { count, root, commutative };
-                    let accepting = verify_all(&calls(ranks, in_place, operation));
-                    assert_eq!(accepting, if commutative { 4 } else { 3 });
+                    assert_verified!(&calls(ranks, in_place, operation));
                 }
             }
         }
@@ -171,8 +182,7 @@ fn allreduce() {
         for count in counts(ranks) {
             for (in_place, commutative) in pairs() {
                 let operation = |_| Operation::Allreduce { count, commutative };
-                let accepting = verify_all(&calls(ranks, in_place, operation));
-                assert_eq!(accepting, if commutative { 7 } else { 5 });
+                assert_verified!(&calls(ranks, in_place, operation));
             }
         }
     }
@@ -186,10 +196,9 @@ fn allreduce() {
 fn reduce_scatter() {
     for ranks in RANKS {
         for (in_place, commutative) in pairs() {
-            let number = if commutative { 4 } else { 2 };
             for count in 0..=3 {
                 let operation = |_| Operation::ReduceScatterBlock { count, commutative };
-                assert_eq!(verify_all(&calls(ranks, in_place, operation)), number + 1);
+                assert_verified!(&calls(ranks, in_place, operation));
             }
             for shift in 0..4 {
                 let counts: Vec<_> =
@@ -198,7 +207,7 @@ fn reduce_scatter() {
                     let counts = counts.clone().into();
                     Operation::ReduceScatter { counts, commutative }
                 };
-                assert_eq!(verify_all(&calls(ranks, in_place, operation)), number);
+                assert_verified!(&calls(ranks, in_place, operation));
             }
         }
     }
@@ -214,9 +223,9 @@ fn scan_and_exscan() {
         for count in [0, 1, 3] {
             for (in_place, commutative) in pairs() {
                 let scan = |_| Operation::Scan { count, commutative };
-                assert_eq!(verify_all(&calls(ranks, in_place, scan)), 4);
+                assert_verified!(&calls(ranks, in_place, scan));
                 let exscan = |_| Operation::Exscan { count, commutative };
-                assert_eq!(verify_all(&calls(ranks, in_place, exscan)), 4);
+                assert_verified!(&calls(ranks, in_place, exscan));
             }
         }
     }
@@ -255,7 +264,7 @@ fn allgather() {
         for count in 0..=3 {
             for in_place in [false, true] {
                 let calls = calls(ranks, in_place, |_| Operation::Allgather { count });
-                assert_eq!(verify_all(&calls), if ranks.is_power_of_two() { 5 } else { 4 });
+                assert_verified!(&calls);
             }
         }
     }
@@ -279,8 +288,7 @@ fn allgatherv() {
                     };
                     Operation::Allgatherv { blocks }
                 };
-                let accepting = verify_all(&calls(ranks, in_place, operation));
-                assert_eq!(accepting, if ranks.is_power_of_two() { 4 } else { 3 });
+                assert_verified!(&calls(ranks, in_place, operation));
             }
         }
     }
@@ -295,7 +303,7 @@ fn alltoall() {
         for count in 0..=3 {
             for in_place in [false, true] {
                 let calls = calls(ranks, in_place, |_| Operation::Alltoall { count });
-                assert_eq!(verify_all(&calls), 3);
+                assert_verified!(&calls);
             }
         }
     }
@@ -310,9 +318,9 @@ fn alltoallv() {
     for ranks in RANKS {
         for shift in 0..4 {
             let one_way = |from, to| (from + 2 * to + shift) % 4;
-            assert_eq!(verify_all(&cases::alltoallv(ranks, false, one_way)), 2);
-            let both_ways = |from, to| (from + to + shift) % 4;
-            assert_eq!(verify_all(&cases::alltoallv(ranks, true, both_ways)), 2);
+            assert_verified!(&cases::alltoallv(ranks, false, one_way));
+            let symmetric = |from, to| (from + to + shift) % 4;
+            assert_verified!(&cases::alltoallv(ranks, true, symmetric));
         }
     }
 }
@@ -339,7 +347,7 @@ fn exchange_of_equal_blocks() {
     for ranks in RANKS {
         for count in 0..=3 {
             for edges in graphs(ranks, |_| count) {
-                assert_eq!(verify_all(&exchange(ranks, count, &edges)), 1);
+                assert_verified!(&exchange(ranks, count, &edges));
             }
         }
     }
@@ -374,7 +382,7 @@ fn exchange_of_different_blocks() {
     for ranks in RANKS {
         for gap in 0..=2 {
             for edges in graphs(ranks, |edge| edge as usize % 3) {
-                assert_eq!(verify_all(&exchangev(ranks, gap, &edges)), 1);
+                assert_verified!(&exchangev(ranks, gap, &edges));
             }
         }
     }
@@ -392,7 +400,7 @@ fn neighbor_reduce() {
             for edges in graphs(ranks, |_| 0) {
                 for count in [|_| 2, |rank: u32| rank as usize % 4] {
                     let calls = cases::neighbor_reduce(ranks, (gap, commutative), &edges, count);
-                    assert_eq!(verify_all(&calls), 2);
+                    assert_verified!(&calls);
                 }
                 let mut calls = cases::neighbor_reduce(ranks, (0, commutative), &edges, |_| 3);
                 for call in &mut calls {
@@ -401,7 +409,7 @@ fn neighbor_reduce() {
                     };
                     *to = to.iter().map(|other| Neighbour { start: 1, ..*other }).collect();
                 }
-                assert_eq!(verify_all(&calls), 2);
+                assert_verified!(&calls);
             }
         }
     }
@@ -460,8 +468,7 @@ fn between_groups() {
                     if commutative && operation(Rank(0)).commutative().is_none() {
                         continue;
                     }
-                    let number = algo::of(collective).count();
-                    assert_eq!(verify_all(&calls(ranks, false, operation)), number);
+                    assert_verified!(&calls(ranks, false, operation));
                 }
             }
         }
@@ -480,7 +487,7 @@ fn reduce_between_groups() {
             for (count, commutative) in [(0, false), (1, true), (4, false), (9, true)] {
                 let operation = |_| Operation::InterReduce { left, count, root, commutative };
                 let calls = calls(ranks, false, operation);
-                assert_eq!(verify_all(&calls), 3);
+                assert_verified!(&calls);
                 for row in algo::of(Collective::InterReduce) {
                     for (call, plan) in calls.iter().zip(plans(row, &calls)) {
                         let is_beside_root = (call.rank.0 < left) == (root.0 < left);
@@ -503,7 +510,7 @@ fn one_way_between_groups() {
         for (left, right) in [(1, 4), (3, 2), (4, 4)] {
             let operation = |_| Operation::InterAllgather { left, counts };
             let calls = calls(left + right, false, operation);
-            assert_eq!(verify_all(&calls), 2);
+            assert_verified!(&calls);
             for row in algo::of(Collective::InterAllgather) {
                 for plan in plans(row, &calls) {
                     for step in plan.steps() {
@@ -577,23 +584,15 @@ fn repeated(plans: &[Plan]) -> usize {
     plans.iter().map(of_one).sum()
 }
 
+fn rows_that_repeat() -> Vec<(&'static str, &'static str)> {
+    let model = |work: &AggregateWork| Some(work.repeated).filter(|&bytes| bytes > 0);
+    as_the_model_says(model, repeated)
+}
+
 /// What the model says of data that a rank sends to several others, one after the other, is so.
 #[test]
 fn repeated_messages_are_as_many_as_the_model_says() {
-    let expected = [
-        ("allgather", "linear"),
-        ("allgather", "via_root"),
-        ("allgatherv", "linear"),
-        ("allreduce", "linear"),
-        ("allreduce", "linear_reduce_scatter_allgather"),
-        ("allreduce", "tree"),
-        ("allreduce", "via_root"),
-        ("bcast", "binomial"),
-        ("bcast", "linear"),
-        ("bcast", "segmented_linear"),
-    ];
-    let model = |work: &AggregateWork| Some(work.repeated).filter(|&bytes| bytes > 0);
-    assert_eq!(as_the_model_says(model, repeated), expected);
+    assert_eq!(rows_that_repeat(), rows::noted(rows::REPEATS));
 }
 
 /// Messages of what a rank has received before, as it came or reduced.
@@ -612,23 +611,23 @@ fn sent_on(plans: &[Plan]) -> usize {
     plans.iter().map(of_one).sum()
 }
 
+fn rows_that_send_on() -> Vec<(&'static str, &'static str)> {
+    let flows = |work: &AggregateWork| work.waits == 0 && work.messages > 0;
+    as_the_model_says(|work| flows(work).then_some(work.sent_on), sent_on)
+}
+
 /// What the model says of messages that flow one way and are sent on is so.
 #[test]
 fn messages_that_are_sent_on_are_as_many_as_the_model_says() {
-    let expected = [
-        ("bcast", "binomial"),
-        ("exscan", "chain"),
-        ("exscan", "recursive_doubling"),
-        ("gather", "binomial"),
-        ("reduce", "binomial"),
-        ("reduce", "distance_halving"),
-        ("scan", "chain"),
-        ("scan", "recursive_doubling"),
-        ("scatter", "binomial"),
-    ];
-    let flows = |work: &AggregateWork| work.waits == 0 && work.messages > 0;
-    let model = |work: &AggregateWork| flows(work).then_some(work.sent_on);
-    assert_eq!(as_the_model_says(model, sent_on), expected);
+    assert_eq!(rows_that_send_on(), rows::noted(rows::SENDS_ON));
+}
+
+/// The table of rows is what the algorithms say of themselves, and all that decides whether they
+/// accept a call.
+#[test]
+fn the_table_of_rows() {
+    let notes = [(rows::REPEATS, rows_that_repeat()), (rows::SENDS_ON, rows_that_send_on())];
+    rows::compare(&rows::text(&notes));
 }
 
 /// In one exchange of all with all, a rank announces what others may copy before it begins to

@@ -134,10 +134,10 @@ proptest! {
     fn alltoall_of_different_blocks(
         ranks in 1..=32u32, first in 1..9usize, second in 1..9usize, in_place: bool,
     ) {
-        let both_ways = |from, to| first * (from + to) % 7 % 5;
+        let symmetric = |from, to| first * (from + to) % 7 % 5;
         let one_way = |from, to| (first * from + second * to) % 7 % 5;
         if in_place {
-            verify_all(&alltoallv(ranks, true, both_ways))?;
+            verify_all(&alltoallv(ranks, true, symmetric))?;
         } else {
             verify_all(&alltoallv(ranks, false, one_way))?;
         }

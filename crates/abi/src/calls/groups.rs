@@ -196,7 +196,8 @@ pub(crate) unsafe fn group_translate_ranks(
         }
         let (rank, size) = (rank(named)?, from.size());
         if rank >= size {
-            let text = format!("rank {rank} is not in a group of {size} ranks");
+            let text =
+                format!("rank {rank} is not in the group of {size} ranks; pass ranks below {size}");
             return Err(AbiError::new(ErrorClass::Rank, text));
         }
         Ok(from.translate(rank, &to).map_or(MPI_UNDEFINED, |rank| rank as c_int))

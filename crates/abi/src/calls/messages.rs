@@ -314,9 +314,9 @@ pub(crate) unsafe fn isendrecv(
 }
 
 /// To whom and from whom what is in one buffer goes and comes.
-type Ways = ((usize, Tag), (Source, TagFilter));
+type Envelopes = ((usize, Tag), (Source, TagFilter));
 
-fn ways(to: (c_int, c_int), from: (c_int, c_int)) -> AbiResult<Ways> {
+fn envelopes(to: (c_int, c_int), from: (c_int, c_int)) -> AbiResult<Envelopes> {
     Ok(((destination(to.0)?, tag(to.1)?), (source(from.0)?, filter(from.1)?)))
 }
 
@@ -335,7 +335,7 @@ pub(crate) unsafe fn sendrecv_replace(
     let comm = comm.object()?;
     comm.answer(|| {
         let items = items(Which::Only, (buf, count, datatype))?;
-        let (to, from) = ways((dest, sendtag), (source, recvtag))?;
+        let (to, from) = envelopes((dest, sendtag), (source, recvtag))?;
         let replace = SendRecvReplace { data: items.data(), to, from };
         // SAFETY: the caller's memory.
         let told = unsafe { replace.run(comm.on()) };
@@ -358,7 +358,7 @@ pub(crate) unsafe fn isendrecv_replace(
 ) -> AbiResult {
     let work = |comm: &FoundComm| {
         let items = items(Which::Only, (buf, count, datatype))?;
-        let (to, from) = ways((dest, sendtag), (source, recvtag))?;
+        let (to, from) = envelopes((dest, sendtag), (source, recvtag))?;
         let replace = SendRecvReplace { data: items.data(), to, from };
         // SAFETY: the caller's memory.
         Ok(unsafe { replace.start(comm.on()) }?)

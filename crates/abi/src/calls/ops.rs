@@ -90,7 +90,7 @@ pub(crate) unsafe fn reduce_local(
         return Err(AbiError::new(ErrorClass::Buffer, text));
     }
     if input == inout && low != high {
-        let text = "input and result are the same buffer: two buffers are needed";
+        let text = "input and result are the same buffer; pass two buffers";
         return Err(AbiError::new(ErrorClass::Buffer, text));
     }
     // SAFETY: all items are there, says the program; their addresses come from elsewhere, and so

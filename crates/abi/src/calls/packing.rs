@@ -70,7 +70,9 @@ impl PackedRange {
         }
         let room = (size - at).unsigned_abs();
         if needed > room {
-            let text = format!("{needed} bytes are needed, but the packed buffer has {room} more");
+            let text = format!(
+                "packed buffer too small ({needed} bytes needed, {room} left); pass a larger one"
+            );
             return Err(AbiError::new(ErrorClass::Truncate, text));
         }
         if needed > 0 && (bytes.addr() as i128) < FIRST_PAGE {

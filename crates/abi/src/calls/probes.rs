@@ -18,7 +18,7 @@ use crate::objects::{FoundComm, MPI_Status, Message, Request, Shape};
 use crate::out_params::put;
 
 /// Looks for a message on a communicator of whatever kind, with one of the probes of Motet.
-macro_rules! look {
+macro_rules! find {
     ($probe:ident, $comm:expr, $from:expr, $tag:expr) => {{
         let (from, tag) = (source($from)?, filter($tag)?);
         match $comm.shape() {
@@ -63,7 +63,7 @@ pub(crate) unsafe fn probe(
 ) -> AbiResult {
     let comm = comm.object()?;
     comm.answer(|| {
-        let found = look!(probe, comm, source, tag);
+        let found = find!(probe, comm, source, tag);
         // SAFETY: the caller's place.
         unsafe { MPI_Status::tell(status, &raw::Status::from(found)) };
         Ok(())
@@ -80,7 +80,7 @@ pub(crate) unsafe fn iprobe(
 ) -> AbiResult {
     let comm = comm.object()?;
     comm.answer(|| {
-        let found = look!(iprobe, comm, source, tag);
+        let found = find!(iprobe, comm, source, tag);
         // SAFETY: the caller's places.
         unsafe { put_if_found(found, flag, status) }
     })
@@ -98,7 +98,7 @@ pub(crate) unsafe fn mprobe(
     comm.answer(|| {
         // SAFETY: the caller's place.
         unsafe { put(message, MPI_MESSAGE_NULL) }?;
-        let found = look!(mprobe, comm, source, tag);
+        let found = find!(mprobe, comm, source, tag);
         // SAFETY: the caller's place.
         unsafe { MPI_Status::tell(status, &raw::Status::from(found.status())) };
         // SAFETY: the caller's place.
@@ -119,7 +119,7 @@ pub(crate) unsafe fn improbe(
     comm.answer(|| {
         // SAFETY: the caller's place.
         unsafe { put(message, MPI_MESSAGE_NULL) }?;
-        let found = look!(improbe, comm, source, tag);
+        let found = find!(improbe, comm, source, tag);
         let what = found.as_ref().map(motet::Message::status);
         // SAFETY: the caller's places.
         unsafe { put_if_found(what, flag, status) }?;

@@ -220,13 +220,13 @@ pub(crate) unsafe fn request_get_status_all(
 unsafe fn all(
     count: c_int,
     list: *mut MPI_Request,
-    look: fn(&mut [raw::Request], &mut Vec<raw::Status>) -> motet::Result<bool>,
+    poll: fn(&mut [raw::Request], &mut Vec<raw::Status>) -> motet::Result<bool>,
     (flag, places): (*mut c_int, *mut MPI_Status),
 ) -> AbiResult {
     // SAFETY: promised by the caller.
     let mut set = unsafe { Set::borrow(count, list) }?;
     let Room { operations, statuses, .. } = &mut set.room;
-    let told = look(operations, statuses);
+    let told = poll(operations, statuses);
     let is_over = !matches!(told, Ok(false));
     if !is_over {
         statuses.clear();
@@ -287,13 +287,13 @@ pub(crate) unsafe fn request_get_status_any(
 unsafe fn any(
     count: c_int,
     list: *mut MPI_Request,
-    look: fn(&mut [raw::Request]) -> Poll<CompletedAt>,
+    poll: fn(&mut [raw::Request]) -> Poll<CompletedAt>,
     (index, flag, status): (*mut c_int, *mut c_int, *mut MPI_Status),
 ) -> AbiResult {
     refuse_operator()?;
     // SAFETY: promised by the caller.
     let mut set = unsafe { Set::borrow(count, list) }?;
-    let found = look(&mut set.room.operations);
+    let found = poll(&mut set.room.operations);
     // SAFETY: promised by the caller.
     unsafe { put(flag, c_int::from(found.is_ready())) }?;
     match found {

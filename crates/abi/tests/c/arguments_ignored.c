@@ -79,8 +79,8 @@ static void check_sums(const int *ones, int *sums, unsigned count) {
     }
 }
 
-static void check_far(int side, int mine) {
-    if (side) CHECK_EQ(out[0], 100 + mine);
+static void check_far(int side, int own) {
+    if (side) CHECK_EQ(out[0], 100 + own);
     memset(out, 0, sizeof out);
 }
 
@@ -193,14 +193,14 @@ static void between(void) {
     int side = rank % 2, others = side ? (size + 1) / 2 : size / 2;
     OK(MPI_Comm_split(MPI_COMM_WORLD, side, 0, &half));
     OK(MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - side, 3, &inter));
-    int mine, is_root = rank == 0;
-    OK(MPI_Comm_rank(inter, &mine));
+    int own, is_root = rank == 0;
+    OK(MPI_Comm_rank(inter, &own));
     for (int turn = 0; turn < 2; turn++) {
         /* The root is rank 0 of the world; the others beside it are idle. */
         int root = side ? 0 : is_root ? MPI_ROOT : MPI_PROC_NULL;
         int idle = !side && !is_root, ones[4] = {1, 1, 1, 1}, places[4] = {0, 1, 2, 3};
         int many[4] = {100, 101, 102, 103};
-        in[0] = 100 + mine;
+        in[0] = 100 + own;
         WITH_COUNTS(check_gathered(is_root, others), Gather, gather, side ? in : BAD_BUFFER,
                     side ? 1 : BAD_COUNT, side ? MPI_INT : BAD_TYPE, is_root ? out : BAD_BUFFER,
                     is_root ? 1 : BAD_COUNT, is_root ? MPI_INT : BAD_TYPE, root, inter);
@@ -208,10 +208,10 @@ static void between(void) {
                   side ? 1 : BAD_COUNT, side ? MPI_INT : BAD_TYPE, is_root ? out : BAD_BUFFER,
                   is_root ? ones : BAD_LIST, is_root ? places : BAD_LIST,
                   is_root ? MPI_INT : BAD_TYPE, root, inter);
-        WITH_COUNTS(check_far(side, mine), Scatter, scatter, is_root ? many : BAD_BUFFER,
+        WITH_COUNTS(check_far(side, own), Scatter, scatter, is_root ? many : BAD_BUFFER,
                     is_root ? 1 : BAD_COUNT, is_root ? MPI_INT : BAD_TYPE, side ? out : BAD_BUFFER,
                     side ? 1 : BAD_COUNT, side ? MPI_INT : BAD_TYPE, root, inter);
-        ALL_FORMS(check_far(side, mine), Scatterv, scatterv, is_root ? many : BAD_BUFFER,
+        ALL_FORMS(check_far(side, own), Scatterv, scatterv, is_root ? many : BAD_BUFFER,
                   is_root ? ones : BAD_LIST, is_root ? places : BAD_LIST,
                   is_root ? MPI_INT : BAD_TYPE, side ? out : BAD_BUFFER, side ? 1 : BAD_COUNT,
                   side ? MPI_INT : BAD_TYPE, root, inter);

@@ -92,34 +92,34 @@ static void values(void) {
 static void copying(void) {
     MPI_Comm comm, copy;
     OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
-    int mine = make(), never, shared;
+    int own = make(), never, shared;
     OK(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &never, NULL));
     OK(MPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, &shared, NULL));
-    set(comm, mine, 20);
+    set(comm, own, 20);
     set(comm, never, 21);
     set(comm, shared, 22);
     copies = 0;
     OK(MPI_Comm_dup(comm, &copy));
     CHECK_EQ(copies, 1);
-    CHECK_EQ(get(copy, mine), 21);
+    CHECK_EQ(get(copy, own), 21);
     CHECK_EQ(get(copy, never), -1);
     CHECK_EQ(get(copy, shared), 22);
-    CHECK_EQ(get(comm, mine), 20);
+    CHECK_EQ(get(comm, own), 20);
     deletions = 0;
     OK(MPI_Comm_free(&copy));
     CHECK_EQ(deletions, 1);
     CHECK_EQ(deleted[0], 21);
     /* One that the callback does not want copied. */
-    set(comm, mine, 1000);
+    set(comm, own, 1000);
     OK(MPI_Comm_dup(comm, &copy));
-    CHECK_EQ(get(copy, mine), -1);
+    CHECK_EQ(get(copy, own), -1);
     OK(MPI_Comm_free(&copy));
     /* An error of a callback is that of the call, with its code. */
     fail_copy = 4711;
     copy = MPI_COMM_NULL;
     CHECK_EQ(MPI_Comm_dup(comm, &copy), 4711);
     fail_copy = 0;
-    OK(MPI_Comm_free_keyval(&mine));
+    OK(MPI_Comm_free_keyval(&own));
     OK(MPI_Comm_free_keyval(&never));
     OK(MPI_Comm_free_keyval(&shared));
     OK(MPI_Comm_free(&comm));

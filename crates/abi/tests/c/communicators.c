@@ -238,12 +238,12 @@ static void freed_in_use(void) {
     MPI_Comm copy;
     MPI_Request requests[4];
     int right = (rank + 1) % size, left = (rank + size - 1) % size;
-    int got = -1, sum = -1, one = 1, mine = rank;
+    int got = -1, sum = -1, one = 1, own = rank;
     OK(MPI_Comm_dup(MPI_COMM_WORLD, &copy));
     OK(MPI_Irecv(&got, 1, MPI_INT, left, 5, copy, &requests[0]));
     OK(MPI_Iallreduce(&one, &sum, 1, MPI_INT, MPI_SUM, copy, &requests[1]));
     OK(MPI_Ibarrier(copy, &requests[2]));
-    OK(MPI_Isend(&mine, 1, MPI_INT, right, 5, copy, &requests[3]));
+    OK(MPI_Isend(&own, 1, MPI_INT, right, 5, copy, &requests[3]));
     OK(MPI_Comm_free(&copy));
     OK(MPI_Waitall(4, requests, MPI_STATUSES_IGNORE));
     CHECK_EQ(got, left);
@@ -257,17 +257,17 @@ static void freed_before_start(void) {
     MPI_Info info;
     MPI_Request requests[3], left_over;
     int right = (rank + 1) % size, left = (rank + size - 1) % size;
-    int got = -1, sum = -1, one = 1, mine = rank;
+    int got = -1, sum = -1, one = 1, own = rank;
     OK(MPI_Comm_dup(MPI_COMM_WORLD, &copy));
     OK(MPI_Info_create(&info));
     OK(MPI_Allreduce_init(&one, &sum, 1, MPI_INT, MPI_SUM, copy, info, &requests[0]));
     OK(MPI_Info_free(&info));
     OK(MPI_Recv_init(&got, 1, MPI_INT, left, 5, copy, &requests[1]));
-    OK(MPI_Send_init(&mine, 1, MPI_INT, right, 5, copy, &requests[2]));
+    OK(MPI_Send_init(&own, 1, MPI_INT, right, 5, copy, &requests[2]));
     OK(MPI_Comm_free(&copy));
     for (int turn = 0; turn < 3; turn++) {
         one = turn + 1;
-        mine = 10 * turn + rank;
+        own = 10 * turn + rank;
         OK(MPI_Startall(3, requests));
         OK(MPI_Waitall(3, requests, MPI_STATUSES_IGNORE));
         CHECK_EQ(sum, size * (turn + 1));

@@ -13,14 +13,14 @@ static int rank, size;
 static MPI_Comm parents[THREADS];
 
 static void *work(void *place) {
-    int mine = (int)(intptr_t)place;
+    int own = (int)(intptr_t)place;
     for (int turn = 0; turn < TURNS; turn++) {
         MPI_Comm copy, later, part, half, between, grid;
         MPI_Request request;
         MPI_Group group;
-        int sum = -1, one = mine + turn, ring[1] = {1}, low = rank < size / 2;
-        OK(MPI_Comm_idup(parents[mine], &later, &request));
-        OK(MPI_Comm_dup(parents[mine], &copy));
+        int sum = -1, one = own + turn, ring[1] = {1}, low = rank < size / 2;
+        OK(MPI_Comm_idup(parents[own], &later, &request));
+        OK(MPI_Comm_dup(parents[own], &copy));
         OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
         OK(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, later));
         CHECK_EQ(sum, size * one);
@@ -31,14 +31,14 @@ static void *work(void *place) {
         OK(MPI_Comm_group(part, &group));
         OK(MPI_Comm_free(&part));
         /* On a communicator that all threads have, with a tag for each. */
-        OK(MPI_Comm_create_group(MPI_COMM_WORLD, group, mine, &part));
+        OK(MPI_Comm_create_group(MPI_COMM_WORLD, group, own, &part));
         OK(MPI_Group_free(&group));
         OK(MPI_Cart_create(part, 1, &size, ring, 0, &grid));
         OK(MPI_Comm_free(&part));
         OK(MPI_Comm_free(&grid));
         OK(MPI_Comm_split(later, low, 0, &half));
         OK(MPI_Comm_free(&later));
-        OK(MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, low ? size / 2 : 0, mine, &between));
+        OK(MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, low ? size / 2 : 0, own, &between));
         OK(MPI_Comm_free(&half));
         OK(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, between));
         CHECK_EQ(sum, one * (low ? size - size / 2 : size / 2));

@@ -48,14 +48,14 @@ static void returned(void) {
 
 static void handler(void) {
     MPI_File file;
-    MPI_Errhandler mine, found;
+    MPI_Errhandler own, found;
     int code;
-    OK(MPI_File_create_errhandler(note, &mine));
-    OK(MPI_File_set_errhandler(MPI_FILE_NULL, mine));
+    OK(MPI_File_create_errhandler(note, &own));
+    OK(MPI_File_set_errhandler(MPI_FILE_NULL, own));
     OK(MPI_File_get_errhandler(MPI_FILE_NULL, &found));
-    CHECK(found == mine);
+    CHECK(found == own);
     OK(MPI_Errhandler_free(&found));
-    OK(MPI_Errhandler_free(&mine));
+    OK(MPI_Errhandler_free(&own));
     code = open_one(&file);
     CHECK_EQ(calls, 1);
     CHECK(seen == MPI_FILE_NULL);
@@ -76,20 +76,20 @@ static void of_comm(MPI_Comm *comm, int *code, ...) {
 
 static void wrong(void) {
     MPI_File none = (MPI_File)(uintptr_t)0xdead0;
-    MPI_Errhandler mine, found;
+    MPI_Errhandler own, found;
     ERR(MPI_File_set_errhandler(none, MPI_ERRORS_RETURN), MPI_ERR_FILE);
     ERR(MPI_File_get_errhandler(none, &found), MPI_ERR_FILE);
     CHECK(found == MPI_ERRHANDLER_NULL);
     ERR(MPI_File_call_errhandler(none, MPI_ERR_OTHER), MPI_ERR_FILE);
     ERR(MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRHANDLER_NULL), MPI_ERR_ERRHANDLER);
-    OK(MPI_Comm_create_errhandler(of_comm, &mine));
-    ERR(MPI_File_set_errhandler(MPI_FILE_NULL, mine), MPI_ERR_ERRHANDLER);
-    OK(MPI_Errhandler_free(&mine));
-    OK(MPI_File_create_errhandler(note, &mine));
+    OK(MPI_Comm_create_errhandler(of_comm, &own));
+    ERR(MPI_File_set_errhandler(MPI_FILE_NULL, own), MPI_ERR_ERRHANDLER);
+    OK(MPI_Errhandler_free(&own));
+    OK(MPI_File_create_errhandler(note, &own));
     OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
     OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
-    ERR(MPI_Comm_set_errhandler(MPI_COMM_WORLD, mine), MPI_ERR_ERRHANDLER);
-    OK(MPI_Errhandler_free(&mine));
+    ERR(MPI_Comm_set_errhandler(MPI_COMM_WORLD, own), MPI_ERR_ERRHANDLER);
+    OK(MPI_Errhandler_free(&own));
     CHECK_EQ(calls, 0);
 }
 

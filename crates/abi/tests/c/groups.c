@@ -16,7 +16,7 @@ static int compared(MPI_Group one, MPI_Group other) {
 
 /* The members are these ranks of the world, in this order. */
 static void holds(MPI_Group group, int members, const int *ranks) {
-    int count = -1, place = MPI_UNDEFINED, mine = -1;
+    int count = -1, place = MPI_UNDEFINED, own = -1;
     OK(MPI_Group_size(group, &count));
     CHECK_EQ(count, members);
     for (int each = 0; each < members; each++) {
@@ -25,8 +25,8 @@ static void holds(MPI_Group group, int members, const int *ranks) {
         CHECK_EQ(there, ranks[each]);
         if (ranks[each] == rank) place = each;
     }
-    OK(MPI_Group_rank(group, &mine));
-    CHECK_EQ(mine, place);
+    OK(MPI_Group_rank(group, &own));
+    CHECK_EQ(own, place);
 }
 
 static void sets(void) {
@@ -113,12 +113,12 @@ static void translated(void) {
 }
 
 static void empty(void) {
-    int count = -1, mine = -1;
+    int count = -1, own = -1;
     MPI_Group made, none = MPI_GROUP_EMPTY;
     OK(MPI_Group_size(MPI_GROUP_EMPTY, &count));
     CHECK_EQ(count, 0);
-    OK(MPI_Group_rank(MPI_GROUP_EMPTY, &mine));
-    CHECK_EQ(mine, MPI_UNDEFINED);
+    OK(MPI_Group_rank(MPI_GROUP_EMPTY, &own));
+    CHECK_EQ(own, MPI_UNDEFINED);
     OK(MPI_Group_union(MPI_GROUP_EMPTY, all, &made));
     CHECK_EQ(compared(made, all), MPI_IDENT);
     OK(MPI_Group_free(&made));

@@ -15,18 +15,18 @@ static int compared(MPI_Comm one, MPI_Comm other) {
 
 /* Each rank writes to the remote rank that follows its own, and hears from whoever follows. */
 static void works(MPI_Comm comm) {
-    int mine = -1, here = -1, there = -1, is_inter = -1;
+    int own = -1, here = -1, there = -1, is_inter = -1;
     OK(MPI_Comm_test_inter(comm, &is_inter));
     CHECK_EQ(is_inter, 1);
-    OK(MPI_Comm_rank(comm, &mine));
+    OK(MPI_Comm_rank(comm, &own));
     OK(MPI_Comm_size(comm, &here));
     OK(MPI_Comm_remote_size(comm, &there));
     int one = 1, sum = -1;
     OK(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm));
     CHECK_EQ(sum, there);
     MPI_Request sent;
-    OK(MPI_Isend(&mine, 1, MPI_INT, mine % there, 4, comm, &sent));
-    for (int each = mine; each < there; each += here) {
+    OK(MPI_Isend(&own, 1, MPI_INT, own % there, 4, comm, &sent));
+    for (int each = own; each < there; each += here) {
         int got = -1;
         MPI_Status status;
         OK(MPI_Recv(&got, 1, MPI_INT, each, 4, comm, &status));
@@ -105,11 +105,11 @@ static void merged(MPI_Comm between) {
 
 static void parts(MPI_Comm between) {
     MPI_Comm part;
-    int here = -1, there = -1, mine = -1;
-    OK(MPI_Comm_rank(between, &mine));
+    int here = -1, there = -1, own = -1;
+    OK(MPI_Comm_rank(between, &own));
     /* Those of equal rank come together; who has no counterpart is left alone. */
-    OK(MPI_Comm_split(between, mine, 0, &part));
-    CHECK_EQ(part != MPI_COMM_NULL, mine < far);
+    OK(MPI_Comm_split(between, own, 0, &part));
+    CHECK_EQ(part != MPI_COMM_NULL, own < far);
     if (part != MPI_COMM_NULL) {
         OK(MPI_Comm_size(part, &here));
         OK(MPI_Comm_remote_size(part, &there));
@@ -117,9 +117,9 @@ static void parts(MPI_Comm between) {
         works(part);
         OK(MPI_Comm_free(&part));
     }
-    OK(MPI_Comm_split(between, 3, -mine, &part));
+    OK(MPI_Comm_split(between, 3, -own, &part));
     OK(MPI_Comm_rank(part, &here));
-    CHECK_EQ(here, near - 1 - mine);
+    CHECK_EQ(here, near - 1 - own);
     works(part);
     OK(MPI_Comm_free(&part));
     OK(MPI_Comm_split(between, MPI_UNDEFINED, 0, &part));
@@ -133,7 +133,7 @@ static void parts(MPI_Comm between) {
     OK(MPI_Comm_group(between, &local));
     OK(MPI_Group_incl(local, 1, zero, &first));
     OK(MPI_Comm_create(between, first, &part));
-    CHECK_EQ(part != MPI_COMM_NULL, mine == 0);
+    CHECK_EQ(part != MPI_COMM_NULL, own == 0);
     if (part != MPI_COMM_NULL) {
         works(part);
         OK(MPI_Comm_free(&part));
@@ -164,7 +164,7 @@ static void refused(MPI_Comm between, MPI_Comm half) {
     ERR(MPI_Intercomm_create(half, near, MPI_COMM_WORLD, leader, 0, &made), MPI_ERR_RANK);
     ERR(MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, leader, -1, &made), MPI_ERR_TAG);
     /* The leader is told what was wrong, and the others that something was. */
-    int mine = side ? rank - size / 2 : rank, of_leader = mine ? MPI_ERR_COMM : MPI_ERR_RANK;
+    int own = side ? rank - size / 2 : rank, of_leader = own ? MPI_ERR_COMM : MPI_ERR_RANK;
     ERR(MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, size, 0, &made), of_leader);
     ERR(MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, -1, 0, &made), of_leader);
     ERR(MPI_Intercomm_create(half, 0, MPI_COMM_NULL, leader, 0, &made), MPI_ERR_COMM);
@@ -189,8 +189,8 @@ int main(int argc, char **argv) {
     far = size - near;
     OK(MPI_Comm_split(MPI_COMM_WORLD, side, 0, &half));
     /* What is said of the other side may be anything but at the leader. */
-    int mine = side ? rank - size / 2 : rank, leader = side ? 0 : size / 2;
-    OK(MPI_Intercomm_create(half, 0, mine ? MPI_COMM_NULL : MPI_COMM_WORLD, mine ? -17 : leader,
+    int own = side ? rank - size / 2 : rank, leader = side ? 0 : size / 2;
+    OK(MPI_Intercomm_create(half, 0, own ? MPI_COMM_NULL : MPI_COMM_WORLD, own ? -17 : leader,
                             1, &between));
     facts(between);
     works(between);

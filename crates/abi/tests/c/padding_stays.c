@@ -94,27 +94,27 @@ static void check(const struct item *received, int count) {
     }
 }
 
-static void messages(struct item *mine, int count) {
+static void messages(struct item *own, int count) {
     MPI_Request request;
     if (rank == 0) {
-        OK(MPI_Send(mine, count, type, 1, 0, MPI_COMM_WORLD));
-        OK(MPI_Send_init(mine, count, type, 1, 0, MPI_COMM_WORLD, &request));
+        OK(MPI_Send(own, count, type, 1, 0, MPI_COMM_WORLD));
+        OK(MPI_Send_init(own, count, type, 1, 0, MPI_COMM_WORLD, &request));
     } else {
-        OK(MPI_Recv(mine, count, type, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
-        OK(MPI_Recv_init(mine, count, type, 0, 0, MPI_COMM_WORLD, &request));
+        OK(MPI_Recv(own, count, type, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        OK(MPI_Recv_init(own, count, type, 0, 0, MPI_COMM_WORLD, &request));
     }
     OK(MPI_Start(&request));
     OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
     OK(MPI_Request_free(&request));
-    check(mine, count);
+    check(own, count);
 }
 
-static void collectives(struct item *mine, int count) {
+static void collectives(struct item *own, int count) {
     struct item *all = malloc(2 * (size_t)count * sizeof *all);
     struct pair *in = malloc(count * sizeof *in), *out = malloc(count * sizeof *out);
     CHECK(all != NULL && in != NULL && out != NULL);
-    OK(MPI_Bcast(mine, count, type, 0, MPI_COMM_WORLD));
-    OK(MPI_Allgather(mine, count, type, all, count, type, MPI_COMM_WORLD));
+    OK(MPI_Bcast(own, count, type, 0, MPI_COMM_WORLD));
+    OK(MPI_Allgather(own, count, type, all, count, type, MPI_COMM_WORLD));
     check(all, count);
     check(all + count, count);
     for (int at = 0; at < count; ++at) in[at] = (struct pair){at - rank, at};
@@ -136,17 +136,17 @@ int main(int argc, char **argv) {
     OK(MPI_Type_create_resized(packed, 0, sizeof(struct item), &type));
     OK(MPI_Type_commit(&type));
     for (int count = 1; count <= LONGEST; count = 7 * count + 3) {
-        struct item *mine = items(count);
-        messages(mine, count);
-        collectives(mine, count);
+        struct item *own = items(count);
+        messages(own, count);
+        collectives(own, count);
         if (rank == 1) CHECK(!is_anywhere());
         OK(MPI_Barrier(MPI_COMM_WORLD));
-        free(mine);
+        free(own);
     }
-    struct item *mine = items(LONGEST);
-    OK(MPI_Bcast(mine, LONGEST * (int)sizeof *mine, MPI_BYTE, 0, MPI_COMM_WORLD));
+    struct item *own = items(LONGEST);
+    OK(MPI_Bcast(own, LONGEST * (int)sizeof *own, MPI_BYTE, 0, MPI_COMM_WORLD));
     if (rank == 1) CHECK(is_anywhere());
-    free(mine);
+    free(own);
     OK(MPI_Type_free(&packed));
     OK(MPI_Type_free(&type));
     OK(MPI_Finalize());

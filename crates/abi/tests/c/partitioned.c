@@ -20,9 +20,9 @@ struct share {
 };
 
 static void *make_ready(void *share) {
-    struct share *mine = share;
-    for (int part = mine->from; part < mine->to; part++) {
-        OK(MPI_Pready(part, mine->request));
+    struct share *own = share;
+    for (int part = own->from; part < own->to; part++) {
+        OK(MPI_Pready(part, own->request));
         sched_yield();
     }
     return NULL;

@@ -134,9 +134,9 @@ static inline void size_alltoall_of(struct task *t, int varying) {
 }
 
 static inline void data_alltoall(struct task *t, int round) {
-    int *mine = t->in_place ? t->recv : t->send;
+    int *own = t->in_place ? t->recv : t->send;
     for (int j = 0; j < t->size; j++) {
-        put_all(t, mine, t->to.places[j], t->rank, j, t->to.counts[j], round);
+        put_all(t, own, t->to.places[j], t->rank, j, t->to.counts[j], round);
         put_all(t, t->want, t->from.places[j], j, t->rank, t->from.counts[j], round);
     }
 }

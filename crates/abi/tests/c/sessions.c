@@ -112,8 +112,8 @@ static void between(MPI_Session session) {
     if (size > 1) {
         OK(MPI_Group_incl(all, 1, &zero, &first));
         OK(MPI_Group_excl(all, 1, &zero, &others));
-        MPI_Group mine = rank == 0 ? first : others, theirs = rank == 0 ? others : first;
-        OK(MPI_Intercomm_create_from_groups(mine, 0, theirs, 0, "sessions.c/inter", MPI_INFO_NULL,
+        MPI_Group own = rank == 0 ? first : others, theirs = rank == 0 ? others : first;
+        OK(MPI_Intercomm_create_from_groups(own, 0, theirs, 0, "sessions.c/inter", MPI_INFO_NULL,
                                             MPI_ERRORS_RETURN, &inter));
         OK(MPI_Comm_size(inter, &local));
         OK(MPI_Comm_remote_size(inter, &remote));

@@ -17,8 +17,8 @@ static MPI_Comm comms[THREADS];
 static void collectives(MPI_Comm comm, int thread, int round, MPI_Request *persistent, int *in,
                         int *out) {
     MPI_Request request;
-    int sum = 0, mine = thread + round + rank, ranks = size * (size - 1) / 2;
-    OK(MPI_Iallreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, comm, &request));
+    int sum = 0, own = thread + round + rank, ranks = size * (size - 1) / 2;
+    OK(MPI_Iallreduce(&own, &sum, 1, MPI_INT, MPI_SUM, comm, &request));
     in[0] = 7 * round + rank;
     OK(MPI_Start(persistent));
     OK(MPI_Wait(persistent, MPI_STATUS_IGNORE));

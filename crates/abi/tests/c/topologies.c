@@ -16,10 +16,10 @@ static int kind(MPI_Comm comm) {
 
 /* The blocks of the neighbourhood collectives are those of the neighbours, in their order. */
 static void exchanges(MPI_Comm comm, int ins, const int *from) {
-    int mine = -1, got[16];
-    OK(MPI_Comm_rank(comm, &mine));
+    int own = -1, got[16];
+    OK(MPI_Comm_rank(comm, &own));
     for (int each = 0; each < 16; each++) got[each] = -7;
-    OK(MPI_Neighbor_allgather(&mine, 1, MPI_INT, got, 1, MPI_INT, comm));
+    OK(MPI_Neighbor_allgather(&own, 1, MPI_INT, got, 1, MPI_INT, comm));
     for (int each = 0; each < 16; each++) {
         int there = each < ins && from[each] != MPI_PROC_NULL;
         CHECK_EQ(got[each], there ? from[each] : -7);
@@ -36,29 +36,29 @@ static void grid(void) {
     CHECK_EQ(kind(cart), MPI_CART);
     OK(MPI_Cartdim_get(cart, &dims));
     CHECK_EQ(dims, 2);
-    int mine = -1, there = -1, mapped = -1;
-    OK(MPI_Comm_rank(cart, &mine));
+    int own = -1, there = -1, mapped = -1;
+    OK(MPI_Comm_rank(cart, &own));
     OK(MPI_Comm_size(cart, &ranks));
     CHECK_EQ(ranks, size);
     OK(MPI_Cart_map(MPI_COMM_WORLD, 2, sizes, periods, &mapped));
-    CHECK_EQ(mapped, mine);
+    CHECK_EQ(mapped, own);
     OK(MPI_Cart_get(cart, 2, seen, rings, place));
     CHECK(seen[0] == sizes[0] && seen[1] == sizes[1] && rings[0] == 0 && rings[1] == 1);
-    CHECK_EQ(place[0] * sizes[1] + place[1], mine);
-    OK(MPI_Cart_coords(cart, mine, 2, seen));
+    CHECK_EQ(place[0] * sizes[1] + place[1], own);
+    OK(MPI_Cart_coords(cart, own, 2, seen));
     CHECK(seen[0] == place[0] && seen[1] == place[1]);
     OK(MPI_Cart_rank(cart, place, &there));
-    CHECK_EQ(there, mine);
+    CHECK_EQ(there, own);
     /* Around the ring, in both directions. */
     int around[2] = {place[0], place[1] - 3 * sizes[1]};
     OK(MPI_Cart_rank(cart, around, &there));
-    CHECK_EQ(there, mine);
+    CHECK_EQ(there, own);
     int near[4];
     for (int each = 0; each < 2; each++) {
         OK(MPI_Cart_shift(cart, each, 1, &near[2 * each], &near[2 * each + 1]));
     }
-    CHECK_EQ(near[0], place[0] == 0 ? MPI_PROC_NULL : mine - sizes[1]);
-    CHECK_EQ(near[1], place[0] == sizes[0] - 1 ? MPI_PROC_NULL : mine + sizes[1]);
+    CHECK_EQ(near[0], place[0] == 0 ? MPI_PROC_NULL : own - sizes[1]);
+    CHECK_EQ(near[1], place[0] == sizes[0] - 1 ? MPI_PROC_NULL : own + sizes[1]);
     CHECK_EQ(near[2], place[0] * sizes[1] + (place[1] + sizes[1] - 1) % sizes[1]);
     CHECK_EQ(near[3], place[0] * sizes[1] + (place[1] + 1) % sizes[1]);
     exchanges(cart, 4, near);

@@ -24,13 +24,13 @@ pub(super) struct Comparison {
     neighbours: usize,
     /// Bytes for each neighbour.
     bytes: usize,
-    ways: Vec<Measurement>,
+    variants: Vec<Measurement>,
 }
 
 /// The measurement of one variant.
 #[derive(Debug, Serialize)]
 struct Measurement {
-    way: ExchangeVariant,
+    variant: ExchangeVariant,
     median_ns: f64,
     p90_ns: f64,
     /// Its time divided by that of the exchange: the median over the rounds.
@@ -84,37 +84,37 @@ fn point(
     (pattern, bytes): (Neighbours, usize),
     seconds: f64,
 ) -> anyhow::Result<Comparison> {
-    let trials = ExchangeVariant::ALL.map(|way| Ok((way, around.trial(way)?)));
+    let trials = ExchangeVariant::ALL.map(|variant| Ok((variant, around.trial(variant)?)));
     let trials = trials.into_iter().collect::<anyhow::Result<Vec<_>>>()?;
     let measured = measure::in_turns(around.world(), trials, seconds)?;
     let exchange: Vec<f64> = measured[0].1.iter().map(|window| window.ns).collect();
-    let ways = measured.into_iter().map(|(way, windows)| {
+    let variants = measured.into_iter().map(|(variant, windows)| {
         let [median_ns, p90_ns] = measure::percentiles(windows.iter().map(|window| window.ns));
         let ratios = windows.iter().zip(&exchange).map(|(window, exchange)| window.ns / exchange);
         let [ratio, _] = measure::percentiles(ratios);
-        Measurement { way, median_ns, p90_ns, ratio, windows }
+        Measurement { variant, median_ns, p90_ns, ratio, windows }
     });
-    Ok(Comparison { pattern, neighbours: around.many(), bytes, ways: ways.collect() })
+    Ok(Comparison { pattern, neighbours: around.many(), bytes, variants: variants.collect() })
 }
 
 /// The two lines above the rows.
 fn head() -> String {
     let (first, others) = (ExchangeVariant::ALL[0].name(), &ExchangeVariant::ALL[1..]);
     let mut text = format!("{:24} {first:>16}", "");
-    others.iter().for_each(|way| text += &format!(" {:>22}", way.name()));
+    others.iter().for_each(|variant| text += &format!(" {:>22}", variant.name()));
     text += &format!("\n{:8}{:>6}{:>10} {:>8}{:>8}", "pattern", "each", "size", "median", "p90");
     others.iter().for_each(|_| text += &format!(" {:>8}{:>8}{:>6}", "median", "p90", "x"));
     text + "\n"
 }
 
 fn row(point: &Comparison) -> anyhow::Result<String> {
-    let Comparison { pattern, neighbours, bytes, ways } = point;
+    let Comparison { pattern, neighbours, bytes, variants } = point;
     let mut text = format!("{pattern:8}{neighbours:>6}{:>10}", quantity::bytes(*bytes));
-    for (at, way) in ways.iter().enumerate() {
-        let (median, p90) = (way.median_ns, way.p90_ns);
+    for (at, variant) in variants.iter().enumerate() {
+        let (median, p90) = (variant.median_ns, variant.p90_ns);
         write!(text, " {:>8}{:>8}", report::microseconds(median), report::microseconds(p90))?;
         if at > 0 {
-            write!(text, "{:>6.2}", way.ratio)?;
+            write!(text, "{:>6.2}", variant.ratio)?;
         }
     }
     Ok(text + "\n")

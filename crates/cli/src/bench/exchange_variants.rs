@@ -13,7 +13,7 @@ const UNTOUCHED: f64 = -1.0;
 /// The tag of all messages: there is one message for each ordered pair of ranks.
 const TAG: Tag = Tag(7);
 
-/// A way to exchange.
+/// A method to exchange a block with each neighbour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum ExchangeVariant {
@@ -89,9 +89,9 @@ impl<'a> Around<'a> {
     }
 
     /// One variant, ready to be run repeatedly.
-    pub(super) fn trial(&'a self, way: ExchangeVariant) -> Result<Trial<'a>> {
+    pub(super) fn trial(&'a self, variant: ExchangeVariant) -> Result<Trial<'a>> {
         let (world, info, near) = (self.world, &Info::new(), &self.neighbours);
-        let ready = match way {
+        let ready = match variant {
             ExchangeVariant::Exchange => {
                 Ready::Persistent(world.exchange_init(self.buffers(), near, near, info)?)
             }

@@ -470,6 +470,11 @@ mod the_names {
                     let said = what_is_said;\n}\n";
         let found = lines(words::retired(&rust(text)));
         assert_eq!(found, [1, 1, 2, 3, 5, 5, 9, 10, 14, 14, 16]);
+        let text = "fn f(one_way: OneWay) {}\nfn way(gateway: Ways) {}\nlet under_way = always;\n\
+                    let mine = has_news(look_up, mined, renews);\n";
+        assert_eq!(lines(words::retired(&rust(text))), [2, 2, 3, 4, 4, 4]);
+        let old = Source::new("crates/motet/src/raw/renamed.rs", text);
+        assert!(words::retired(&old).is_empty(), "deprecated names keep their words");
     }
 
     #[test]

@@ -142,12 +142,12 @@ mod tests {
     }
 
     #[test]
-    fn a_segment_is_taken_over_in_either_way() {
+    fn a_segment_is_taken_over_by_pidfd_and_by_name() {
         let (segment, file) = SharedSegment::shared(2).unwrap();
         segment.enter(Peer(1), 77);
         let process = std::process::id();
-        let ways = [by_pidfd(process, file.as_raw_fd()), by_name(process, file.as_raw_fd())];
-        for taken in ways {
+        let segments = [by_pidfd(process, file.as_raw_fd()), by_name(process, file.as_raw_fd())];
+        for taken in segments {
             let other = SharedSegment::attach(taken.unwrap().as_fd(), 2).unwrap();
             assert_eq!(other.process(Peer(1)), 77);
         }

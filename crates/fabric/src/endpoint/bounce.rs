@@ -832,16 +832,19 @@ mod tests {
     fn a_pool_that_has_become_longer_is_judged_anew() {
         let mut world = dedicated(2);
         let data = pattern(BYTES);
-        let mut news = 0;
+        let mut doublings = 0;
         for tag in 0..1000 {
             let was_new = world[0].bounce.copy_strategy.is_new();
             let message = (label(tag), TypeCode::BYTES, Region::of(&data));
             // SAFETY: the data outlives the sends, which are done at once.
             assert!(unsafe { world[0].send_bounce(Peer(1), message, TrafficHint::Reduced) });
             assert_eq!(receive(&mut world[1], tag, BYTES).1, Ok(()));
-            news += u32::from(!was_new && world[0].bounce.copy_strategy.is_new());
+            doublings += u32::from(!was_new && world[0].bounce.copy_strategy.is_new());
         }
-        assert!((1..10).contains(&news), "a pool doubles some times, and then no more: {news}");
+        assert!(
+            (1..10).contains(&doublings),
+            "a pool doubles some times, and then no more: {doublings}"
+        );
     }
 
     /// Each is there as a whole, to be read where it lies.

@@ -105,7 +105,7 @@ impl Transport {
     /// Why nothing more comes from a rank that has left the world in good order and whose messages
     /// have all been read: that it has left or, after a death, that death.
     pub(super) fn why_silent(&self, peer: Peer) -> Option<TransferError> {
-        let is_silent = self.is_known_left(peer) && !self.readers[peer.index()].has_news();
+        let is_silent = self.is_known_left(peer) && !self.readers[peer.index()].has_message();
         is_silent.then(|| self.why_left(peer))
     }
 

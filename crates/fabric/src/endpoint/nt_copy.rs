@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_there_either_way() {
+    fn what_is_written_is_there_for_both_stores() {
         let data: Vec<u8> = (0..BYTES + 77).map(|at| (at % 251) as u8).collect();
         for store_kind in [StoreKind::Temporal, StoreKind::NonTemporal] {
             for bytes in [0, 1, LINE - 1, LINE, LINE + 1, TIMED_MIN_BYTES, BYTES, BYTES + 63] {

@@ -38,7 +38,7 @@ impl Endpoint {
                 || !self.recv_queues.keeps_many(peer)
             {
                 came |= self.poll_reader(peer, PACKETS_PER_PEER_MAX, done);
-            } else if self.transport.readers[peer].has_news() {
+            } else if self.transport.readers[peer].has_message() {
                 hoarded = true;
             }
         }
@@ -329,15 +329,15 @@ impl Endpoint {
             return;
         }
         let lies_in_heap = is_in_heap(offer.address);
-        let way =
+        let protocol =
             choose_rndv(&self.thresholds, message.bytes, lies_in_heap, receive.may_stay_in_place);
         // A message of this rank to itself, or from another host, never comes in bounce buffers.
         let is_of_a_neighbour =
             message.source != self.transport.me && !self.transport.reaches(message.source);
-        if way == RndvProtocol::Pipelined && is_of_a_neighbour {
+        if protocol == RndvProtocol::Pipelined && is_of_a_neighbour {
             return self.rndv.request_fragments(&mut self.transport, message, offer, receive);
         }
-        if way == RndvProtocol::HeapInPlace
+        if protocol == RndvProtocol::HeapInPlace
             && self.bounce.in_place.leave_offer(&self.transport, &message, &offer, &receive)
         {
             return done.push(message.completion(receive.token(), Ok(())));
@@ -350,7 +350,7 @@ impl Endpoint {
         match self.copy_once(&message, &offer, &receive) {
             Some(outcome) => done.push(message.completion(receive.token(), outcome)),
             None if self.rndv.recv_zero_copy(&mut self.transport, &message, &offer, &receive) => {
-                self.handle_news(done);
+                self.handle_network_events(done);
             }
             None => self.rndv.request_fragments(&mut self.transport, message, offer, receive),
         }

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::{Completion, Endpoint};
 use crate::Peer;
-use crate::net::{How, News};
+use crate::net::{How, TransferEvent};
 use crate::packet::Packet;
 
 impl Endpoint {
@@ -44,26 +44,26 @@ impl Endpoint {
         done.append(&mut self.late_completions);
         let Some(network) = &mut self.transport.network else { return false };
         let was_told = network.progress();
-        (network.has_news() && self.handle_news(done)) || was_told
+        (network.has_events() && self.handle_network_events(done)) || was_told
     }
 
     /// Handles the events of the network. Returns whether there may have been any.
-    pub(super) fn handle_news(&mut self, done: &mut Vec<Completion>) -> bool {
+    pub(super) fn handle_network_events(&mut self, done: &mut Vec<Completion>) -> bool {
         let Some(network) = &mut self.transport.network else { return false };
-        for news in network.take_news() {
-            match news {
-                News::Ready { to, ids, upto } => {
+        for event in network.take_events() {
+            match event {
+                TransferEvent::Ready { to, ids, upto } => {
                     let packet = Packet::Ready { send: ids.send, recv: ids.recv };
                     let words = [ids.first.into(), upto.into(), 0];
                     self.transport.send_control_words(to, packet, words);
                 }
-                News::Ended { from, recv, ids, how } => {
+                TransferEvent::Ended { from, recv, ids, how } => {
                     self.rndv.zero_copy_ended(from, recv, how, done);
                     if how == How::Withdrawn {
                         self.transport.send_control(from, Packet::Finished { send: ids.send });
                     }
                 }
-                News::Sent { send } => {
+                TransferEvent::Sent { send } => {
                     if let Some(large) = self.rndv.sends.get_mut(send) {
                         large.transfer = None;
                     }
@@ -80,7 +80,7 @@ impl Endpoint {
     pub(super) fn stop_recv(&mut self, name: u64, sent: u32, done: &mut Vec<Completion>) {
         if let Some(network) = &mut self.transport.network {
             network.stop(name, sent);
-            self.handle_news(done);
+            self.handle_network_events(done);
         }
     }
 

@@ -570,7 +570,7 @@ mod tests {
     }
 
     #[test]
-    fn where_ranks_share_cores_nothing_is_left_after_a_look() {
+    fn where_ranks_share_cores_nothing_is_left_after_a_poll() {
         let mut gather = Gather::of(BYTES, 4);
         gather.progress(0);
         gather.check();

@@ -140,7 +140,7 @@ impl Transport {
     /// Whether something of this rank is on the way to itself.
     pub(super) fn has_word_for_itself(&self) -> bool {
         let me = self.me.index();
-        self.readers[me].has_news() || !self.peer_tx[me].is_flushed()
+        self.readers[me].has_message() || !self.peer_tx[me].is_flushed()
     }
 
     /// Queues without an attempt to send.

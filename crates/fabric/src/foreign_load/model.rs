@@ -206,7 +206,7 @@ fn a_yield_leaves_its_group_only_if_that_has_had_its_share() {
         tick_until(&mut scheduler, 8 * MS);
         assert_eq!(scheduler.tasks[0].state, State::Running);
         scheduler.now += longer;
-        scheduler.give_way(0);
+        scheduler.yield_core(0);
         let other_runs = scheduler.tasks[1].state == State::Running;
         assert_eq!(other_runs, gives, "group {group} {longer}");
     }

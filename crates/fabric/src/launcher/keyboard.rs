@@ -13,7 +13,7 @@ use rustix::termios::tcgetpgrp;
 use crate::{Error, Result};
 
 /// How often to check whether a job in the background has come to the foreground.
-pub(super) const LOOK_AGAIN: Duration = Duration::from_millis(500);
+pub(super) const FOREGROUND_POLL_INTERVAL: Duration = Duration::from_millis(500);
 /// The most bytes in the buffer: more than a line of a terminal.
 const BUFFER_BYTES: usize = 4096;
 

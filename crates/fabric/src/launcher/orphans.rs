@@ -108,10 +108,10 @@ fn kill(number: i32) -> Option<OwnedFd> {
 fn processes() -> Vec<Process> {
     let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
     let numbers = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    numbers.filter_map(look_up).collect()
+    numbers.filter_map(process).collect()
 }
 
-fn look_up(number: i32) -> Option<Process> {
+fn process(number: i32) -> Option<Process> {
     let stat = std::fs::read(format!("/proc/{number}/stat")).ok()?;
     parent_of(&stat).map(|parent| Process { number, parent })
 }

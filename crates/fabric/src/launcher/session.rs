@@ -50,7 +50,7 @@ use rustix::process::{
 use rustix::stdio::{dup2_stdin, stdin};
 use rustix::termios::isatty;
 
-use super::keyboard::{Keyboard, LOOK_AGAIN, Typing};
+use super::keyboard::{FOREGROUND_POLL_INTERVAL, Keyboard, Typing};
 use super::orphans::Orphans;
 use super::outcome::{Cause, Outcome};
 use super::signals::Signals;
@@ -165,7 +165,7 @@ impl Front<'_> {
         let typing = self.keyboard.as_ref().map(Keyboard::interest);
         let in_background = matches!(typing, Some(None));
         entries.extend(typing.flatten());
-        let again = Timespec { tv_sec: 0, tv_nsec: LOOK_AGAIN.subsec_nanos().into() };
+        let again = Timespec { tv_sec: 0, tv_nsec: FOREGROUND_POLL_INTERVAL.subsec_nanos().into() };
         match poll(&mut entries, in_background.then_some(&again)) {
             Ok(_) | Err(Errno::INTR) => Ok(()),
             Err(errno) => Err(Error::system("wait for the launcher", errno)),

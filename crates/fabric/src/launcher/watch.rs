@@ -10,7 +10,7 @@ use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpgid, kill_proces
 
 use super::ending::{AFTER_DEATH, AFTER_SIGNAL, Action, Ending};
 use super::group::Group;
-use super::keyboard::{Keyboard, LOOK_AGAIN, Typing};
+use super::keyboard::{FOREGROUND_POLL_INTERVAL, Keyboard, Typing};
 use super::orphans::Orphans;
 use super::outcome::{Cause, Death, Outcome};
 use super::output::Output;
@@ -207,7 +207,7 @@ impl<'a> Watch<'a> {
             self.ending.due().map(|due| due.saturating_duration_since(Instant::now())),
             self.reminder.map(|due| due.saturating_duration_since(Instant::now())),
             self.output.holds_question().then_some(QUIET),
-            in_background.then_some(LOOK_AGAIN),
+            in_background.then_some(FOREGROUND_POLL_INTERVAL),
             (self.asks && self.live > 0).then_some(ASK_AGAIN),
         ];
         let limit = limits.into_iter().flatten().min().map(|limit| Timespec {

@@ -15,7 +15,7 @@ const BURST_MAX_PAUSE: Duration = Duration::from_micros(10);
 /// Cells that this rank sends to one rank in sequence, without polling in between.
 #[derive(Debug, Default)]
 pub(super) struct Burst {
-    is_under_way: bool,
+    is_active: bool,
     /// Cells sent since this rank polled.
     cells: u32,
     /// How many of them are held back, and their bytes.
@@ -48,17 +48,17 @@ impl Burst {
     /// Counts a cell that is sent.
     pub(super) fn give(&mut self) -> SendClass {
         self.cells = self.cells.saturating_add(1);
-        if self.is_under_way {
+        if self.is_active {
             return SendClass::InBurst;
         }
-        self.is_under_way = self.cells >= BURST_MIN_CELLS;
-        if self.is_under_way { SendClass::First } else { SendClass::Alone }
+        self.is_active = self.cells >= BURST_MIN_CELLS;
+        if self.is_active { SendClass::First } else { SendClass::Alone }
     }
 
     /// Counts a poll of the rank. Further polls without a cell in between do not end a burst: the
     /// rank may wait for an arrival that lets it continue.
     pub(super) fn count_poll(&mut self) {
-        self.is_under_way &= !(1..BURST_END_CELLS).contains(&self.cells);
+        self.is_active &= !(1..BURST_END_CELLS).contains(&self.cells);
         self.cells = 0;
     }
 
@@ -66,7 +66,7 @@ impl Burst {
     /// `away`.
     pub(super) fn hold(&mut self, bytes: usize, away: Duration, limit: Limit) -> bool {
         if away > BURST_MAX_PAUSE {
-            (self.is_under_way, self.cells) = (false, 0);
+            (self.is_active, self.cells) = (false, 0);
             return false;
         }
         let fits = self.held < limit.cells && self.bytes + bytes <= limit.bytes;

@@ -147,7 +147,7 @@ impl Library {
     }
 
     /// The informations that match the hints; empty if none does.
-    pub(super) fn look_up(self: &Arc<Self>, version: u32, hints: &Infos) -> Result<Infos> {
+    pub(super) fn matching_infos(self: &Arc<Self>, version: u32, hints: &Infos) -> Result<Infos> {
         let mut first = ptr::null_mut();
         let (null, asked) = (ptr::null(), version.min(self.number()));
         // SAFETY: the hints are whole, and made by the library.

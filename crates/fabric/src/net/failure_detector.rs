@@ -19,7 +19,7 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 const PROBES_PER_TIMEOUT: u32 = 16;
 /// A rank that has polled the network this often has seen all that had arrived.
 const POLLS_TO_SEE_ALL: u64 = 100;
-/// The longest time between two rounds: news of a death on this host must reach other hosts.
+/// The longest time between two rounds: the report of a death on this host must reach other hosts.
 const POLL_PERIOD_MAX: Duration = Duration::from_millis(250);
 /// For how long a rank that ends in a failed world waits until all other hosts know of the failure.
 const LAST_MESSAGE_TIMEOUT: Duration = Duration::from_millis(500);

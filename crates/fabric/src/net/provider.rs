@@ -22,7 +22,7 @@ use crate::{Error, Result};
 pub const PROVIDER: &str = "MOTET_PROVIDER";
 
 /// The time between two checks of a link that is down.
-const LOOKS_FOR_LINK: Duration = Duration::from_millis(50);
+const LINK_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Providers that work over any network, the best first. Other providers that are not refused are
 /// for a kind of network card, and precede them.
@@ -111,7 +111,7 @@ impl Choice {
         // SAFETY: fresh hints have all their parts, and nobody else has them.
         let info = unsafe { &mut *hints.first() };
         info.caps |= ffi::REMOTE | ffi::WRITE | ffi::REMOTE_WRITE;
-        let found = library.look_up(ffi::INTERFACE, &hints)?;
+        let found = library.matching_infos(ffi::INTERFACE, &hints)?;
         let is_this = |info: &&Info| Offer::of(info) == self.offer && tells_words(info);
         if let Some(info) = found.iter().find(is_this) {
             (self.info, self.writes) = (library.copy(info)?, true);
@@ -132,7 +132,7 @@ fn tells_words(info: &Info) -> bool {
 /// [`Error::Network`] if none fits.
 pub fn choose(library: &Arc<Library>, named: Option<&str>) -> Result<Choice> {
     let hints = hints(library, named)?;
-    let found = library.look_up(ffi::INTERFACE, &hints)?;
+    let found = library.matching_infos(ffi::INTERFACE, &hints)?;
     let mut ranked = Vec::new();
     let mut others = Vec::new();
     for (at, info) in found.iter().enumerate() {
@@ -187,7 +187,7 @@ pub(super) fn choose_beyond(
                 choice.offer
             )));
         }
-        thread::sleep(LOOKS_FOR_LINK);
+        thread::sleep(LINK_POLL_INTERVAL);
     }
 }
 

@@ -183,7 +183,7 @@ impl BounceCredits {
 
     /// Whether there is any grant to report.
     #[inline]
-    pub(super) fn has_news(&self) -> bool {
+    pub(super) fn has_unadvertised(&self) -> bool {
         !self.unadvertised.is_empty()
     }
 

@@ -32,7 +32,7 @@ pub(crate) struct TransferIds {
 
 /// An event of a large message that the endpoint handles or reports to the other side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum News {
+pub(crate) enum TransferEvent {
     /// The receiver is ready for segments up to `upto`: the endpoint reports it to the sender.
     Ready { to: Peer, ids: TransferIds, upto: u32 },
     /// A message has ended here: all of it has arrived, or its sender has stopped, or the endpoint
@@ -66,7 +66,7 @@ enum TransferDirection {
 
 /// A large message under way.
 struct ZeroCopyTransfer {
-    way: TransferDirection,
+    direction: TransferDirection,
     how: How,
     peer: Peer,
     ids: TransferIds,
@@ -85,14 +85,14 @@ struct ZeroCopyTransfer {
 
 impl ZeroCopyTransfer {
     fn new(
-        way: TransferDirection,
+        direction: TransferDirection,
         (peer, ids): (Peer, TransferIds),
         memory: RegionMut,
         registration: Registration,
     ) -> ZeroCopyTransfer {
         let (start, bytes) = (memory.start(), memory.bytes());
         ZeroCopyTransfer {
-            way,
+            direction,
             how: How::Whole,
             peer,
             ids,
@@ -138,7 +138,7 @@ impl ZeroCopyTransfer {
         let memory = RegionMut::new(self.start, self.bytes).part(from, self.length(self.posted));
         let tag = TAG | u64::from(self.ids.first.wrapping_add(self.posted));
         let context: *mut Context = &mut self.contexts[place];
-        match self.way {
+        match self.direction {
             // SAFETY: memory of a posted receive, and of nobody else, until this transfer is over
             // or the endpoint closed (README, "Large messages"); so long the contexts stay, too.
             TransferDirection::In { .. } => unsafe {
@@ -160,21 +160,21 @@ impl ZeroCopyTransfer {
     }
 
     /// The report to the sender, if it is worth a message now.
-    fn ready(&mut self) -> Option<News> {
-        let TransferDirection::In { granted, .. } = &mut self.way else { return None };
+    fn ready(&mut self) -> Option<TransferEvent> {
+        let TransferDirection::In { granted, .. } = &mut self.direction else { return None };
         let more = self.posted - *granted;
         let is_all = self.posted == self.segments;
         if self.how != How::Whole || more == 0 || *granted > 0 && !is_all && more < WINDOW / 2 {
             return None;
         }
         *granted = self.posted;
-        Some(News::Ready { to: self.peer, ids: self.ids, upto: self.posted })
+        Some(TransferEvent::Ready { to: self.peer, ids: self.ids, upto: self.posted })
     }
 
     /// Reduces the number of segments: receives that wait for further ones are cancelled.
     fn shorten(&mut self, ep: &mut FiEndpoint, segments: u32) {
         self.segments = self.segments.min(segments);
-        let TransferDirection::In { .. } = self.way else { return };
+        let TransferDirection::In { .. } = self.direction else { return };
         for segment in self.segments..self.posted {
             let place = ZeroCopyTransfer::place(segment);
             if self.busy >> place & 1 != 0 {
@@ -204,7 +204,7 @@ pub(super) struct ZeroCopyTransfers {
     /// Transfers for which libfabric had no room.
     waiting: Vec<u64>,
     withdrawn: usize,
-    pub(super) news: Vec<News>,
+    pub(super) events: Vec<TransferEvent>,
 }
 
 impl ZeroCopyTransfers {
@@ -225,8 +225,9 @@ impl ZeroCopyTransfers {
 
     /// Whether a message from a rank is on its way.
     pub(super) fn comes_from(&self, peer: Peer) -> bool {
-        let is_in = |way: &TransferDirection| matches!(way, TransferDirection::In { .. });
-        self.all.values().any(|transfer| transfer.peer == peer && is_in(&transfer.way))
+        let is_in =
+            |direction: &TransferDirection| matches!(direction, TransferDirection::In { .. });
+        self.all.values().any(|transfer| transfer.peer == peer && is_in(&transfer.direction))
     }
 
     /// Adds a transfer. Returns its id.
@@ -242,7 +243,7 @@ impl ZeroCopyTransfers {
     /// Prepares to receive a message that a rank has announced. Returns the id of the transfer.
     ///
     /// # Safety
-    /// Until there is news of its end, or the endpoint is closed, nobody else uses the memory.
+    /// Until the event of its end, or until the endpoint is closed, nobody else uses the memory.
     pub(super) unsafe fn recv(
         &mut self,
         ep: &mut FiEndpoint,
@@ -255,8 +256,8 @@ impl ZeroCopyTransfers {
         self.last += 1;
         let ids = TransferIds { send, recv: self.last, first: self.next };
         self.next = self.next.wrapping_add(segments);
-        let way = TransferDirection::In { recv, granted: 0 };
-        let transfer = ZeroCopyTransfer::new(way, (peer, ids), into, registration);
+        let direction = TransferDirection::In { recv, granted: 0 };
+        let transfer = ZeroCopyTransfer::new(direction, (peer, ids), into, registration);
         Ok(self.insert(ZeroCopyTransfer { allowed: segments, ..transfer }))
     }
 
@@ -300,8 +301,8 @@ impl ZeroCopyTransfers {
         let memory = RegionMut::new(data.start().cast_mut(), data.bytes());
         let ids = TransferIds { send: send.0, recv: 0, first: 0 };
         self.last += 1;
-        let way = TransferDirection::RemoteBounce { target, tag };
-        Ok(self.insert(ZeroCopyTransfer::new(way, (peer, ids), memory, registration)))
+        let direction = TransferDirection::RemoteBounce { target, tag };
+        Ok(self.insert(ZeroCopyTransfer::new(direction, (peer, ids), memory, registration)))
     }
 
     /// Sends a message into its remote bounce buffer, behind its cell, whose memory stays in place
@@ -316,7 +317,7 @@ impl ZeroCopyTransfers {
         cell: (Region, &Registration),
     ) -> Begun {
         let Some(transfer) = self.all.get_mut(&name) else { return Begun::Never(libc::EINVAL) };
-        let TransferDirection::RemoteBounce { target, tag } = transfer.way else {
+        let TransferDirection::RemoteBounce { target, tag } = transfer.direction else {
             return Begun::Never(libc::EINVAL);
         };
         let data = Region::new(transfer.start, transfer.bytes);
@@ -355,9 +356,10 @@ impl ZeroCopyTransfers {
                 return Err((peer, error));
             }
         }
-        self.news.extend(transfer.ready());
+        self.events.extend(transfer.ready());
         let posted = transfer.posted - before;
-        let sent = matches!(transfer.way, TransferDirection::Out(_)).then_some((peer, posted));
+        let sent =
+            matches!(transfer.direction, TransferDirection::Out(_)).then_some((peer, posted));
         self.end_if_over(ep, name);
         Ok(sent)
     }
@@ -367,15 +369,15 @@ impl ZeroCopyTransfers {
             return;
         }
         let Some(transfer) = self.all.remove(&name) else { return };
-        let ZeroCopyTransfer { way, how, peer: from, ids, registration, .. } = transfer;
+        let ZeroCopyTransfer { direction, how, peer: from, ids, registration, .. } = transfer;
         ep.forget(registration);
         self.withdrawn -= usize::from(how == How::Withdrawn);
-        match (way, how) {
+        match (direction, how) {
             (TransferDirection::In { recv, .. }, how) => {
-                self.news.push(News::Ended { from, recv, ids, how });
+                self.events.push(TransferEvent::Ended { from, recv, ids, how });
             }
             (TransferDirection::Out(_) | TransferDirection::RemoteBounce { .. }, How::Whole) => {
-                self.news.push(News::Sent { send: Id(ids.send) });
+                self.events.push(TransferEvent::Sent { send: Id(ids.send) });
             }
             (TransferDirection::Out(_) | TransferDirection::RemoteBounce { .. }, _) => {}
         }
@@ -393,7 +395,7 @@ impl ZeroCopyTransfers {
         let place = event.name & ((1 << PLACE_BITS) - 1);
         let transfer = self.all.get_mut(&name)?;
         transfer.busy &= !(1 << place);
-        let is_in = matches!(transfer.way, TransferDirection::In { .. });
+        let is_in = matches!(transfer.direction, TransferDirection::In { .. });
         Some((name, transfer.peer, is_in && event.error == 0))
     }
 
@@ -432,7 +434,7 @@ impl ZeroCopyTransfers {
         name: u64,
     ) -> Option<(TransferIds, u32)> {
         let transfer = self.all.get_mut(&name)?;
-        let (end, sent) = match transfer.way {
+        let (end, sent) = match transfer.direction {
             TransferDirection::In { granted, .. } => (granted, None),
             TransferDirection::Out(_) => (transfer.posted, Some((transfer.ids, transfer.posted))),
             // The message arrives nevertheless: its cell is in the ring.
@@ -451,7 +453,7 @@ impl ZeroCopyTransfers {
             ep.forget(transfer.registration);
         }
         self.waiting.clear();
-        self.news.clear();
+        self.events.clear();
         self.withdrawn = 0;
     }
 }

@@ -216,8 +216,8 @@ mod tests {
         std::thread::scope(|scope| {
             let sleeper = scope.spawn(|| {
                 let begun = Instant::now();
-                let news = || segment.failure().is_some();
-                segment.doorbell(Peer(1)).park(Duration::from_secs(5), news);
+                let is_ready = || segment.failure().is_some();
+                segment.doorbell(Peer(1)).park(Duration::from_secs(5), is_ready);
                 begun.elapsed()
             });
             while word.load(Ordering::Acquire) & SLEEPING == 0 {

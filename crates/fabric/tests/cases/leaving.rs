@@ -15,7 +15,7 @@ fn leave_at_once(rank: &mut Rank) {
 }
 
 /// Words for one that has left must not keep those that stay from leaving.
-pub(crate) fn news_of_channels_for_one_that_left_hold_up_nobody(kind: Kind) {
+pub(crate) fn channels_for_one_that_left_hold_up_nobody(kind: Kind) {
     let mut world = ranks(kind, 2);
     let channels: Vec<_> = (0..100).map(|tag| world[0].open(1, label(tag), 8)).collect();
     assert!(channels.iter().all(Option::is_some));

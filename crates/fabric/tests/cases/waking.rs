@@ -1,4 +1,4 @@
-//! Nobody sleeps through news.
+//! A message wakes its receiver, however it comes.
 
 use std::thread;
 use std::time::Duration;
@@ -48,8 +48,8 @@ pub(crate) fn a_token_goes_round_sleepers(kind: Kind) {
     });
 }
 
-/// Every kind of news wakes: a small message, a large one, room in a lane, somebody's leaving.
-pub(crate) fn every_kind_of_news_wakes(kind: Kind) {
+/// A sleeper wakes for a small message, a large one, room in a lane, and a rank that leaves.
+pub(crate) fn each_message_wakes(kind: Kind) {
     run(kind, 2, |rank| {
         if rank.me() == 0 {
             for bytes in [8, LARGE] {

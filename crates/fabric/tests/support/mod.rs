@@ -196,22 +196,22 @@ impl Rank {
         let segment = Arc::clone(self.endpoint.segment());
         let doorbell = segment.doorbell(self.endpoint.me());
         let (is_wired, begun) = (self.endpoint.network().is_some(), Instant::now());
-        for look in 0.. {
+        for polls in 0.. {
             let mut found = None;
-            let mut news = || {
+            let mut poll = || {
                 let moved = self.progress_thoroughly();
                 found = ready(self).map(Ok).or_else(|| self.endpoint.failure().map(Err));
                 moved || found.is_some()
             };
-            if look < POLLS_BEFORE_SLEEP {
-                news();
+            if polls < POLLS_BEFORE_SLEEP {
+                poll();
             } else {
                 let limit = if is_wired {
                     (begun.elapsed() / 8).clamp(REMOTE_SLEEP, LONGEST_NAP)
                 } else {
                     SLEEP
                 };
-                doorbell.park(limit, news);
+                doorbell.park(limit, poll);
             }
             if let Some(found) = found {
                 return found;

@@ -68,8 +68,8 @@ mod tests {
         let outcomes = motet::threads(3, |world| {
             let partition = Partition::new(8, 3).unwrap();
             let edges: Vec<_> = [0, 1, 2, 3, 4, 6].map(|vertex| [vertex, vertex + 1]).to_vec();
-            let mine = if world.rank() == 0 { &edges[..] } else { &[] };
-            let graph = Graph::new(&world, partition, mine).unwrap();
+            let own = if world.rank() == 0 { &edges[..] } else { &[] };
+            let graph = Graph::new(&world, partition, own).unwrap();
             let mut search = search(&world, &graph, 1, GraphExchange::Sparse).unwrap();
             assert_eq!(search.reached, 6);
             spoil(world.rank(), &mut search.tree);

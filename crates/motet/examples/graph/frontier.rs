@@ -22,7 +22,7 @@ pub(crate) struct Cost {
 /// Brings what was found to its ranks.
 pub(crate) struct Frontier<'w> {
     world: &'w Communicator,
-    way: GraphExchange,
+    exchange: GraphExchange,
     /// What goes to each rank.
     pub(crate) outgoing: Vec<Vec<Found>>,
     pub(crate) cost: Cost,
@@ -30,9 +30,9 @@ pub(crate) struct Frontier<'w> {
 
 impl<'w> Frontier<'w> {
     /// Nothing is found yet.
-    pub(crate) fn new(world: &'w Communicator, way: GraphExchange) -> Self {
+    pub(crate) fn new(world: &'w Communicator, exchange: GraphExchange) -> Self {
         let outgoing = vec![Vec::new(); world.size()];
-        Self { world, way, outgoing, cost: Cost::default() }
+        Self { world, exchange, outgoing, cost: Cost::default() }
     }
 
     /// Sends what is outgoing, and returns what has come. Collective.
@@ -40,7 +40,7 @@ impl<'w> Frontier<'w> {
         let begin = Instant::now();
         let full = self.outgoing.iter().filter(|found| !found.is_empty());
         self.cost.messages += full.count() as u64;
-        let came = match self.way {
+        let came = match self.exchange {
             GraphExchange::Sparse => self.sparse(),
             GraphExchange::Dense => self.dense(),
         }?;

@@ -137,8 +137,8 @@ mod tests {
         let graphs = motet::threads(3, |world| {
             let partition = Partition::new(6, 3).unwrap();
             let edges: Vec<_> = (0..5).map(|vertex| [vertex, vertex + 1]).collect();
-            let mine = if world.rank() == 2 { &edges[..] } else { &[] };
-            let graph = Graph::new(&world, partition, mine).unwrap();
+            let own = if world.rank() == 2 { &edges[..] } else { &[] };
+            let graph = Graph::new(&world, partition, own).unwrap();
             let ranks = |list: &[Neighbour]| list.iter().map(|it| it.rank).collect::<Vec<_>>();
             let Pattern { wanted, to, from } = &graph.pattern;
             assert_eq!((graph.edges, graph.ends(0).len()), (5, usize::from(world.rank() > 0) + 1));

@@ -72,8 +72,8 @@ fn search_all(
     problem: &Problem,
     options: &Options,
 ) -> Result<(Vec<Row>, Tree)> {
-    let ways = options.exchange.ways();
-    let mut rows: Vec<_> = ways.iter().map(|&way| Row::new(way)).collect();
+    let exchanges = options.exchange.exchanges();
+    let mut rows: Vec<_> = exchanges.iter().map(|&exchange| Row::new(exchange)).collect();
     let mut first = None;
     let searches = if options.root.is_some() { 1 } else { options.searches };
     for number in 0..searches {
@@ -81,8 +81,8 @@ fn search_all(
             Some(name) => problem.vertex(world, name)?,
             None => problem.draw(world, number)?,
         };
-        for (&way, row) in ways.iter().zip(&mut rows) {
-            let search = search::search(world, &problem.graph, root, way)?;
+        for (&exchange, row) in exchanges.iter().zip(&mut rows) {
+            let search = search::search(world, &problem.graph, root, exchange)?;
             row.add(&search, check::check(world, &problem.graph, &search)?);
             first.get_or_insert(search.tree);
         }

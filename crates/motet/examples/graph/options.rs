@@ -76,7 +76,7 @@ pub(crate) enum GraphExchange {
 
 impl Selected {
     /// The ways to take, in this order.
-    pub(crate) fn ways(self) -> Vec<GraphExchange> {
+    pub(crate) fn exchanges(self) -> Vec<GraphExchange> {
         match self {
             Self::Sparse => vec![GraphExchange::Sparse],
             Self::Dense => vec![GraphExchange::Dense],

@@ -23,7 +23,7 @@ edges     those of all vertices that were reached, by the time
 
 /// The searches of one way, together.
 pub(crate) struct Row {
-    way: GraphExchange,
+    exchange: GraphExchange,
     searches: u64,
     seconds: f64,
     /// The time in communication of this rank.
@@ -36,10 +36,10 @@ pub(crate) struct Row {
 
 impl Row {
     /// No searches yet.
-    pub(crate) fn new(way: GraphExchange) -> Self {
+    pub(crate) fn new(exchange: GraphExchange) -> Self {
         let waited = Duration::ZERO;
         Self {
-            way,
+            exchange,
             searches: 0,
             seconds: 0.0,
             waited,
@@ -61,9 +61,9 @@ impl Row {
         self.edges += edges as u64;
     }
 
-    /// Messages of all ranks in a level that bring nothing but the news who has something.
+    /// Messages of all ranks in a level that only say which ranks have something.
     fn bare(&self, ranks: u64) -> u64 {
-        match self.way {
+        match self.exchange {
             // Each rank says in ⌈log2 p⌉ messages that its own have been received.
             GraphExchange::Sparse => ranks * u64::from(ranks.next_power_of_two().ilog2()),
             GraphExchange::Dense => ranks * (ranks - 1),
@@ -116,7 +116,7 @@ fn write_rows(text: &mut String, world: &Communicator, rows: &[Row]) -> Result<(
         let in_level = messages / row.rounds as f64;
         let messages = format!("{in_level:.1} + {} of {}", row.bare(ranks), ranks * ranks);
         let edges = format!("{:.1} M/s", row.edges as f64 / seconds / 1e6);
-        writeln!(text, "{:<10}{values}{messages:>24}{edges:>12}", row.way.name())?;
+        writeln!(text, "{:<10}{values}{messages:>24}{edges:>12}", row.exchange.name())?;
     }
     Ok(())
 }

@@ -54,11 +54,11 @@ pub(crate) fn search(
     world: &Communicator,
     graph: &Graph,
     root: u32,
-    way: GraphExchange,
+    exchange: GraphExchange,
 ) -> Result<Search> {
-    let mut frontier = Frontier::new(world, way);
+    let mut frontier = Frontier::new(world, exchange);
     let mut tree = Tree::new(graph, root);
-    // A ghost is told to its rank once: whatever is found later is no news there.
+    // A ghost is reported to its rank once: that rank knows already whatever is found later.
     let mut told = vec![false; graph.ghosts.len()];
     world.barrier()?;
     let begin = Instant::now();

@@ -22,8 +22,8 @@ impl std::error::Error for ToldElsewhere {}
 /// an error, all of them return one. That of the first rank is the one to be told.
 pub(crate) fn agree<T>(world: &Communicator, outcome: Result<T>) -> Result<T> {
     let nobody = world.size();
-    let mine = if outcome.is_ok() { nobody } else { world.rank() };
-    let first = world.allreduce_one(mine, Min)?;
+    let own = if outcome.is_ok() { nobody } else { world.rank() };
+    let first = world.allreduce_one(own, Min)?;
     if first == nobody || first == world.rank() { outcome } else { Err(ToldElsewhere.into()) }
 }
 

@@ -40,14 +40,14 @@ impl<'g> Field<'g> {
     pub(crate) fn new(
         ranks: &'g CartesianCommunicator,
         halo: &'g Halo,
-        way: StencilExchange,
+        exchange: StencilExchange,
     ) -> Result<Self> {
         let (values, ghosts) = (vec![0.0; halo.points()], vec![0.0; halo.len()]);
         let packed = |blocks, (values, ghosts)| {
             let faces = vec![0.0; halo.len()];
             Held::Packed(Packed { values, ghosts, faces, blocks })
         };
-        let held = match way {
+        let held = match exchange {
             StencilExchange::Persistent => {
                 Held::Persistent(persistent(ranks, halo, (values, ghosts))?)
             }

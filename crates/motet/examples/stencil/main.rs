@@ -56,8 +56,8 @@ fn run(world: &Communicator, options: &Options) -> Result<()> {
     let mut rows: Vec<Row> = Vec::new();
     let mut first: Option<Checked> = None;
     for _ in 0..options.repeat {
-        for (at, way) in options.exchange.ways().into_iter().enumerate() {
-            let solution = solver::solve(&grid, &halo, options, way)?;
+        for (at, exchange) in options.exchange.exchanges().into_iter().enumerate() {
+            let solution = solver::solve(&grid, &halo, options, exchange)?;
             let checked = check::check(&grid, &solution, options.steps)?;
             checked.accept(world, options.steps, first.as_ref())?;
             first.get_or_insert(checked);

@@ -74,7 +74,7 @@ pub(crate) enum StencilExchange {
 
 impl Selected {
     /// The ways to take, in this order.
-    pub(crate) fn ways(self) -> Vec<StencilExchange> {
+    pub(crate) fn exchanges(self) -> Vec<StencilExchange> {
         match self {
             Self::Persistent => vec![StencilExchange::Persistent],
             Self::Alltoallv => vec![StencilExchange::Alltoallv],

@@ -23,7 +23,7 @@ hidden      1 - overlapped / apart, at least 0
 
 /// The figures of all ranks in one.
 pub(crate) struct Row {
-    way: StencilExchange,
+    exchange: StencilExchange,
     /// Of a step, on the slowest rank.
     pub(crate) seconds: f64,
     cost: Cost,
@@ -33,12 +33,12 @@ pub(crate) struct Row {
 impl Row {
     /// Puts together what the ranks have found; every rank must call this.
     pub(crate) fn new(world: &Communicator, solution: Solution) -> Result<Self> {
-        let Solution { way, seconds, cost, explanation, .. } = solution;
+        let Solution { exchange, seconds, cost, explanation, .. } = solution;
         let mut sums = [cost.alone, cost.apart, cost.overlapped, cost.mean];
         world.allreduce_in_place(&mut sums, Sum)?;
         let [alone, apart, overlapped, mean] = sums.map(|sum| sum / world.size() as f64);
         let seconds = world.allreduce_one(seconds, Max)?;
-        Ok(Self { way, seconds, cost: Cost { alone, apart, overlapped, mean }, explanation })
+        Ok(Self { exchange, seconds, cost: Cost { alone, apart, overlapped, mean }, explanation })
     }
 
     /// The share of the communication that work has hidden.
@@ -84,8 +84,9 @@ fn write_rows(text: &mut String, options: &Options, points: f64, rows: &[Row]) -
     let titles = titles.concat();
     writeln!(text, "\n{:<12}{titles}{:>9}{:>8}{:>14}", "exchange", "visible", "hidden", "updates")?;
     for row in rows {
-        let Row { way, seconds, cost, .. } = row;
-        let overlapped = options.overlap && *way != StencilExchange::Alltoallv && options.steps > 1;
+        let Row { exchange, seconds, cost, .. } = row;
+        let overlapped =
+            options.overlap && *exchange != StencilExchange::Alltoallv && options.steps > 1;
         let (meanwhile, hidden) = match overlapped {
             true => (micros(cost.overlapped), format!("{:.0} %", 100.0 * row.hidden())),
             false => ("-".to_string(), "-".to_string()),
@@ -94,7 +95,7 @@ fn write_rows(text: &mut String, options: &Options, points: f64, rows: &[Row]) -
         let times = times.map(|time| format!("{time:>13}")).concat();
         let visible = format!("{:.1} %", 100.0 * cost.mean / seconds);
         let updates = format!("{:.0} M/s", points / seconds / 1e6);
-        writeln!(text, "{:<12}{times}{visible:>9}{hidden:>8}{updates:>14}", way.name())?;
+        writeln!(text, "{:<12}{times}{visible:>9}{hidden:>8}{updates:>14}", exchange.name())?;
     }
     Ok(())
 }

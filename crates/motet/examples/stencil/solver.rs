@@ -21,7 +21,7 @@ const SEPARATE_PERIOD: u64 = 8;
 
 /// The result of one way, and what it cost this rank.
 pub(crate) struct Solution {
-    pub(crate) way: StencilExchange,
+    pub(crate) exchange: StencilExchange,
     /// The values of the points of this rank.
     pub(crate) values: Vec<f64>,
     /// Of a step.
@@ -71,12 +71,12 @@ pub(crate) fn solve(
     grid: &Grid,
     halo: &Halo,
     options: &Options,
-    way: StencilExchange,
+    exchange: StencilExchange,
 ) -> Result<Solution> {
     let world: &Communicator = &grid.ranks;
     let shown = world.rank() == 0 && !options.quiet;
     let progress = if shown { Progress::shown("step") } else { Progress::silent() };
-    let [old, new] = [(); 2].map(|()| Field::new(&grid.ranks, halo, way));
+    let [old, new] = [(); 2].map(|()| Field::new(&grid.ranks, halo, exchange));
     let (mut old, mut new) = (old?, new?);
     let wave = Wave::new(grid).after(0);
     old.values_mut().iter_mut().zip(grid.places()).for_each(|(value, at)| *value = wave(at));
@@ -110,14 +110,14 @@ pub(crate) fn solve(
             apart.add(time)
         }
         std::mem::swap(&mut old, &mut new);
-        progress.show(step, || format!("{} of {}", way.name(), options.steps));
+        progress.show(step, || format!("{} of {}", exchange.name(), options.steps));
     }
     let seconds = begin.elapsed().as_secs_f64() / options.steps as f64;
     let mean = apart.with(overlapped).seconds();
     let (apart, overlapped) = (apart.seconds(), overlapped.seconds());
     let cost = Cost { alone, apart, overlapped, mean };
     let (explanation, values) = (old.explain(), old.values().to_vec());
-    Ok(Solution { way, values, seconds, cost, explanation })
+    Ok(Solution { exchange, values, seconds, cost, explanation })
 }
 
 /// Finds out what an exchange costs alone.

@@ -119,7 +119,7 @@ pub struct RankRange {
 #[non_exhaustive]
 pub enum GroupError {
     /// A rank that the group does not have.
-    #[error("rank {rank} is not in a group of {size} ranks")]
+    #[error("rank {rank} is not in the group of {size} ranks; pass ranks below {size}")]
     Rank {
         /// The rank.
         rank: usize,
@@ -127,31 +127,34 @@ pub enum GroupError {
         size: usize,
     },
     /// A rank that is named twice.
-    #[error("rank {rank} is named twice, but a group holds each rank once")]
+    #[error("rank {rank} appears twice; pass each rank of a group once")]
     Twice {
         /// The rank.
         rank: usize,
     },
     /// A range whose stride is zero or leads away from its end.
-    #[error("the range {0} does not lead to its end")]
+    #[error("the range {0} does not reach its end; pass a stride that leads there")]
     Range(RankRange),
     /// A member of the group is not in the communicator from which another is made.
-    #[error("the group holds rank {rank} of the world, which is not in the communicator")]
+    #[error(
+        "rank {rank} of the world is in the group, but not in the communicator; \
+         pass a group of members of the communicator"
+    )]
     Outsider {
         /// Its rank in the world.
         rank: usize,
     },
     /// The caller creates a communicator of a group of which it is no member.
-    #[error("the caller is not in the group of which it creates a communicator")]
+    #[error("the calling rank is not in the group; only members of the group make this call")]
     CallerOutside,
     /// The two groups of an intercommunicator have a member in common.
-    #[error("rank {rank} of the world is in both groups, which must not have one in common")]
+    #[error("rank {rank} of the world is in both groups; pass groups without a common member")]
     Overlap {
         /// Its rank in the world.
         rank: usize,
     },
     /// Two members of a group have not passed the same group.
-    #[error("rank {rank} is in the group, but has passed another one")]
+    #[error("rank {rank} is in the group, but passed another group; pass one group on all members")]
     Differs {
         /// The other's rank in the communicator.
         rank: usize,

@@ -123,12 +123,12 @@ impl Communicator {
         colour: Option<u32>,
         key: i64,
     ) -> Result<Option<Communicator>> {
-        let mine = [colour.map_or(-1, i64::from), key, self.core().fresh_id() as i64];
-        let all = self.tell_all(call, mine)?;
+        let own = [colour.map_or(-1, i64::from), key, self.core().fresh_id() as i64];
+        let all = self.tell_all(call, own)?;
         if colour.is_none() {
             return Ok(None);
         }
-        let alike = all.iter().enumerate().filter(|(_, [colour, ..])| *colour == mine[0]);
+        let alike = all.iter().enumerate().filter(|(_, [colour, ..])| *colour == own[0]);
         let mut members: Vec<(i64, usize)> =
             alike.map(|(rank, &[_, key, _])| (key, rank)).collect();
         members.sort_unstable();
@@ -166,11 +166,11 @@ impl Communicator {
     pub(crate) fn tell_all<T: crate::Element + Default, const N: usize>(
         &self,
         call: &'static str,
-        mine: [T; N],
+        own: [T; N],
     ) -> Result<Vec<[T; N]>> {
         let all = vec![T::default(); N * self.size()];
-        let request = self.post((mine.to_vec(), all), |(mine, all)| {
-            let shape = CollectiveArgs::allgather(self, Some(Vec::span(mine)), Vec::span(all));
+        let request = self.post((own.to_vec(), all), |(own, all)| {
+            let shape = CollectiveArgs::allgather(self, Some(Vec::span(own)), Vec::span(all));
             self.prepare_own::<T>(call, shape, None)
         })?;
         let (_, all) = request.wait()?;
@@ -183,9 +183,9 @@ impl Communicator {
     pub(crate) fn tell_all_lists<T: crate::Element + Default>(
         &self,
         call: &'static str,
-        mine: Vec<T>,
+        own: Vec<T>,
     ) -> Result<(Vec<T>, Vec<Block>)> {
-        let lengths = self.tell_all(call, [mine.len() as u64])?;
+        let lengths = self.tell_all(call, [own.len() as u64])?;
         let mut start = 0;
         let block = |&[count]: &[u64; 1]| {
             let block = Block { start, count: count as usize };
@@ -193,9 +193,9 @@ impl Communicator {
             block
         };
         let blocks: Vec<Block> = lengths.iter().map(block).collect();
-        let request = self.post((mine, vec![T::default(); start]), |(mine, all)| {
+        let request = self.post((own, vec![T::default(); start]), |(own, all)| {
             let shape =
-                CollectiveArgs::allgatherv(self, Some(Vec::span(mine)), Vec::span(all), &blocks);
+                CollectiveArgs::allgatherv(self, Some(Vec::span(own)), Vec::span(all), &blocks);
             self.prepare_own::<T>(call, shape, None)
         })?;
         let (_, all) = request.wait()?;

@@ -192,10 +192,10 @@ impl Communicator {
         fact: usize,
         least: u64,
     ) -> Result<crate::base::error::Error> {
-        let (mine, rank) = (own.facts()[fact], self.rank() as u64);
+        let (value, rank) = (own.facts()[fact], self.rank() as u64);
         let mut ranks = [ANY; 2];
-        if mine != ANY {
-            ranks[usize::from(mine != least)] = rank;
+        if value != ANY {
+            ranks[usize::from(value != least)] = rank;
         }
         self.least(call, &mut ranks)?;
         let which = ["call", "group", "call among the members", "type of the elements"][fact];

@@ -176,8 +176,8 @@ impl Communicator {
             [*turned_code, *turned_size] = unit.map(|word| !word);
         }
         let own = own.unwrap_or_default();
-        let ways = [own.linear, own.two_step, own.three_step];
-        for (figures, demand) in figures.as_chunks_mut::<3>().0.iter_mut().zip(ways) {
+        let demands = [own.linear, own.two_step, own.three_step];
+        for (figures, demand) in figures.as_chunks_mut::<3>().0.iter_mut().zip(demands) {
             *figures =
                 [demand.messages, demand.elements, demand.copied].map(|figure| figure as u64);
         }

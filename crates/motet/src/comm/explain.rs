@@ -12,18 +12,22 @@ impl OpHandle {
     pub(crate) fn explain(&self) -> String {
         let (call, core) = (self.origin.call, &self.origin.core);
         let mut engine = core.engine();
-        let (planned, ways) = (engine.planned(self.id), engine.transport(self.id));
+        let (planned, transport) = (engine.planned(self.id), engine.transport(self.id));
         drop(engine);
-        let (Some(planned), Some((ways, reason))) = (planned, ways) else {
+        let (Some(planned), Some((transport, reason))) = (planned, transport) else {
             return format!("{call}: no plan (it is over, or no collective)");
         };
         let reason = reason.as_deref().unwrap_or(&planned.reason);
         let rank = format!("rank {} of {}", self.origin.rank, self.origin.group.size());
-        format!("{call}: {} on {rank}\n{}", planned.plan.algorithm(), lines(&planned, reason, ways))
+        format!(
+            "{call}: {} on {rank}\n{}",
+            planned.plan.algorithm(),
+            lines(&planned, reason, transport)
+        )
     }
 }
 
-fn lines(planned: &CachedPlan, reason: &str, ways: TransportSummary) -> String {
+fn lines(planned: &CachedPlan, reason: &str, transport: TransportSummary) -> String {
     let CachedPlan { plan, rounds, nanoseconds, element_bytes, .. } = planned;
     let data = |load: Load| {
         format!("{} of {}", counted(load.messages, "message"), bytes(load.elements * element_bytes))
@@ -35,15 +39,15 @@ fn lines(planned: &CachedPlan, reason: &str, ways: TransportSummary) -> String {
     };
     line("why", reason.into());
     line("rounds", format!("{rounds} over all ranks; at most {} wait here", plan.rounds()));
-    let looked_up = if ways.is_compiled { ", all looked up" } else { "" };
-    line("steps", format!("{}{looked_up}", plan.steps().len()));
+    let compiled = if transport.is_compiled { ", compiled" } else { "" };
+    line("steps", format!("{}{compiled}", plan.steps().len()));
     line("sends", sent);
-    let reduced = match ways.reduced {
+    let reduced = match transport.reduced {
         0 => String::new(),
         reduced => format!(", {reduced} of them reduced where they lie"),
     };
     line("receives", received + &reduced);
-    let TransportSummary { channels_in, channels_out, known_out, tagged, open, .. } = ways;
+    let TransportSummary { channels_in, channels_out, known_out, tagged, open, .. } = transport;
     if open > 0 {
         line("travel", format!("{} to be linked by the first start", counted(open, "message")));
     } else {

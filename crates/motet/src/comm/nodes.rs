@@ -63,8 +63,8 @@ impl Communicator {
                 (first..first + ranks.get()).collect()
             }
             nodes @ Nodes::Each(each) => {
-                let mine = nodes.of(me);
-                (0..each.len()).filter(|&rank| each[rank] == mine).collect()
+                let own = nodes.of(me);
+                (0..each.len()).filter(|&rank| each[rank] == own).collect()
             }
         };
         let near = near.into_iter().map(|index| Peer(index as u32));
@@ -92,7 +92,7 @@ impl Communicator {
     /// Returns whether all ranks are on one node. Local.
     pub(crate) fn is_on_one_node(&self) -> bool {
         let nodes = self.core().nodes();
-        let mine = nodes.of(self.core().me());
-        *nodes == Nodes::One || self.group().peers().all(|peer| nodes.of(peer) == mine)
+        let own = nodes.of(self.core().me());
+        *nodes == Nodes::One || self.group().peers().all(|peer| nodes.of(peer) == own)
     }
 }

@@ -164,7 +164,7 @@ impl OpHandle {
         let mut engine = self.origin.engine(self.origin.call)?;
         self.end = match engine.start(self.id) {
             StartOutcome::Over => End::Well,
-            StartOutcome::UnderWay => End::Unknown,
+            StartOutcome::Pending => End::Unknown,
             StartOutcome::Removed => {
                 let reason = engine.why_removed(self.id);
                 drop(engine); // an error handler may want it

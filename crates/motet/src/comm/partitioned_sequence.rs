@@ -18,9 +18,9 @@ pub(crate) struct PartitionedSequence(Mutex<HashMap<(PartitionDirection, Peer, u
 
 impl PartitionedSequence {
     /// Returns the number of the next init.
-    pub(crate) fn next(&self, way: PartitionDirection, peer: Peer, tag: u64) -> u32 {
+    pub(crate) fn next(&self, direction: PartitionDirection, peer: Peer, tag: u64) -> u32 {
         let mut inits = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let next = inits.entry((way, peer, tag)).or_default();
+        let next = inits.entry((direction, peer, tag)).or_default();
         *next += 1;
         *next - 1
     }

@@ -114,9 +114,9 @@ impl<B: StableBuffer + 'static> Persistent<B> {
     /// undisturbed.
     #[inline]
     pub fn begin(&mut self) -> Result<()> {
-        if self.is_under_way() {
+        if self.is_active() {
             return Err(self.handle.origin.error(ErrorKind::of_request(
-                "is under way already: call `finish` before it is started again",
+                "is active already: call `finish` before it is started again",
             )));
         }
         self.handle.start()
@@ -160,7 +160,7 @@ impl<B: StableBuffer + 'static> Persistent<B> {
     /// Returns whether a run has begun whose completion has not been observed. The buffers are in
     /// use then.
     #[inline]
-    pub fn is_under_way(&self) -> bool {
+    pub fn is_active(&self) -> bool {
         !self.handle.is_over()
     }
 
@@ -177,7 +177,7 @@ impl<B: StableBuffer + 'static> Persistent<B> {
     #[track_caller]
     fn assert_is_idle(&self, what: &str) {
         assert!(
-            !self.is_under_way(),
+            !self.is_active(),
             "the {what} of {} is in use: call `finish` before",
             self.handle.origin.call
         );

@@ -141,9 +141,9 @@ pub(crate) fn refuse_operator() -> Result<()> {
 
 /// Marks an operation as reported if it is complete and has not been reported yet.
 fn report(handle: &mut OpHandle) -> bool {
-    let news = !handle.reported && handle.collect();
-    handle.reported |= news;
-    news
+    let is_new = !handle.reported && handle.collect();
+    handle.reported |= is_new;
+    is_new
 }
 
 /// Makes progress once for each rank that owns operations of the set (one rank, unless several

@@ -219,12 +219,12 @@ impl Engine {
         if run.number() != number {
             return !is_notice;
         }
-        let is_news = run.disagreement().is_none();
-        if is_news {
+        let is_first = run.disagreement().is_none();
+        if is_first {
             let reported = TransferError::Spoiled(orphan.with);
             run.fail(if is_notice { reported } else { TransferError::Astray(orphan.with) });
         }
-        is_news && !is_notice
+        is_first && !is_notice
     }
 
     /// Starts a broken persistent collective, which ends at once.
@@ -240,7 +240,7 @@ impl Engine {
         operation.state = State::Active;
         self.active += 1;
         self.finish(id, Err(error));
-        StartOutcome::UnderWay
+        StartOutcome::Pending
     }
 
     /// Ends a collective with its first error, or with this one if it has none.

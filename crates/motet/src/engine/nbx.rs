@@ -176,7 +176,7 @@ impl Engine {
     /// Receives the messages that have arrived for an exchange. Returns whether it is active.
     fn gather_for(&mut self, id: Id, done: &mut Vec<Completion>) -> bool {
         let Some(operation) = self.operations.get_mut(id) else { return false };
-        let Some((_, dynamic)) = under_way(operation) else { return false };
+        let Some((_, dynamic)) = active_exchange(operation) else { return false };
         let token = Token { operation: id.0, step: LANDED };
         while let Some(taken) = self.endpoint.mprobe(dynamic.selector()) {
             let received = taken.received();
@@ -198,7 +198,7 @@ impl Engine {
     ) {
         let id = Id(token.operation);
         let Some(operation) = self.operations.get_mut(id) else { return };
-        let Some((run, dynamic)) = under_way(operation) else { return };
+        let Some((run, dynamic)) = active_exchange(operation) else { return };
         if let Err(error) = outcome {
             run.fail(error);
         }
@@ -215,7 +215,7 @@ impl Engine {
     /// Starts the barrier of an exchange when all its sends are complete.
     fn begin_barrier(&mut self, id: Id, done: &mut Vec<Completion>) {
         let Some(operation) = self.operations.get_mut(id) else { return };
-        let Some((_, dynamic)) = under_way(operation) else { return };
+        let Some((_, dynamic)) = active_exchange(operation) else { return };
         if dynamic.phase == Phase::Sending && dynamic.unsent == 0 {
             dynamic.phase = Phase::Barrier;
             self.advance_into(id, done);
@@ -229,7 +229,7 @@ impl Engine {
         for at in 0..self.gathering.len() {
             let id = self.gathering[at];
             let Some(operation) = self.operations.get_mut(id) else { continue };
-            let Some((run, dynamic)) = under_way(operation) else { continue };
+            let Some((run, dynamic)) = active_exchange(operation) else { continue };
             if dynamic.unsent == 0 {
                 continue;
             }
@@ -249,7 +249,7 @@ impl Engine {
 }
 
 /// The barrier of an active exchange, and the rest of it.
-fn under_way(operation: &mut Operation) -> Option<(&mut Execution, &mut Dynamic)> {
+fn active_exchange(operation: &mut Operation) -> Option<(&mut Execution, &mut Dynamic)> {
     if operation.state != State::Active {
         return None;
     }
@@ -300,7 +300,7 @@ mod tests {
     /// receive yet; and it hears in the barrier from ranks 2 and 3 only. It looks at nothing from
     /// when it has asked for the pieces until all of that has come.
     #[test]
-    fn pieces_that_are_on_their_way_are_waited_for() -> Result<()> {
+    fn pieces_in_flight_are_waited_for() -> Result<()> {
         const EARLY: usize = 400;
         let (tag, settings) = (crate::Tag(1), Settings::new().without_single_copy());
         let outcomes = crate::threads_with(4, &settings, |world| {

@@ -391,11 +391,11 @@ impl Engine {
 
     /// Ends a generalized operation. `false` if it has ended before or is gone.
     pub(crate) fn end_generalized(&mut self, id: Id) -> bool {
-        let under_way = !self.is_complete(id);
-        if under_way {
+        let is_pending = !self.is_complete(id);
+        if is_pending {
             self.finish(id, Ok(NOTHING));
         }
-        under_way
+        is_pending
     }
 
     /// Whether an operation is a collective.

@@ -105,7 +105,7 @@ impl Engine {
             return None;
         }
         // SAFETY: passed on.
-        let received = unsafe { self.look_for_next(expected, max_polls) }?;
+        let received = unsafe { self.poll_next(expected, max_polls) }?;
         self.has_transferred();
         Some(received)
     }
@@ -182,7 +182,7 @@ impl Engine {
     /// # Safety
     /// As [`Engine::transfer_at_once`].
     #[inline]
-    unsafe fn look_for_next(
+    unsafe fn poll_next(
         &mut self,
         &ExactRecv { from, label, element, into }: &ExactRecv,
         max_polls: u32,

@@ -13,7 +13,7 @@ use super::{Engine, Execution, Posting, State, Work, inline_run, staging_of};
 pub(crate) enum StartOutcome {
     /// It has succeeded and is inactive again.
     Over,
-    UnderWay,
+    Pending,
     /// It has been removed, because of a death in the world for instance.
     Removed,
 }
@@ -77,13 +77,13 @@ impl Engine {
                 if polled == Polled::Over {
                     self.finish_run(id);
                 }
-                return StartOutcome::UnderWay;
+                return StartOutcome::Pending;
             }
         }
         operation.state = State::Active;
         self.active += 1;
         self.advance_first(id);
-        StartOutcome::UnderWay
+        StartOutcome::Pending
     }
 
     /// Advances a started operation without a linked program.

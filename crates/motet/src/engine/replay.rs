@@ -26,7 +26,7 @@ const SLOTS: usize = 64;
 /// The number of slots in which a call may be: its own and those that follow. With one slot, two
 /// calls of a program that share it would replace each other all the time; among eight calls and 64
 /// slots that happens in every third program.
-const WAYS: usize = 4;
+const ASSOCIATIVITY: usize = 4;
 /// A multiplier for hashing: products with words that differ in few bits differ in the highest
 /// bits.
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -291,7 +291,9 @@ impl ReplayCache {
     /// The slot of a call that is not in its own one.
     #[inline(never)] // so the common case stays short
     fn find_behind(&self, home: usize, known: &ReplayKey<'_>) -> Option<usize> {
-        (1..WAYS).map(|way| (home + way) % SLOTS).find(|&slot| self.is_at(slot, known))
+        (1..ASSOCIATIVITY)
+            .map(|offset| (home + offset) % SLOTS)
+            .find(|&slot| self.is_at(slot, known))
     }
 
     /// The slot for a new call: that of an equal one, an empty one, or else each of its slots in
@@ -301,11 +303,11 @@ impl ReplayCache {
         if self.slots[home].is_none() || self.is_at(home, known) {
             return home;
         }
-        let mut others = (1..WAYS).map(|way| (home + way) % SLOTS);
+        let mut others = (1..ASSOCIATIVITY).map(|offset| (home + offset) % SLOTS);
         let empty = || others.find(|&slot| self.slots[slot].is_none());
         self.find_behind(home, known).or_else(empty).unwrap_or_else(|| {
             self.replaced = self.replaced.wrapping_add(1);
-            (home + self.replaced % WAYS) % SLOTS
+            (home + self.replaced % ASSOCIATIVITY) % SLOTS
         })
     }
 

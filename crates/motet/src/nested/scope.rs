@@ -38,9 +38,9 @@ impl Communicator {
     ///
     /// ```
     /// # motet::threads(2, |world| {
-    /// let (mine, mut sum) = ([1u32, 2], [0u32; 2]);
+    /// let (own, mut sum) = ([1u32, 2], [0u32; 2]);
     /// world.scope(|scope| {
-    ///     let pending = scope.iallreduce((&mine[..], &mut sum[..]), motet::Sum)?;
+    ///     let pending = scope.iallreduce((&own[..], &mut sum[..]), motet::Sum)?;
     ///     // ... something useful meanwhile ...
     ///     pending.wait()?;
     ///     Ok(())
@@ -56,13 +56,13 @@ impl Communicator {
     /// ```
     /// # motet::threads(3, |world| {
     /// let ring = world.cartesian(&[3], &[true], motet::Reorder::Never)?.expect("a place for all");
-    /// let (mine, mut beside) = ([ring.rank()], [0; 2]);
+    /// let (own, mut beside) = ([ring.rank()], [0; 2]);
     /// ring.scope(|scope| {
-    ///     let pending = scope.ineighbor_allgather((&mine[..], &mut beside[..]))?;
+    ///     let pending = scope.ineighbor_allgather((&own[..], &mut beside[..]))?;
     ///     // ... something useful meanwhile ...
     ///     pending.wait().map(drop)
     /// })?;
-    /// assert_eq!(beside, [(mine[0] + 2) % 3, (mine[0] + 1) % 3]);
+    /// assert_eq!(beside, [(own[0] + 2) % 3, (own[0] + 1) % 3]);
     /// # Ok::<(), motet::Error>(())
     /// # })?.into_iter().collect::<Result<Vec<_>, _>>()?;
     /// # Ok::<(), motet::Error>(())

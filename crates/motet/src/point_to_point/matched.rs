@@ -69,7 +69,7 @@ impl Communicator {
         from: impl Into<Source>,
         tag: impl Into<TagFilter>,
     ) -> Result<Option<Message>> {
-        let found = self.look_for_message("improbe", from.into(), tag.into(), Endpoint::mprobe)?;
+        let found = self.probe_message("improbe", from.into(), tag.into(), Endpoint::mprobe)?;
         Ok(found.map(|found| self.message(found)))
     }
 

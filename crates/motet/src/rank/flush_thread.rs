@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_stays_for_two_looks_is_forgotten() {
+    fn what_stays_for_two_checks_is_forgotten() {
         let mut polls = FlushPolls::new();
         for number in 1..100 {
             assert_eq!(polls.poll(Some(number)), FlushPoll::Nothing);

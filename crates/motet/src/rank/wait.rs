@@ -230,10 +230,10 @@ impl RankContext {
         let (begun, mut reported) = (Instant::now(), Duration::ZERO);
         let hang = self.watch.hang;
         let limit = hang.map_or(PARK_MAX, |hang| hang.min(PARK_MAX));
-        let mut is_news = true;
+        let mut has_moved = true;
         let ended = loop {
             let policy = shared.policy_now();
-            if is_news && let Some(ended) = shared.spin_and_yield(policy, ready) {
+            if has_moved && let Some(ended) = shared.spin_and_yield(policy, ready) {
                 break ended;
             }
             let moves = self.engine().moves();
@@ -248,7 +248,7 @@ impl RankContext {
             // After a spurious wake-up, park again without spinning. Worlds with remote peers poll
             // instead: the network rings no doorbell.
             let parks = policy.parks && !shared.has_remote;
-            is_news = !parks || self.engine().moves() != moves;
+            has_moved = !parks || self.engine().moves() != moves;
             let waited = begun.elapsed();
             if hang.is_some_and(|hang| waited >= reported + hang) {
                 reported = waited;
@@ -326,7 +326,7 @@ impl Shared {
 
     /// Yields the core. Returns when this thread got it back, by the monotonic clock.
     pub(super) fn yield_core(&self) -> u64 {
-        let turn = self.segment.give_way();
+        let turn = self.segment.yield_core();
         if turn.is_of_another() && !self.segment.is_contended() {
             self.affinity.spread();
         }
@@ -363,11 +363,11 @@ impl Shared {
         {
             return Some(ended);
         }
-        if policy.yields > 0 { self.look_between_yields(policy, ready) } else { None }
+        if policy.yields > 0 { self.poll_between_yields(policy, ready) } else { None }
     }
 
     /// Yields as often and as long as the policy says, and polls in between.
-    fn look_between_yields<T>(&self, policy: WaitPolicy, ready: &mut Ready<'_, T>) -> Option<T> {
+    fn poll_between_yields<T>(&self, policy: WaitPolicy, ready: &mut Ready<'_, T>) -> Option<T> {
         let (begun, awake) = (now(), policy.awake.as_nanos() as u64);
         let (mut yields, mut waited, mut ended) = (0, 0, None);
         while ended.is_none() && (yields < policy.yields || waited < awake) {
@@ -417,16 +417,16 @@ impl Shared {
         ready: &mut Ready<'_, T>,
     ) -> Option<T> {
         let mut ended = None;
-        let news = |engine: &mut Engine| {
+        let poll = |engine: &mut Engine| {
             let moved = engine.progress_thoroughly();
             ended = ready(engine);
             moved || ended.is_some()
         };
         if policy.parks {
-            self.park(limit, news);
+            self.park(limit, poll);
         } else {
-            let mut news = news;
-            news(&mut self.engine());
+            let mut poll = poll;
+            poll(&mut self.engine());
         }
         ended.or_else(|| self.poll_for(1, ready))
     }
@@ -448,13 +448,13 @@ impl Shared {
         None
     }
 
-    /// Parks until the doorbell rings or the limit passes, unless `news` finds something first; see
+    /// Parks until the doorbell rings or the limit passes, unless `poll` finds something first; see
     /// the documentation of [`crate::rank`].
-    pub(super) fn park(&self, limit: Duration, news: impl FnOnce(&mut Engine) -> bool) {
+    pub(super) fn park(&self, limit: Duration, poll: impl FnOnce(&mut Engine) -> bool) {
         self.engine().sleepers += 1;
         let limit = if self.has_remote { limit.min(REMOTE_PARK_MAX) } else { limit };
         let doorbell = self.segment.doorbell(self.me);
-        doorbell.park(limit, || news(&mut self.engine()));
+        doorbell.park(limit, || poll(&mut self.engine()));
         self.segment.note_rank_here();
         self.engine().sleepers -= 1;
     }

@@ -14,7 +14,7 @@ use crate::comm::op_handle::OpHandle;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// The operation has not been reported as complete.
-    UnderWay,
+    Pending,
     /// The operation is complete.
     Complete,
 }
@@ -84,7 +84,7 @@ impl Shared {
     }
 
     pub(super) fn cancel(&self) -> Result<()> {
-        let stage = if self.account().complete { Stage::Complete } else { Stage::UnderWay };
+        let stage = if self.account().complete { Stage::Complete } else { Stage::Pending };
         self.call(|callbacks| (callbacks.cancel)(stage), ())
     }
 

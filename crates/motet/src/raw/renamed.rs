@@ -1,9 +1,11 @@
 //! Old names of public items, kept for one release.
 
 use super::{
-    CallKey, CommRef, Partitions, Root, SendRecv, SendRecvReplace, TypedBuffer, VectorBuffer,
-    WBuffer,
+    CallKey, CommRef, Partitions, Root, SendRecv, SendRecvReplace, Stage, TypedBuffer,
+    VectorBuffer, WBuffer,
 };
+use crate::comm::persistent::Persistent;
+use crate::data::buffer::StableBuffer;
 
 /// [`TypedBuffer`] under its old name.
 #[deprecated(since = "0.1.0", note = "renamed to `TypedBuffer`")]
@@ -38,4 +40,19 @@ impl Root {
     /// [`Root::ProcNull`] under its old name.
     #[deprecated(since = "0.1.0", note = "renamed to `Root::ProcNull`")]
     pub const Near: Root = Root::ProcNull;
+}
+
+#[allow(non_upper_case_globals)] // this was a variant
+impl Stage {
+    /// [`Stage::Pending`] under its old name.
+    #[deprecated(since = "0.1.0", note = "renamed to `Stage::Pending`")]
+    pub const UnderWay: Stage = Stage::Pending;
+}
+
+impl<B: StableBuffer + 'static> Persistent<B> {
+    /// [`Persistent::is_active`] under its old name.
+    #[deprecated(since = "0.1.0", note = "renamed to `Persistent::is_active`")]
+    pub fn is_under_way(&self) -> bool {
+        self.is_active()
+    }
 }

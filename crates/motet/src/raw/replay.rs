@@ -80,7 +80,7 @@ impl CallKey {
     pub unsafe fn start(&self, communicator: &Communicator) -> Option<raw::Request> {
         Some(match communicator.replay_one_way(self.kind, &self.known(communicator)?)? {
             StartedCall::Over => const { raw::Request::over(Past::Collective) },
-            StartedCall::UnderWay(handle) => raw::Request::of_collective(handle),
+            StartedCall::Pending(handle) => raw::Request::of_collective(handle),
         })
     }
 }

@@ -92,7 +92,7 @@ pub fn test_all(requests: &mut [Request], statuses: &mut Vec<Status>) -> Result<
 /// Completes one request whose operation is complete. Makes progress if possible, and never waits.
 /// Returns `Ready(None)` if no request is active. (`MPI_Testany`)
 pub fn test_any(requests: &mut [Request]) -> Poll<Option<(usize, Result<Status>)>> {
-    look_for_one(requests).map(|found| found.map(|found| (found, requests[found].conclude())))
+    poll_one(requests).map(|found| found.map(|found| (found, requests[found].conclude())))
 }
 
 /// Completes all requests whose operations are complete, and returns their number. `None` if no
@@ -104,7 +104,7 @@ pub fn test_some(
     requests: &mut [Request],
     found: &mut Vec<(usize, Status)>,
 ) -> Result<Option<usize>> {
-    look_for_some(requests, Request::conclude, found)
+    poll_some(requests, Request::conclude, found)
 }
 
 /// Does the same as [`test_all`] without completing the requests. (`MPI_Request_get_status_all`)
@@ -121,7 +121,7 @@ pub fn get_status_all(requests: &mut [Request], statuses: &mut Vec<Status>) -> R
 
 /// Does the same as [`test_any`] without completing the request. (`MPI_Request_get_status_any`)
 pub fn get_status_any(requests: &mut [Request]) -> Poll<Option<(usize, Result<Status>)>> {
-    look_for_one(requests).map(|found| found.map(|found| (found, tell(&mut requests[found]))))
+    poll_one(requests).map(|found| found.map(|found| (found, tell(&mut requests[found]))))
 }
 
 /// Does the same as [`test_some`] without completing the requests. (`MPI_Request_get_status_some`)
@@ -132,7 +132,7 @@ pub fn get_status_some(
     requests: &mut [Request],
     found: &mut Vec<(usize, Status)>,
 ) -> Result<Option<usize>> {
-    look_for_some(requests, tell, found)
+    poll_some(requests, tell, found)
 }
 
 /// Returns the result of a complete operation without completing the request.
@@ -213,7 +213,7 @@ fn wait_for_one(requests: &mut [Request]) -> Option<usize> {
 
 /// Makes progress, then looks for a complete operation. Returns `Ready(None)` if no request is
 /// active.
-fn look_for_one(requests: &mut [Request]) -> Poll<Option<usize>> {
+fn poll_one(requests: &mut [Request]) -> Poll<Option<usize>> {
     let over = requests.iter().position(Request::is_over);
     let Some(core) = core_of(requests) else { return Poll::Ready(over) };
     let mut engine = core.engine();
@@ -233,14 +233,14 @@ fn look_for_one(requests: &mut [Request]) -> Poll<Option<usize>> {
 }
 
 /// Makes progress, then completes (or only reports) the requests whose operations are complete.
-fn look_for_some(
+fn poll_some(
     requests: &mut [Request],
     complete: fn(&mut Request) -> Result<Status>,
     found: &mut Vec<(usize, Status)>,
 ) -> Result<Option<usize>> {
     found.clear();
     refuse_operator()?;
-    match look_for_one(requests) {
+    match poll_one(requests) {
         Poll::Ready(None) => Ok(None),
         Poll::Pending => Ok(Some(0)),
         Poll::Ready(Some(first)) => complete_some(requests, first, complete, found).map(Some),

@@ -34,7 +34,7 @@ impl<B: StableBuffer + 'static> Persistent<B> {
 
 impl<B: StableBuffer + 'static> From<Persistent<B>> for Request {
     fn from(operation: Persistent<B>) -> Request {
-        let is_active = operation.is_under_way();
+        let is_active = operation.is_active();
         operation.erase(if is_active { State::Active } else { State::Inactive })
     }
 }

@@ -190,12 +190,12 @@ impl Structure {
         let seen = &SEEN[(address >> 3) as usize % SEEN.len()];
         match seen.load(Ordering::Relaxed) {
             word if word >> 16 == address => TypeCode(word as u16),
-            _ => self.look_up(seen, address),
+            _ => self.resolve_code(seen, address),
         }
     }
 
     #[cold]
-    fn look_up(&'static self, seen: &AtomicU64, address: u64) -> TypeCode {
+    fn resolve_code(&'static self, seen: &AtomicU64, address: u64) -> TypeCode {
         let is_strict = ElementType::Structure(self).is_strict();
         let code = structures::code_of(&self.signature(), is_strict);
         if address < 1 << 48 {

@@ -28,7 +28,7 @@ fn buffers_in_use_cannot_be_had() {
             let text = text.expect("it is in use");
             assert!(text.contains("of recv_init is in use: call `finish` before"), "{text}");
         };
-        assert!(receive.is_under_way());
+        assert!(receive.is_active());
         in_use(panic_of(|| receive.output().len()));
         in_use(panic_of(|| receive.output_mut().fill(1)));
         in_use(panic_of(|| receive.input().len()));
@@ -36,7 +36,7 @@ fn buffers_in_use_cannot_be_had() {
         world.barrier()?;
         world.send(&[5u8; 4], 1 - world.rank(), TAG)?;
         assert_eq!(receive.finish_with_status()?.bytes, 4);
-        assert_eq!((receive.is_under_way(), receive.output()), (false, &[5u8; 4][..]));
+        assert_eq!((receive.is_active(), receive.output()), (false, &[5u8; 4][..]));
         Ok(())
     }));
 }
@@ -67,7 +67,7 @@ fn an_input_apart_is_read_while_it_is_sent() {
         let mut sum = world.allreduce_init(buffers, Sum, &Info::new())?;
         sum.begin()?;
         assert!(sum.input().iter().all(|&value| value == 2));
-        if sum.is_under_way() {
+        if sum.is_active() {
             assert!(panic_of(|| sum.input_mut().fill(7)).is_some());
             assert!(panic_of(|| sum.output().len()).is_some());
         }
@@ -78,7 +78,7 @@ fn an_input_apart_is_read_while_it_is_sent() {
 }
 
 #[test]
-fn what_is_under_way_is_not_started_again() {
+fn an_active_operation_is_not_started_again() {
     all_well(outcomes(2, |world| {
         let mut receive = awaiting(world, 4)?;
         for _ in 0..3 {
@@ -102,7 +102,7 @@ fn what_is_under_way_is_not_started_again() {
 
 /// spec: 3
 #[test]
-fn operations_under_way_are_moved_swapped_dropped_and_forgotten() {
+fn active_operations_are_moved_swapped_dropped_and_forgotten() {
     all_well(outcomes(2, |world| {
         let operation = |value: u64| {
             world.allreduce_init((vec![value; LEN / 8], vec![0; LEN / 8]), Sum, &Info::new())
@@ -169,7 +169,7 @@ fn a_run_ends_with_the_world_and_its_memory_is_free_then() {
         let error = receive.finish().expect_err("the rank has left");
         assert_eq!(error.class(), ErrorClass::ProcAborted, "{error}");
         receive.output_mut().fill(1);
-        assert!(receive.begin().is_err() && !receive.is_under_way());
+        assert!(receive.begin().is_err() && !receive.is_active());
         assert_eq!((receive.into_buffers(), cancelled.into_buffers()), (vec![1; 4], vec![9; 4]));
         Ok(())
     }));

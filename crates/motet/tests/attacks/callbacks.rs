@@ -70,10 +70,10 @@ fn an_operator_that_is_not_a_function_gives_some_value_of_it() {
 fn operators_that_disagree_on_commuting_are_told_or_give_some_order() {
     let ended = outcomes(3, |world| {
         let mut values = [0u64; 4];
-        let mine = [world.rank() as u64 + 1; 4];
+        let own = [world.rank() as u64 + 1; 4];
         let called = match world.rank() {
-            0 => world.allreduce(&mine, &mut values, commutative(|a: u64, b: u64| a + b)),
-            _ => world.allreduce(&mine, &mut values, ordered(|a: u64, b: u64| a + b)),
+            0 => world.allreduce(&own, &mut values, commutative(|a: u64, b: u64| a + b)),
+            _ => world.allreduce(&own, &mut values, ordered(|a: u64, b: u64| a + b)),
         };
         assert!(called.is_err() || values == [6; 4] || values.iter().all(|value| *value <= 6));
         Ok(())

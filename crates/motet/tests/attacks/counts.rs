@@ -78,15 +78,15 @@ fn unequal(name: &str, attack: Attack) {
     for (first, second) in UNEQUAL {
         let ended = bounded(|world| {
             poison(world)?;
-            let (len, mine) = if world.rank() == 0 { (first, 1000) } else { (second, 2000) };
-            let send = vec![mine; len];
+            let (len, own) = if world.rank() == 0 { (first, 1000) } else { (second, 2000) };
+            let send = vec![own; len];
             let mut receive = Walled::new(len, 0u64, WALL);
             let called = attack(world, &send, receive.inside());
             let values = receive.intact();
             let known = |value: &u64| [0, 1000, 2000, 3000].contains(value);
             let strange = values.iter().find(|value| !known(value));
             assert_eq!(strange, None, "{name} of {first} and {second}: {called:?}");
-            assert!(send.iter().all(|value| *value == mine));
+            assert!(send.iter().all(|value| *value == own));
             Ok(())
         });
         drop(ended); // a mismatch may be an error of any call, or none
@@ -259,13 +259,13 @@ fn logical(
 fn logical_values_behind_a_short_message() {
     let usual = Settings::new();
     logical(&usual, "allreduce", |world, values| {
-        let mine = values.clone();
-        world.allreduce(&mine, values, Lor)
+        let own = values.clone();
+        world.allreduce(&own, values, Lor)
     });
     logical(&usual, "bcast", |world, values| world.bcast(values, 0));
     logical(&usual, "exchange", |world, values| {
-        let (mine, other) = (values.clone(), [1 - world.rank()]);
-        world.exchange(&mine, values, &other, &other)
+        let (own, other) = (values.clone(), [1 - world.rank()]);
+        world.exchange(&own, values, &other, &other)
     });
 }
 
@@ -299,10 +299,10 @@ fn different_collectives_meet() {
     let ended = bounded(|world| {
         poison(world)?;
         let mut receive = Walled::new(100, 0u64, WALL);
-        let mine = vec![1000u64 * (world.rank() as u64 + 1); 100];
+        let own = vec![1000u64 * (world.rank() as u64 + 1); 100];
         let called = match world.rank() {
-            0 => world.allreduce(&mine, receive.inside(), Sum),
-            _ => world.alltoall(&mine, receive.inside()),
+            0 => world.allreduce(&own, receive.inside(), Sum),
+            _ => world.alltoall(&own, receive.inside()),
         };
         let known = |value: &u64| [0, 1000, 2000, 3000].contains(value);
         assert!(receive.intact().iter().all(known), "{called:?}");

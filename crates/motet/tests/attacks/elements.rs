@@ -176,16 +176,16 @@ motet::struct_datatype!(Huge { bytes: [u8; 70_000], valid: bool });
 #[test]
 fn huge_elements_travel_whole() {
     let ended = outcomes(3, |world| {
-        let mine = Huge { bytes: [world.rank() as u8 + 1; 70_000], valid: true };
+        let own = Huge { bytes: [world.rank() as u8 + 1; 70_000], valid: true };
         let none = Huge { bytes: [0; 70_000], valid: false };
         let mut all = vec![none; 3];
-        world.allgather(&[mine], &mut all)?;
+        world.allgather(&[own], &mut all)?;
         for (rank, element) in all.iter().enumerate() {
             assert!(element.bytes.iter().all(|byte| *byte == rank as u8 + 1) && element.valid);
         }
         let mut last = vec![none];
         let later = commutative(|a: Huge, b: Huge| if a.bytes[0] > b.bytes[0] { a } else { b });
-        world.allreduce(&[mine], &mut last, later)?;
+        world.allreduce(&[own], &mut last, later)?;
         assert!(last[0].bytes == [3; 70_000] && last[0].valid);
         Ok(())
     });
@@ -205,10 +205,10 @@ motet::struct_datatype!(Packed { kind: u8, number: u64 });
 fn packed_elements_travel_from_any_address() {
     let ended = outcomes(2, |world| {
         for first in 0..4 {
-            let mine = vec![Packed { kind: 1, number: world.rank() as u64 + 5 }; 40];
+            let own = vec![Packed { kind: 1, number: world.rank() as u64 + 5 }; 40];
             let mut theirs = vec![Packed { kind: 0, number: 0 }; 44];
             let other = 1 - world.rank();
-            let out = (&mine[first..40], other, Tag(1));
+            let out = (&own[first..40], other, Tag(1));
             world.sendrecv(out, (&mut theirs[first..40], other, Tag(1)))?;
             for element in &theirs[first..40] {
                 let number = element.number;
@@ -219,7 +219,7 @@ fn packed_elements_travel_from_any_address() {
                 number: { a.number } + { b.number },
             });
             let mut all = vec![Packed { kind: 0, number: 0 }; 40 - first];
-            world.allreduce(&mine[first..40], &mut all, sum)?;
+            world.allreduce(&own[first..40], &mut all, sum)?;
             assert!(all.iter().all(|element| { element.number } == 11));
         }
         Ok(())
@@ -285,17 +285,17 @@ fn aligned_elements_are_aligned_for_operators_and_users() {
             })
         };
         for len in [1, 3, 100] {
-            let mine = vec![Wide { number: 1 }; len];
-            let sum = world.iallreduce(mine.clone(), add())?.wait()?;
+            let own = vec![Wide { number: 1 }; len];
+            let sum = world.iallreduce(own.clone(), add())?.wait()?;
             assert!(sum.iter().all(|value| value.number == 3));
-            let mut run = world.allreduce_init(mine.clone(), add(), &Info::new())?;
+            let mut run = world.allreduce_init(own.clone(), add(), &Info::new())?;
             run.run()?;
             assert!(run.output().iter().all(|value| value.number == 3));
             let memory = world.allocate(len, Wide { number: 1 });
             assert!(memory.as_ptr().addr().is_multiple_of(256));
-            let received = world.sparse_exchange([((world.rank() + 1) % 3, &mine[..])])?;
+            let received = world.sparse_exchange([((world.rank() + 1) % 3, &own[..])])?;
             assert!(received[0].1.as_ptr().addr().is_multiple_of(256));
-            assert_eq!(received[0].1, mine);
+            assert_eq!(received[0].1, own);
         }
         Ok(())
     });

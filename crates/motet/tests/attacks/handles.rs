@@ -128,8 +128,8 @@ fn requests_of_two_ranks_are_no_set() {
         }
         world.barrier()?;
         let mut theirs = given.lock().expect("nobody panics").take().expect("rank 1 has begun");
-        let mut mine = world.irecv(vec![0u8], 1, Tag(1))?;
-        let named = panic_of(|| wait_any(&mut [&mut mine, &mut theirs]));
+        let mut own = world.irecv(vec![0u8], 1, Tag(1))?;
+        let named = panic_of(|| wait_any(&mut [&mut own, &mut theirs]));
         assert!(named.is_some_and(|text| text.contains("one rank")));
         // A panic inside of the library may have ended the rank.
         drop(world.barrier());

@@ -16,13 +16,13 @@ fn requests_outlive_their_world() {
         let receive = world.irecv(vec![0u64; 1 << 18], other, Tag(1))?;
         Ok((send, receive))
     });
-    let mine = vec![77u64; 1 << 18];
+    let own = vec![77u64; 1 << 18];
     for requests in ended.expect("a world") {
         let (mut send, mut receive): (Request<Vec<u64>>, _) = requests.expect("they have begun");
         drop((send.test(), receive.test()));
         drop((send, receive));
     }
-    assert!(mine.iter().all(|at| *at == 77));
+    assert!(own.iter().all(|at| *at == 77));
 }
 
 #[test]
@@ -114,11 +114,11 @@ fn what_is_forgotten_keeps_its_buffers() {
         forget(world.allreduce_init(vec![1u64; 5000], Sum, &Info::new())?.start()?);
         forget(world.isparse_exchange(vec![(other, vec![1u64; 5000])])?);
         // New memory of the same size: it must not be what the forgotten operations write to.
-        let mine: Vec<Vec<u64>> = (0..8).map(|_| vec![77; 5000]).collect();
+        let own: Vec<Vec<u64>> = (0..8).map(|_| vec![77; 5000]).collect();
         world.send(&[6u64; 5000], other, Tag(1))?;
         world.barrier()?;
         world.barrier()?;
-        assert!(mine.iter().all(|buffer| buffer.iter().all(|at| *at == 77)));
+        assert!(own.iter().all(|buffer| buffer.iter().all(|at| *at == 77)));
         Ok(())
     });
     all_well(ended);
@@ -145,9 +145,9 @@ fn forgotten_phases_keep_their_buffers() {
         let mut phases = world.phases()?;
         let mut outer = phases.allreduce_begin(vec![1u64; 3000], Sum)?;
         forget(outer.bcast_begin(vec![7u64; 3000], 0)?);
-        let mine = vec![77u64; 3000];
+        let own = vec![77u64; 3000];
         let sum = outer.end()?;
-        assert!(sum.iter().all(|at| *at == 2) && mine.iter().all(|at| *at == 77));
+        assert!(sum.iter().all(|at| *at == 2) && own.iter().all(|at| *at == 77));
         forget(phases);
         assert!(world.phases().is_err(), "the root was never given back");
         world.barrier()
@@ -205,11 +205,11 @@ fn a_dropped_receive_writes_into_memory_of_its_own() {
         let other = 1 - world.rank();
         for len in [1, 100, 5000, 1 << 17] {
             drop(world.irecv(vec![0u64; len], other, Tag(1))?);
-            let mine = vec![77u64; len];
+            let own = vec![77u64; len];
             world.barrier()?;
             let sent = world.isend(vec![6u64; len], other, Tag(1))?;
             world.barrier()?;
-            assert!(mine.iter().all(|at| *at == 77));
+            assert!(own.iter().all(|at| *at == 77));
             // A dropped receive may have taken the message, or have left it.
             drop(sent);
             if world.iprobe(other, Tag(1))?.is_some() {

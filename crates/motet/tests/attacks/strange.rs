@@ -103,7 +103,7 @@ fn more_memory_than_there_is_ends_with_a_word() {
 }
 
 #[test]
-fn all_ways_of_waiting_end() {
+fn all_wait_policies_end() {
     for waiting in [Waiting::Spin, Waiting::Yield, Waiting::Sleep, Waiting::Auto] {
         let ended = outcomes_with(4, &Settings::new().waiting(waiting), |world| {
             for len in [1, 1000, 50_000] {

@@ -1,9 +1,15 @@
 //! Programs that are their own test cases: started again, with a variable that says which case to
 //! be. They speak as the usual harness does, as far as anybody asks them.
 
+#![allow(dead_code)] // each test program needs a part of it
+
+use std::error::Error;
 use std::process::{Child, ExitCode, ExitStatus};
 use std::time::{Duration, Instant};
 use std::{env, io, thread};
+
+/// Tells the program which case it is to be.
+pub(crate) const CASE: &str = "MOTET_TEST_CASE";
 
 /// A case of such a program.
 pub(crate) trait TestCase {
@@ -18,9 +24,48 @@ pub(crate) trait TestCase {
     fn run(&self) -> Result<(), String>;
 }
 
-/// The program: the case that `variable` names, or all of those that are asked for.
-pub(crate) fn main_of(variable: &str, cases: &[impl TestCase]) -> ExitCode {
-    if let Ok(name) = env::var(variable) {
+/// A plain case: its body has no arguments.
+pub(crate) struct Case<E> {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// What the program does as this case.
+    pub(crate) body: fn() -> motet::Result<()>,
+    /// What must come of it.
+    pub(crate) expected: E,
+}
+
+/// What must come of a case.
+pub(crate) trait Expectation {
+    /// Starts the program as the case of this name, and compares what comes of it.
+    fn check(&self, case: &str) -> Result<(), Box<dyn Error>>;
+}
+
+/// A function that starts the program as the case of this name, and compares what comes of it.
+pub(crate) type Check = fn(&str) -> Result<(), Box<dyn Error>>;
+
+impl Expectation for Check {
+    fn check(&self, case: &str) -> Result<(), Box<dyn Error>> {
+        self(case)
+    }
+}
+
+impl<E: Expectation> TestCase for Case<E> {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn run_body(&self) -> motet::Result<()> {
+        (self.body)()
+    }
+
+    fn run(&self) -> Result<(), String> {
+        self.expected.check(self.name).map_err(|problem| problem.to_string())
+    }
+}
+
+/// The program: the case that [`CASE`] names, or all of those that are asked for.
+pub(crate) fn main_of(cases: &[impl TestCase]) -> ExitCode {
+    if let Ok(name) = env::var(CASE) {
         let case = cases.iter().find(|case| case.name() == name).expect("a case of this name");
         return match case.run_body() {
             Ok(()) => ExitCode::SUCCESS,

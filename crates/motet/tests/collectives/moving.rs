@@ -73,14 +73,14 @@ pub(crate) fn gatherv<T: Sample>(trial: &Trial<'_>) -> Result<()> {
 
 pub(crate) fn scatter<T: Sample>(trial: &Trial<'_>) -> Result<()> {
     let (me, ranks, count) = (trial.world.rank(), trial.ranks(), trial.count);
-    let mine = |round| block::<T>(me, round, count);
+    let own = |round| block::<T>(me, round, count);
     for root in trial.some_ranks() {
         let at_root = |round| all_blocks::<T>(ranks, round, count);
         let input = |round| if me == root { at_root(round) } else { canaries(1) };
-        let data = Data::new(input, |_| canaries(count), mine);
+        let data = Data::new(input, |_| canaries(count), own);
         in_pair!(trial, data, scatter, iscatter, scatter_begin, scatter_init(root));
         let before = |round| if me == root { at_root(round) } else { canaries(count) };
-        let after = |round| if me == root { at_root(round) } else { mine(round) };
+        let after = |round| if me == root { at_root(round) } else { own(round) };
         let data = Data::new(|_| Vec::new(), before, after);
         in_one!(trial, data, scatter_in_place, iscatter, scatter_begin, scatter_init(root));
     }
@@ -91,15 +91,15 @@ pub(crate) fn scatterv<T: Sample>(trial: &Trial<'_>) -> Result<()> {
     let (me, ranks) = (trial.world.rank(), trial.ranks());
     let all: Vec<usize> = (0..ranks).collect();
     let blocks = &ragged(ranks, trial.count);
-    let mine = |round| block::<T>(me, round, blocks[me].count);
+    let own = |round| block::<T>(me, round, blocks[me].count);
     for root in trial.some_ranks() {
         let known: &[Block] = if me == root { blocks } else { &[] };
         let at_root = |round| filled::<T>(blocks, &all, round);
         let input = |round| if me == root { at_root(round) } else { Vec::new() };
-        let data = Data::new(input, |_| canaries(blocks[me].count), mine);
+        let data = Data::new(input, |_| canaries(blocks[me].count), own);
         in_pair!(trial, data, scatterv, iscatterv, scatterv_begin, scatterv_init(known, root));
         let place = |round| if me == root { at_root(round) } else { canaries(blocks[me].count) };
-        let after = |round| if me == root { at_root(round) } else { mine(round) };
+        let after = |round| if me == root { at_root(round) } else { own(round) };
         let data = Data::new(|_| Vec::new(), place, after);
         in_one!(
             trial,

@@ -17,7 +17,7 @@ fn negative_counts() {
     assert_eq!(class(Datatype::hindexed(&[1, -1], &[0, 8], &INT)), ErrorClass::Count);
     assert_eq!(class(Datatype::indexed_block(-1, &[0], &INT)), ErrorClass::Count);
     let message = Datatype::contiguous(-1, &INT).unwrap_err().to_string();
-    assert_eq!(message, "the count is -1, but must be at least 0");
+    assert_eq!(message, "count out of range (-1 given, at least 0 allowed)");
 }
 
 #[test]

@@ -70,10 +70,10 @@ fn check_grid(dimensions: &[Dimension], order: Order) {
     for (coordinates, rank) in places(&grid, Order::C).into_iter().zip(0..) {
         let ranks = grid.iter().product();
         let made = Datatype::darray(ranks, rank, dimensions, order, &Datatype::INT).unwrap();
-        let mine = |place: &[i64]| {
+        let own = |place: &[i64]| {
             dimensions.iter().zip(place).map(|(d, &place)| owner(d, place)).eq(coordinates.clone())
         };
-        let expected = expected(&sizes, order, mine);
+        let expected = expected(&sizes, order, own);
         let total = sizes.iter().product();
         assert_eq!(picked(&made, total), expected, "{dimensions:?} {order:?} rank {rank}");
     }

@@ -57,8 +57,8 @@ fn groups_and_orders_that_differ_are_errors_of_all() {
         let error = world.create(&own).expect_err("the groups differ");
         assert_eq!(error.class(), motet::ErrorClass::Group, "{error}");
         let side = world.split(Some(u32::from(me == 2)), 0)?.expect("all have a colour");
-        let (mine, other): (&Communicator, usize) = (&side, if me == 2 { 0 } else { 2 });
-        let across = mine.intercomm_create(0, Some(world), other, Tag(1))?;
+        let (local, other): (&Communicator, usize) = (&side, if me == 2 { 0 } else { 2 });
+        let across = local.intercomm_create(0, Some(world), other, Tag(1))?;
         let order = if me == 0 { MergeOrder::First } else { MergeOrder::Last };
         let merged = across.merge(order);
         let error = merged.map(drop).expect_err("ranks 0 and 1 pass different orders");

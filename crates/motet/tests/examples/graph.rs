@@ -130,8 +130,9 @@ fn any_number_of_ranks_finds_what_one_finds() -> Result<()> {
     assert!(expected.values().any(|(level, _)| *level > Some(3)));
     for ranks in RANKS.map(|ranks| ranks.to_string()) {
         for kind in KINDS {
-            for way in ["sparse", "dense"] {
-                let arguments = [argument(&file)?, "--root", &root.to_string(), "--exchange", way];
+            for exchange in ["sparse", "dense"] {
+                let arguments =
+                    [argument(&file)?, "--root", &root.to_string(), "--exchange", exchange];
                 assert_same(&found([kind, &ranks], &arguments)?, &expected);
             }
         }
@@ -173,8 +174,8 @@ fn the_report_counts_edges_once() -> Result<()> {
     assert_eq!(ended.code, Some(0), "{ended}");
     assert_eq!(ended.value("vertices"), "5");
     assert_eq!(ended.value("edges"), "4");
-    for way in ["sparse", "dense"] {
-        let row: Vec<_> = ended.value(way).split_whitespace().collect();
+    for exchange in ["sparse", "dense"] {
+        let row: Vec<_> = ended.value(exchange).split_whitespace().collect();
         // Before: the time and the share, each with its unit.
         assert_eq!(row[4..6], ["2.0", "5.0"], "{ended}");
         // One brings the two ends to their rank, the other the centre back to where it is known.

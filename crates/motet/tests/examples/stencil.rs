@@ -58,11 +58,11 @@ fn the_shape_of_the_boxes_does_not_matter() -> Result<()> {
 }
 
 #[test]
-fn each_way_stands_alone() -> Result<()> {
+fn each_exchange_stands_alone() -> Result<()> {
     let problem = "--size 6 --steps 3 --overlap --exchange";
     let all = fingerprint(["--threads", "3"], &format!("{problem} all"))?;
-    for way in ["persistent", "alltoallv", "messages"] {
-        assert_eq!(fingerprint(["--threads", "3"], &format!("{problem} {way}"))?, all);
+    for exchange in ["persistent", "alltoallv", "messages"] {
+        assert_eq!(fingerprint(["--threads", "3"], &format!("{problem} {exchange}"))?, all);
     }
     let rows = |ended: &Ended| {
         let first = |line: &str| line.split_whitespace().next().map(str::to_string);

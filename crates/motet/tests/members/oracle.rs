@@ -146,58 +146,58 @@ impl Oracle<'_> {
 
     fn gather(&self) -> Share {
         let (inputs, count, me) = (self.inputs(), self.case.count, self.me);
-        let mine = inputs[me].clone();
+        let own = inputs[me].clone();
         match (self.is_root(), self.case.in_place) {
-            (true, false) => Share::new(Some(mine), canaries(count * self.size), &inputs.concat()),
+            (true, false) => Share::new(Some(own), canaries(count * self.size), &inputs.concat()),
             (true, true) => {
                 let mut before = canaries(count * self.size);
-                before[me * count..][..count].copy_from_slice(&mine);
+                before[me * count..][..count].copy_from_slice(&own);
                 Share::new(None, before, &inputs.concat())
             }
-            (false, false) => Share::new(Some(mine), canaries(2), &canaries(2)),
-            (false, true) => Share::new(None, mine.clone(), &mine),
+            (false, false) => Share::new(Some(own), canaries(2), &canaries(2)),
+            (false, true) => Share::new(None, own.clone(), &own),
         }
     }
 
     fn gatherv(&self) -> Share {
         let (inputs, me) = (self.uneven(), self.me);
         let blocks = ragged(&self.lengths());
-        let mine = inputs[me].clone();
+        let own = inputs[me].clone();
         if !self.is_root() {
             return match self.case.in_place {
-                true => Share::new(None, mine.clone(), &mine),
-                false => Share::new(Some(mine), canaries(2), &canaries(2)),
+                true => Share::new(None, own.clone(), &own),
+                false => Share::new(Some(own), canaries(2), &canaries(2)),
             };
         }
         let all = filled(&blocks, inputs.iter().map(Vec::as_slice).enumerate());
         let share = match self.case.in_place {
-            true => Share::new(None, filled(&blocks, [(me, &mine[..])]), &all),
-            false => Share::new(Some(mine), canaries(all.len()), &all),
+            true => Share::new(None, filled(&blocks, [(me, &own[..])]), &all),
+            false => Share::new(Some(own), canaries(all.len()), &all),
         };
         Share { from: blocks, ..share }
     }
 
     fn scatter(&self) -> Share {
         let (root, count) = (self.case.root, self.case.count);
-        let mine = self.data(root, self.me, count);
+        let own = self.data(root, self.me, count);
         let mut all = Vec::new();
         for to in 0..self.size {
             all.extend(self.data(root, to, count));
         }
         match (self.is_root(), self.case.in_place) {
-            (true, false) => Share::new(Some(all), canaries(count), &mine),
+            (true, false) => Share::new(Some(all), canaries(count), &own),
             (true, true) => Share::new(None, all.clone(), &all),
-            (false, false) => Share::new(Some(canaries(1)), canaries(count), &mine),
-            (false, true) => Share::new(None, canaries(count), &mine),
+            (false, false) => Share::new(Some(canaries(1)), canaries(count), &own),
+            (false, true) => Share::new(None, canaries(count), &own),
         }
     }
 
     fn scatterv(&self) -> Share {
         let (root, lengths) = (self.case.root, self.lengths());
-        let mine = self.data(root, self.me, lengths[self.me]);
+        let own = self.data(root, self.me, lengths[self.me]);
         if !self.is_root() {
             let send = (!self.case.in_place).then(|| canaries(1));
-            return Share::new(send, canaries(mine.len()), &mine);
+            return Share::new(send, canaries(own.len()), &own);
         }
         let blocks = ragged(&lengths);
         let dealt: Vec<Vec<u64>> =
@@ -205,7 +205,7 @@ impl Oracle<'_> {
         let all = filled(&blocks, dealt.iter().map(Vec::as_slice).enumerate());
         let share = match self.case.in_place {
             true => Share::new(None, all.clone(), &all),
-            false => Share::new(Some(all), canaries(mine.len()), &mine),
+            false => Share::new(Some(all), canaries(own.len()), &own),
         };
         Share { to: blocks, ..share }
     }
@@ -288,38 +288,38 @@ impl Oracle<'_> {
 
     fn reduce(&self) -> Share {
         let count = self.case.count;
-        let mine = self.data(self.me, 0, count);
+        let own = self.data(self.me, 0, count);
         let result = self.reduction(0..self.size, count).expect("a member");
         match (self.is_root(), self.case.in_place) {
-            (true, false) => Share::new(Some(mine), canaries(count), &result),
-            (true, true) => Share::new(None, mine, &result),
-            (false, false) => Share::new(Some(mine), canaries(2), &canaries(2)),
-            (false, true) => Share::new(None, mine.clone(), &mine),
+            (true, false) => Share::new(Some(own), canaries(count), &result),
+            (true, true) => Share::new(None, own, &result),
+            (false, false) => Share::new(Some(own), canaries(2), &canaries(2)),
+            (false, true) => Share::new(None, own.clone(), &own),
         }
     }
 
     /// An operation whose input and output have one length. Where nothing is reduced, the output
     /// stays as it is.
     fn same_length(&self, members: std::ops::Range<usize>) -> Share {
-        let mine = self.data(self.me, 0, self.case.count);
-        let before = if self.case.in_place { mine.clone() } else { canaries(mine.len()) };
-        let result = self.reduction(members, mine.len()).unwrap_or_else(|| before.clone());
-        Share::new((!self.case.in_place).then_some(mine), before, &result)
+        let own = self.data(self.me, 0, self.case.count);
+        let before = if self.case.in_place { own.clone() } else { canaries(own.len()) };
+        let result = self.reduction(members, own.len()).unwrap_or_else(|| before.clone());
+        Share::new((!self.case.in_place).then_some(own), before, &result)
     }
 
     fn shared_out(&self, counts: &[usize]) -> Share {
         let whole = counts.iter().sum();
-        let mine = self.data(self.me, 0, whole);
+        let input = self.data(self.me, 0, whole);
         let result = self.reduction(0..self.size, whole).expect("a member");
         let first = counts[..self.me].iter().sum();
         let own = &result[first..][..counts[self.me]];
         let share = match self.case.in_place {
-            false => Share::new(Some(mine), canaries(own.len()), own),
+            false => Share::new(Some(input), canaries(own.len()), own),
             true => {
                 // What lies behind the block of this member is not said.
                 let rest = vec![None; whole - own.len()];
                 let expected = [exactly(own), rest].concat();
-                Share { expected, ..Share::new(None, mine, &[]) }
+                Share { expected, ..Share::new(None, input, &[]) }
             }
         };
         Share { counts: counts.to_vec(), ..share }

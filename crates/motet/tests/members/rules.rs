@@ -41,8 +41,8 @@ fn plain(world: &World) -> Result<()> {
     let members = world.members(world.group())?;
     assert_eq!((members.rank(), members.size()), (Some(me), world.size()));
     for count in [1, 50, 3000] {
-        let mine: Vec<f64> = (0..count).map(|at| 1.0 / (1 + at + me) as f64).collect();
-        let buffers = || (mine.clone(), vec![0.0; count]);
+        let own: Vec<f64> = (0..count).map(|at| 1.0 / (1 + at + me) as f64).collect();
+        let buffers = || (own.clone(), vec![0.0; count]);
         let mut there = world.allreduce_init(buffers(), Sum, &info)?;
         let mut here = members.allreduce_init(buffers(), Sum, &info)?;
         assert_eq!(here.explain(), there.explain());
@@ -281,9 +281,9 @@ fn nobody_at_all(world: &World) -> Result<()> {
     assert_eq!((nobody.size(), nobody.rank()), (0, None));
     let mut barrier = nobody.barrier_init(&Info::new())?.start()?;
     assert!(barrier.test()?);
-    let mut news = nobody.member(3)?.bcast_init(vec![5; 3], &Info::new())?;
-    news.run()?;
-    assert_eq!(news.output(), [5; 3]);
+    let mut bcast = nobody.member(3)?.bcast_init(vec![5; 3], &Info::new())?;
+    bcast.run()?;
+    assert_eq!(bcast.output(), [5; 3]);
     barrier.wait().map(drop)
 }
 
@@ -325,9 +325,9 @@ fn gaps(world: &World) -> Result<()> {
     let members = world.members(&group(world, &[2, 0]))?;
     let data: Vec<i32> = if me == 0 { vec![1, 2, 3, 4] } else { vec![-1; 4] };
     let items = motet::buffer::Items::new(data, &spread, 1)?;
-    let mut news = members.member(0)?.bcast_init(items, &info)?;
-    news.run()?;
-    let found = news.into_buffers().into_buffer();
+    let mut bcast = members.member(0)?.bcast_init(items, &info)?;
+    bcast.run()?;
+    let found = bcast.into_buffers().into_buffer();
     match me {
         0 => assert_eq!(found, [1, 2, 3, 4]),
         2 => assert_eq!(found, [1, -1, 3, -1]),
@@ -390,17 +390,17 @@ fn parted(world: &World) -> Result<()> {
         let members = world.members(&group(world, if own.is_some() { ranks } else { &[] }))?;
         let (size, sum) = (ranks.len(), ranks.iter().sum::<usize>());
         for round in 0..3 {
-            let (mine, nothing) = (vec![me + round; 1 + 40 * side], vec![9; 1 + 40 * side]);
+            let (input, nothing) = (vec![me + round; 1 + 40 * side], vec![9; 1 + 40 * side]);
             let mut all = match side {
-                0 => members.allreduce_init((mine, nothing), Sum, &info)?,
-                _ => members.allreduce_init((mine, nothing), motet::Max, &info)?,
+                0 => members.allreduce_init((input, nothing), Sum, &info)?,
+                _ => members.allreduce_init((input, nothing), motet::Max, &info)?,
             };
             let gathered = vec![9u8; 2 * size];
             let mut list = members.allgather_init((vec![me as u8; 2], gathered), &info)?;
             let last = ranks.last().copied().unwrap_or(0);
-            let mut news = members.member(last)?.bcast_init(vec![me; 3 + side], &info)?;
-            let operations = (all.start()?, list.start()?, news.start()?);
-            (all, list, news) = (operations.0.wait()?, operations.1.wait()?, operations.2.wait()?);
+            let mut bcast = members.member(last)?.bcast_init(vec![me; 3 + side], &info)?;
+            let operations = (all.start()?, list.start()?, bcast.start()?);
+            (all, list, bcast) = (operations.0.wait()?, operations.1.wait()?, operations.2.wait()?);
             if own.is_none() {
                 assert!(all.output().iter().all(|&value| value == 9));
                 continue;
@@ -412,7 +412,7 @@ fn parted(world: &World) -> Result<()> {
             assert!(all.output().iter().all(|&value| value == expected), "{ranks:?}");
             let expected = ranks.iter().flat_map(|&rank| [rank as u8; 2]);
             assert!(list.output().iter().copied().eq(expected), "{ranks:?}");
-            assert!(news.output().iter().all(|&value| value == last), "{ranks:?}");
+            assert!(bcast.output().iter().all(|&value| value == last), "{ranks:?}");
         }
     }
     Ok(())

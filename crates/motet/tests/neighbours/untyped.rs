@@ -63,7 +63,7 @@ fn every_call_of_the_untyped_layer() {
         let me = world.rank() as i32;
         let (next, last) = ((me + 1) % 4, (me + 3) % 4);
         let [to, from] = &beside(world)?;
-        let mut mine: Vec<i32> = (0..8).map(|at| 100 * me + at).collect();
+        let mut own: Vec<i32> = (0..8).map(|at| 100 * me + at).collect();
         let mut output = vec![-1; 8];
         let found = words(&output);
         let expect = |right: [i32; 8]| {
@@ -71,7 +71,7 @@ fn every_call_of_the_untyped_layer() {
             assert_eq!(found, right, "rank {me}");
         };
         let (to_next, to_last) = (100 * last, 100 * next);
-        let send = Some(data(&mut mine, 2));
+        let send = Some(data(&mut own, 2));
         let receive = data(&mut output, 2);
         // The first destination of each rank is the next one, so the one before sends its block 0.
         let call = Collective::Exchange { send, receive, to, from };
@@ -83,13 +83,13 @@ fn every_call_of_the_untyped_layer() {
         in_all_forms(&call, world, || expect(around(both)))?;
         output.fill(-1);
         let (counts, displacements) = ([1, 2], [5, 1]);
-        let send = Some(blocks(&mut mine, &counts, &displacements));
+        let send = Some(blocks(&mut own, &counts, &displacements));
         let receive = blocks(&mut output, &counts, &displacements);
         let call = Collective::Exchangev { send, receive, to, from };
         let right = [-1, to_last + 1, to_last + 2, -1, -1, to_next + 5, -1, -1];
         in_all_forms(&call, world, || expect(right))?;
         output.fill(-1);
-        let send = Some(data(&mut mine, 2));
+        let send = Some(data(&mut own, 2));
         let receive = blocks(&mut output, &[2, 2], &[6, 0]);
         let call = Collective::NeighborBcastv { send, receive, to, from };
         let right = [to_last, to_last + 1, -1, -1, -1, -1, to_next, to_next + 1];
@@ -97,7 +97,7 @@ fn every_call_of_the_untyped_layer() {
         output.fill(-1);
         let types = [INT.clone(), Datatype::contiguous(2, &INT)?];
         let send = Some(WBuffer {
-            address: mine.as_mut_ptr().cast(),
+            address: own.as_mut_ptr().cast(),
             counts: &[1, 1],
             displacements: &[0, 8],
             datatypes: &types,
@@ -124,13 +124,13 @@ fn every_reduction_of_the_untyped_layer() {
         let me = world.rank() as i32;
         let (next, last) = ((me + 1) % 4, (me + 3) % 4);
         let ([to, from], none) = (&beside(world)?, &Group::empty());
-        let mut mine: Vec<i32> = (0..8).map(|at| 100 * me + at).collect();
+        let mut own: Vec<i32> = (0..8).map(|at| 100 * me + at).collect();
         let mut output = vec![-1; 3];
         let found = words(&output);
         let expect = |right: [i32; 3]| assert_eq!([0, 1, 2].map(&found), right, "rank {me}");
         let (sum, address) = (Op::SUM, output.as_mut_ptr().cast());
         let reduction = Reduction {
-            input: Some(mine.as_mut_ptr().cast()),
+            input: Some(own.as_mut_ptr().cast()),
             output: address,
             count: 2,
             datatype: &INT,
@@ -144,7 +144,7 @@ fn every_reduction_of_the_untyped_layer() {
         // Pairs are sent, and single elements received: the signature is the same.
         let pairs = Datatype::contiguous(2, &INT)?;
         let send = Some(VectorBuffer {
-            address: mine.as_mut_ptr().cast(),
+            address: own.as_mut_ptr().cast(),
             counts: &[1, 1],
             displacements: &[3, 0],
             datatype: &pairs,

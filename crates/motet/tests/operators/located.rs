@@ -12,13 +12,13 @@ fn of_equal_values_the_lowest_index_is_taken() {
         on_ranks(ranks, |world| {
             let rank = world.rank();
             // Equal values, whose indices fall with the rank.
-            let mine: Vec<_> = (0..50).map(|i| Located::new(i % 3, 100 - rank as i64)).collect();
-            let expected = mine.iter().map(|it| Located::new(it.value(), 101 - ranks as i64));
+            let own: Vec<_> = (0..50).map(|i| Located::new(i % 3, 100 - rank as i64)).collect();
+            let expected = own.iter().map(|it| Located::new(it.value(), 101 - ranks as i64));
             let expected: Vec<Located<i32, i64>> = expected.collect();
-            let mut found = mine.clone();
+            let mut found = own.clone();
             world.allreduce_in_place(&mut found, Minloc)?;
             assert_eq!(found, expected);
-            let mut found = mine.clone();
+            let mut found = own.clone();
             world.allreduce_in_place(&mut found, Maxloc)?;
             assert_eq!(found, expected);
 

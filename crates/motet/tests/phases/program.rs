@@ -141,49 +141,49 @@ impl Turn {
     fn new(number: usize, step: Step, comm: &Communicator) -> Turn {
         let (me, ranks, count) = (comm.rank(), comm.size(), step.count);
         let root = step.root % ranks;
-        let mine = |blocks: usize| elements(number, me, 0, blocks * count);
+        let input = |blocks: usize| elements(number, me, 0, blocks * count);
         let from_each = |at: fn(usize, usize) -> usize| -> Vec<i64> {
             (0..ranks).flat_map(|rank| elements(number, rank, at(me, count), count)).collect()
         };
         let none = vec![-1; count];
         let at_root = |wanted: Vec<i64>| if me == root { wanted } else { Vec::new() };
         let (first, own): (fn(_, _) -> _, fn(_, _) -> _) = (|_, _| 0, |me, count| me * count);
-        let block_of_mine = |ranks| sum(number, ranks, 0, count);
+        let reduced = |ranks| sum(number, ranks, 0, count);
         let (kind, send, receive, wanted) = match step.what {
             What::Barrier => (CollectiveKind::Barrier, vec![], vec![], vec![]),
             What::Bcast => {
-                let data = if me == root { mine(1) } else { none };
+                let data = if me == root { input(1) } else { none };
                 (CollectiveKind::Bcast, vec![], data, elements(number, root, 0, count))
             }
             What::Gather => {
                 let wanted = at_root(from_each(first));
-                (CollectiveKind::Gather, mine(1), vec![-1; wanted.len()], wanted)
+                (CollectiveKind::Gather, input(1), vec![-1; wanted.len()], wanted)
             }
             What::Scatter => {
                 let wanted = elements(number, root, me * count, count);
-                (CollectiveKind::Scatter, at_root(mine(ranks)), none, wanted)
+                (CollectiveKind::Scatter, at_root(input(ranks)), none, wanted)
             }
             What::Allgather => {
                 let wanted = from_each(first);
-                (CollectiveKind::Allgather, mine(1), vec![-1; wanted.len()], wanted)
+                (CollectiveKind::Allgather, input(1), vec![-1; wanted.len()], wanted)
             }
             What::Alltoall => {
                 let wanted = from_each(own);
-                (CollectiveKind::Alltoall, mine(ranks), vec![-1; wanted.len()], wanted)
+                (CollectiveKind::Alltoall, input(ranks), vec![-1; wanted.len()], wanted)
             }
             What::Reduce => {
-                let wanted = if me == root { block_of_mine(0..ranks) } else { none.clone() };
-                (CollectiveKind::Reduce, mine(1), none, wanted)
+                let wanted = if me == root { reduced(0..ranks) } else { none.clone() };
+                (CollectiveKind::Reduce, input(1), none, wanted)
             }
-            What::Allreduce => (CollectiveKind::Allreduce, mine(1), none, block_of_mine(0..ranks)),
+            What::Allreduce => (CollectiveKind::Allreduce, input(1), none, reduced(0..ranks)),
             What::ReduceScatterBlock => {
                 let wanted = sum(number, 0..ranks, me * count, count);
-                (CollectiveKind::ReduceScatterBlock, mine(ranks), none, wanted)
+                (CollectiveKind::ReduceScatterBlock, input(ranks), none, wanted)
             }
-            What::Scan => (CollectiveKind::Scan, mine(1), none, block_of_mine(0..me + 1)),
+            What::Scan => (CollectiveKind::Scan, input(1), none, reduced(0..me + 1)),
             What::Exscan => {
-                let wanted = if me == 0 { none.clone() } else { block_of_mine(0..me) };
-                (CollectiveKind::Exscan, mine(1), none, wanted)
+                let wanted = if me == 0 { none.clone() } else { reduced(0..me) };
+                (CollectiveKind::Exscan, input(1), none, wanted)
             }
         };
         Turn { kind, root, count, send, receive, wanted }

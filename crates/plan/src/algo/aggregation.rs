@@ -94,7 +94,7 @@ pub(super) fn build(bundle: Bundle, call: &Call, builder: &mut Builder<'_>) {
     };
     let own = surroundings.mate(call.rank).expect("a rank is on its own node");
     let outgoing = parcels(bundle, sent(surroundings));
-    let mine = own
+    let own_blocks = own
         .to
         .iter()
         .zip(&**to)
@@ -106,7 +106,7 @@ pub(super) fn build(bundle: Bundle, call: &Call, builder: &mut Builder<'_>) {
         let place = slice(Buffer::Output, other);
         places.entry((edge.rank, edge.block)).or_default().push(place);
     }
-    let mut route = Route { me: call.rank, mine: map_of(mine), places, builder };
+    let mut route = Route { me: call.rank, own_blocks: map_of(own_blocks), places, builder };
     // All that is received is posted first. Between two mates messages are in this order at both
     // ends: what is handed over, then blocks from one to the other, then what is dealt out.
     let handed = route.receive_handed(&outgoing);
@@ -206,7 +206,7 @@ type ReceivedBlocks = BTreeMap<Identity, Slice>;
 struct Route<'a, 'b> {
     me: Rank,
     /// Where the own blocks lie in the input.
-    mine: BTreeMap<Identity, Slice>,
+    own_blocks: BTreeMap<Identity, Slice>,
     /// Where blocks of other nodes go in the output: several places if a block is wanted twice.
     places: BTreeMap<Identity, Vec<Slice>>,
     builder: &'a mut Builder<'b>,
@@ -240,7 +240,7 @@ impl Route<'_, '_> {
         let senders = set_of(others.map(|parcel| parcel.sender));
         for &sender in senders.range(me..).chain(senders.range(..me)) {
             let blocks = Self::handed(outgoing, me, sender);
-            let slices: Vec<_> = blocks.keys().map(|block| self.mine[block]).collect();
+            let slices: Vec<_> = blocks.keys().map(|block| self.own_blocks[block]).collect();
             let packed = self.packed(&slices);
             self.builder.send(sender, packed);
         }
@@ -250,7 +250,7 @@ impl Route<'_, '_> {
     fn send_parcels(&mut self, outgoing: &[Parcel], handed: &ReceivedBlocks) {
         let me = self.me;
         for parcel in outgoing.iter().filter(|parcel| parcel.sender == me) {
-            let place = |block| self.mine.get(block).or(handed.get(block)).copied();
+            let place = |block| self.own_blocks.get(block).or(handed.get(block)).copied();
             let slices: Vec<_> =
                 parcel.blocks.keys().map(|it| place(it).expect("own or handed over")).collect();
             let packed = self.packed(&slices);

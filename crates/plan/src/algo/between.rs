@@ -219,12 +219,12 @@ fn most_meetings(count: usize, first: usize, second: usize) -> usize {
     let (mut left, mut right, mut most) = (0, 0, 0);
     let (mut of_left, mut of_right) = (0, 0);
     while left < first && right < second {
-        let (mine, theirs) = (part(count, first, left), part(count, second, right));
-        if mine.start.max(theirs.start) < mine.end.min(theirs.end) {
+        let (own, theirs) = (part(count, first, left), part(count, second, right));
+        if own.start.max(theirs.start) < own.end.min(theirs.end) {
             (of_left, of_right) = (of_left + 1, of_right + 1);
             most = most.max(of_left).max(of_right);
         }
-        if mine.end <= theirs.end {
+        if own.end <= theirs.end {
             (left, of_left) = (left + 1, 0);
         } else {
             (right, of_right) = (right + 1, 0);

@@ -248,7 +248,7 @@ mod tests {
 
     /// In a tree the bytes of a message are there when those of all before it are.
     #[test]
-    fn what_grows_on_its_way_is_awaited() {
+    fn what_grows_in_flight_is_awaited() {
         let machine = CostParams::default();
         let time = |bytes_of_all: usize| {
             let cost = Cost { rounds: 4, bytes: 15 << 10, ..Cost::default() };

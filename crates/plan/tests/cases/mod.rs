@@ -64,8 +64,8 @@ pub(crate) struct Edge {
 
 /// The exchange of equal blocks over a graph; blocks of one pair are in the order of the edges.
 pub(crate) fn exchange(ranks: u32, count: usize, edges: &[Edge]) -> Vec<Call> {
-    let list = |me: Rank, mine: fn(&Edge) -> u32, other: fn(&Edge) -> u32| -> Arc<[Rank]> {
-        edges.iter().filter(|edge| mine(edge) == me.0).map(|edge| Rank(other(edge))).collect()
+    let list = |me: Rank, own: fn(&Edge) -> u32, other: fn(&Edge) -> u32| -> Arc<[Rank]> {
+        edges.iter().filter(|edge| own(edge) == me.0).map(|edge| Rank(other(edge))).collect()
     };
     calls(ranks, false, |me| Operation::Exchange {
         count,
@@ -76,14 +76,14 @@ pub(crate) fn exchange(ranks: u32, count: usize, edges: &[Edge]) -> Vec<Call> {
 
 /// The exchange of blocks of the lengths of the edges, with `gap` elements before each block.
 pub(crate) fn exchangev(ranks: u32, gap: usize, edges: &[Edge]) -> Vec<Call> {
-    let list = |me: Rank, mine: fn(&Edge) -> u32, other: fn(&Edge) -> u32| -> Arc<[Neighbour]> {
+    let list = |me: Rank, own: fn(&Edge) -> u32, other: fn(&Edge) -> u32| -> Arc<[Neighbour]> {
         let mut end = 0;
         let mut place = |edge: &Edge| {
             let start = end + gap;
             end = start + edge.count;
             Neighbour { rank: Rank(other(edge)), start, count: edge.count }
         };
-        edges.iter().filter(|edge| mine(edge) == me.0).map(&mut place).collect()
+        edges.iter().filter(|edge| own(edge) == me.0).map(&mut place).collect()
     };
     calls(ranks, false, |me| Operation::Exchangev {
         to: list(me, |edge| edge.from, |edge| edge.to),

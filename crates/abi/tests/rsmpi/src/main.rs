@@ -58,14 +58,14 @@ fn moves(world: &SimpleCommunicator, round: usize) {
         root.gather_into(&rank);
     }
 
-    let mut mine = -1;
+    let mut own = -1;
     if rank == root_rank {
         let squares: Vec<i32> = ranks(world).iter().map(|rank| rank * rank).collect();
-        root.scatter_into_root(&squares, &mut mine);
+        root.scatter_into_root(&squares, &mut own);
     } else {
-        root.scatter_into(&mut mine);
+        root.scatter_into(&mut own);
     }
-    assert_eq!(mine, rank * rank, "scatter");
+    assert_eq!(own, rank * rank, "scatter");
 
     let mut all = vec![-1; size];
     world.all_gather_into(&rank, &mut all);
@@ -116,24 +116,24 @@ fn lists(world: &SimpleCommunicator) {
     let rank = world.rank();
     let (counts, displacements) = uneven(world);
     let total = counts.iter().sum::<Count>() as usize;
-    let mine = vec![rank; rank as usize + 1];
+    let own = vec![rank; rank as usize + 1];
     let expected: Vec<i32> =
         ranks(world).into_iter().flat_map(|from| vec![from; from as usize + 1]).collect();
 
     let mut all = vec![-1; total];
     let mut parts = PartitionMut::new(&mut all[..], &counts[..], &displacements[..]);
-    world.all_gather_varcount_into(&mine[..], &mut parts);
+    world.all_gather_varcount_into(&own[..], &mut parts);
     assert_eq!(all, expected, "all gather of lists");
 
     let root = world.process_at_rank(0);
-    let mut back = vec![-1; mine.len()];
+    let mut back = vec![-1; own.len()];
     if rank == 0 {
         let parts = Partition::new(&expected[..], &counts[..], &displacements[..]);
         root.scatter_varcount_into_root(&parts, &mut back[..]);
     } else {
         root.scatter_varcount_into(&mut back[..]);
     }
-    assert_eq!(back, mine, "scatter of lists");
+    assert_eq!(back, own, "scatter of lists");
 }
 
 fn immediate_moves(world: &SimpleCommunicator, round: usize) {
@@ -158,15 +158,15 @@ fn immediate_moves(world: &SimpleCommunicator, round: usize) {
     assert!(rank != root_rank || all == ranks(world), "immediate gather: {all:?}");
 
     let list = ranks(world);
-    let mut mine = -1;
+    let mut own = -1;
     request::scope(|scope| {
         if rank == root_rank {
-            root.immediate_scatter_into_root(scope, &list[..], &mut mine).wait();
+            root.immediate_scatter_into_root(scope, &list[..], &mut own).wait();
         } else {
-            root.immediate_scatter_into(scope, &mut mine).wait();
+            root.immediate_scatter_into(scope, &mut own).wait();
         }
     });
-    assert_eq!(mine, rank, "immediate scatter");
+    assert_eq!(own, rank, "immediate scatter");
 
     let mut all = vec![-1; size];
     request::scope(|scope| {

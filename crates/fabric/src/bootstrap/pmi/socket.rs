@@ -81,15 +81,15 @@ impl PmiSocket {
     /// # Errors
     /// The server has ended, is late, or sends no newline.
     pub(super) fn line(&mut self, deadline: Instant) -> Result<Vec<u8>> {
-        let mut looked = 0;
+        let mut searched = 0;
         loop {
-            let found = self.pending[looked..].iter().position(|&byte| byte == b'\n');
-            if let Some(end) = found.map(|end| looked + end) {
+            let found = self.pending[searched..].iter().position(|&byte| byte == b'\n');
+            if let Some(end) = found.map(|end| searched + end) {
                 let mut line: Vec<u8> = self.pending.drain(..=end).collect();
                 line.pop();
                 return Ok(line);
             }
-            looked = self.pending.len();
+            searched = self.pending.len();
             self.read_more(deadline)?;
         }
     }

@@ -235,7 +235,7 @@ impl Client {
         let code = unsafe { (functions.init)(&mut own, null(), 0) };
         functions.check("find its server", code)?;
         let mut client = Client { functions, own, ranks: 0 };
-        let ranks = client.look_up(ALL, JOB_SIZE, "tell the number of ranks")?;
+        let ranks = client.fetch(ALL, JOB_SIZE, "tell the number of ranks")?;
         match ranks {
             PmixValue::Number(ranks) if client.own.rank < ranks => client.ranks = ranks as usize,
             _ => return Err(Error::Environment("PMIx tells no number of ranks".into())),
@@ -284,7 +284,7 @@ impl Client {
 
     pub(super) fn get(&mut self, rank: usize, name: &str) -> Result<Vec<u8>> {
         let key = key(name)?;
-        match self.look_up(rank as u32, &key, "get a value")? {
+        match self.fetch(rank as u32, &key, "get a value")? {
             PmixValue::Bytes(bytes) => Ok(bytes),
             PmixValue::Number(_) | PmixValue::Other => {
                 Err(Error::Environment(format!("rank {rank} has put no {name} to PMIx")))
@@ -306,7 +306,7 @@ impl Client {
         self.functions.check("take leave of its server", code)
     }
 
-    fn look_up(&self, rank: u32, key: &CStr, what: &str) -> Result<PmixValue> {
+    fn fetch(&self, rank: u32, key: &CStr, what: &str) -> Result<PmixValue> {
         let of = Process { rank, ..self.own };
         let mut value: *mut Value = null_mut();
         // SAFETY: a process, a text of C, no directives, and room for a pointer.

@@ -1,7 +1,7 @@
 //! The golden table: how messages of all lengths travel, seen in the packets of real endpoints and
 //! in what is chosen.
 //!
-//! `golden.txt` has a section for each placement of the ranks, each way to copy and each kind of
+//! `golden.txt` has a section for each placement of the ranks, each copy method and each kind of
 //! memory, and a line for each kind of message: what happens up to which length in bytes. The
 //! lengths that are sent lie on both sides of every threshold. `MOTET_REGENERATE=1` writes the
 //! table anew.
@@ -116,7 +116,7 @@ fn lengths(cells: [usize; 2]) -> Vec<usize> {
 }
 
 /// The whole table, where this says how a message goes.
-fn table(mut way: impl FnMut(Case, usize) -> MessagePath) -> String {
+fn table(mut path: impl FnMut(Case, usize) -> MessagePath) -> String {
     let mut text = String::new();
     for placement in PLACEMENTS {
         for prefers_memcpy in [false, true] {
@@ -127,8 +127,8 @@ fn table(mut way: impl FnMut(Case, usize) -> MessagePath) -> String {
                 for (name, kind) in KINDS {
                     let case = Case { placement, prefers_memcpy, is_in_heap, kind };
                     let all = lengths(cells(placement));
-                    let ways = all.into_iter().map(|bytes| (bytes, way(case, bytes)));
-                    let _ = writeln!(text, "{name:20} {}", line(ways));
+                    let paths = all.into_iter().map(|bytes| (bytes, path(case, bytes)));
+                    let _ = writeln!(text, "{name:20} {}", line(paths));
                 }
                 text.push('\n');
             }
@@ -140,14 +140,14 @@ fn table(mut way: impl FnMut(Case, usize) -> MessagePath) -> String {
 }
 
 /// What happens up to which length.
-fn line(ways: impl Iterator<Item = (usize, MessagePath)>) -> String {
+fn line(paths: impl Iterator<Item = (usize, MessagePath)>) -> String {
     let mut parts: Vec<(MessagePath, u64, usize)> = Vec::new();
-    for (bytes, way) in ways {
+    for (bytes, path) in paths {
         match parts.last_mut() {
-            Some((first, most, upto)) if first.name == way.name => {
-                (*most, *upto) = (way.pieces, bytes);
+            Some((first, most, upto)) if first.name == path.name => {
+                (*most, *upto) = (path.pieces, bytes);
             }
-            _ => parts.push((way, way.pieces, bytes)),
+            _ => parts.push((path, path.pieces, bytes)),
         }
     }
     let part = |(MessagePath { name, pieces }, most, upto): &(MessagePath, u64, usize)| match (

@@ -2,7 +2,7 @@
 
 use super::costs::{MS, Nanos, US};
 
-/// A wait of this length without news may be for a rank that lacks its core.
+/// A wait of this length without a message may be for a rank that lacks its core.
 pub(super) const LONG_WAIT: Nanos = 500 * US;
 /// How long ranks stay awake while foreign threads run on other cores.
 pub(super) const AWAKE_BESIDE: Nanos = 100 * US;
@@ -28,7 +28,7 @@ pub(super) enum Policy {
 /// How long to spin and yield before sleeping.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Patience {
-    pub(super) first_look: Nanos,
+    pub(super) first_poll: Nanos,
     /// How long to spin between two yields.
     pub(super) burst: Nanos,
     pub(super) spin: Nanos,
@@ -45,7 +45,7 @@ impl Policy {
     pub(super) fn wait_policy(self, ranks: usize, cores: usize) -> Patience {
         let has_cores = ranks <= cores;
         let spinning = Patience {
-            first_look: 4 * US,
+            first_poll: 4 * US,
             burst: US,
             spin: 10 * MS,
             spin_before_yield: POLITE,
@@ -57,7 +57,7 @@ impl Policy {
             has_core: has_cores,
         };
         let sharing = Patience {
-            first_look: 50,
+            first_poll: 50,
             burst: 50,
             spin: 0,
             yields: 32,

@@ -15,7 +15,7 @@ const MOVE: Nanos = 20 * US;
 const OTHERS_TURN: Nanos = US;
 /// How often at least a rank that reacts to foreign load checks for it, even where its yields would
 /// find only ranks that yield.
-const LOOK_UP: Nanos = 100 * US;
+const CHECK_INTERVAL: Nanos = 100 * US;
 
 /// A thread that computes beside the ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,7 +95,7 @@ enum Stage {
     /// Does something that only takes time.
     Busy,
     Sending(usize),
-    Looking,
+    Polling,
     /// Has yielded that core at that time.
     Yielded(usize, Nanos),
     /// Is about to sleep.
@@ -138,7 +138,7 @@ struct Rank {
     inbox: Vec<u32>,
     waits_for: Option<usize>,
     /// Whether a message has arrived since the rank last began to stay awake.
-    is_news: bool,
+    has_message: bool,
     phase: Phase,
     /// When this phase began.
     since: Nanos,
@@ -187,7 +187,7 @@ impl World {
                 stage,
                 inbox: vec![0; scene.ranks],
                 waits_for: None,
-                is_news: false,
+                has_message: false,
                 phase: Phase::Begin,
                 since: 0,
                 wait_policy,
@@ -264,14 +264,14 @@ impl World {
                     self.next_op(id);
                 }
             }
-            Stage::Looking => self.look_again(id),
+            Stage::Polling => self.poll_again(id),
             Stage::Yielded(core, at) => {
                 if !self.parts_after_yield(id, core, at) {
-                    self.look_again(id);
+                    self.poll_again(id);
                 }
             }
             Stage::Dozing => {
-                if self.scheduler.tasks[id].found || self.ranks[id].is_news {
+                if self.scheduler.tasks[id].found || self.ranks[id].has_message {
                     self.woken(id);
                 } else {
                     self.ranks[id].stage = Stage::Asleep;
@@ -311,12 +311,12 @@ impl World {
             }
             Op::Receive(from) => {
                 rank.waits_for = Some(from);
-                (rank.phase, rank.is_news) = (Phase::Begin, false);
+                (rank.phase, rank.has_message) = (Phase::Begin, false);
                 if rank.inbox[from] > 0 {
                     return self.take(id);
                 }
                 self.scheduler.tasks[id].found = false;
-                return self.look_for(id, self.ranks[id].wait_policy.first_look);
+                return self.poll_for(id, self.ranks[id].wait_policy.first_poll);
             }
         };
         self.scheduler.act(id, Action::Compute(takes));
@@ -345,7 +345,7 @@ impl World {
         let from = from - first_rank;
         let rank = &mut self.ranks[to];
         rank.inbox[from] += 1;
-        rank.is_news = true;
+        rank.has_message = true;
         let task = &mut self.scheduler.tasks[to];
         if rank.waits_for == Some(from) {
             task.found = true;
@@ -363,13 +363,13 @@ impl World {
         false
     }
 
-    fn look_for(&mut self, id: usize, time: Nanos) {
-        self.ranks[id].stage = Stage::Looking;
+    fn poll_for(&mut self, id: usize, time: Nanos) {
+        self.ranks[id].stage = Stage::Polling;
         self.scheduler.act(id, Action::Spin(self.now() + time));
     }
 
     /// Checks, and continues to wait if there is no message.
-    fn look_again(&mut self, id: usize) {
+    fn poll_again(&mut self, id: usize) {
         if self.scheduler.tasks[id].found { self.take(id) } else { self.wait_on(id) }
     }
 
@@ -377,7 +377,7 @@ impl World {
         if self.scheduler.tasks[id].found {
             return self.take(id);
         }
-        if std::mem::take(&mut self.ranks[id].is_news) {
+        if std::mem::take(&mut self.ranks[id].has_message) {
             self.ranks[id].phase = Phase::Settle;
         }
         self.wait_on(id);
@@ -412,7 +412,7 @@ impl World {
         }
         let now = self.now();
         let rank = &mut self.ranks[id];
-        (rank.wait_policy, rank.since, rank.is_news) = (wait_policy, now, false);
+        (rank.wait_policy, rank.since, rank.has_message) = (wait_policy, now, false);
         rank.phase = match (wait_policy.spin, wait_policy.yields) {
             (0, 0) => Phase::Rest,
             (0, _) => Phase::Yields(0),
@@ -446,27 +446,31 @@ impl World {
                         if wait_policy.yields > 0 { Phase::Yields(0) } else { Phase::Rest };
                 }
                 Phase::Spin if now - since < wait_policy.spin_before_yield => {
-                    return self.look_for(id, wait_policy.spin_before_yield - (now - since));
+                    return self.poll_for(id, wait_policy.spin_before_yield - (now - since));
                 }
                 Phase::Spin if matches!(stage, Stage::Yielded(..)) => {
-                    return self.look_for(id, wait_policy.burst);
+                    return self.poll_for(id, wait_policy.burst);
                 }
                 Phase::Spin => return self.yield_core(id, since + wait_policy.spin),
                 Phase::Yields(yields) => {
                     let waited = now - since;
-                    let choice = if yields > 0 { self.look_up(id, waited) } else { Choice::Yield };
+                    let choice = if yields > 0 {
+                        self.choose_after_yield(id, waited)
+                    } else {
+                        Choice::Yield
+                    };
                     let is_to_stay = yields < wait_policy.yields || waited < wait_policy.awake;
                     match choice {
                         Choice::Go(core) => return self.go(id, core),
                         Choice::Yield | Choice::YieldBriefly if is_to_stay => {
                             self.ranks[id].phase = Phase::Yields(yields + 1);
-                            return self.yield_core(id, now + LOOK_UP);
+                            return self.yield_core(id, now + CHECK_INTERVAL);
                         }
                         _ => self.ranks[id].phase = Phase::Rest,
                     }
                 }
                 Phase::Rest if wait_policy.parks => {
-                    (self.ranks[id].stage, self.ranks[id].is_news) = (Stage::Dozing, false);
+                    (self.ranks[id].stage, self.ranks[id].has_message) = (Stage::Dozing, false);
                     return self.scheduler.act(id, Action::Compute(self.costs.futex / 2));
                 }
                 Phase::Rest => self.ranks[id].phase = Phase::Settle,
@@ -475,7 +479,7 @@ impl World {
     }
 
     /// The action after a yield of a rank that has waited for `waited`.
-    fn look_up(&mut self, id: usize, waited: Nanos) -> Choice {
+    fn choose_after_yield(&mut self, id: usize, waited: Nanos) -> Choice {
         if !self.ranks[id].wait_policy.parks_when_contended {
             return Choice::Yield;
         }
@@ -490,7 +494,7 @@ impl World {
 
     /// Migrates to another core, and records it for the other ranks.
     fn go(&mut self, id: usize, core: usize) {
-        (self.ranks[id].noted, self.ranks[id].stage) = (core, Stage::Looking);
+        (self.ranks[id].noted, self.ranks[id].stage) = (core, Stage::Polling);
         self.scheduler.act(id, Action::Compute(MOVE));
         self.scheduler.go_to(id, core);
     }
@@ -501,24 +505,24 @@ impl World {
         let now = self.now();
         let is_idle = |other: usize| {
             let rank = &self.ranks[other];
-            matches!(rank.stage, Stage::Yielded(..) | Stage::Looking)
+            matches!(rank.stage, Stage::Yielded(..) | Stage::Polling)
                 && matches!(rank.phase, Phase::Spin | Phase::Yields(_))
                 && !self.scheduler.tasks[other].found
         };
         let is_alone = self.scheduler.beside(id).all(is_idle);
         if until < Nanos::MAX && until > now && is_alone && self.scheduler.group_keeps_core(id) {
             self.knowledge.note_rank(self.scheduler.tasks[id].core, now);
-            self.ranks[id].stage = Stage::Looking;
+            self.ranks[id].stage = Stage::Polling;
             let until = if self.ranks[id].wait_policy.parks_when_contended {
-                until.min(now + LOOK_UP)
+                until.min(now + CHECK_INTERVAL)
             } else {
                 until
             };
-            return self.scheduler.look_for_all(id, until);
+            return self.scheduler.poll_for_all(id, until);
         }
         self.ranks[id].stage = Stage::Yielded(self.scheduler.tasks[id].core, now);
         self.scheduler.act(id, Action::Compute(self.costs.yield_alone));
-        self.scheduler.give_way(id);
+        self.scheduler.yield_core(id);
     }
 
     /// Ends a yield of a core. The system may have moved the rank meanwhile. Returns whether the

@@ -269,7 +269,7 @@ impl Scheduler {
 
     /// A thread spins while the others of its group on its core would only yield to it, as far as
     /// other groups permit that.
-    pub(super) fn look_for_all(&mut self, task: usize, until: Nanos) {
+    pub(super) fn poll_for_all(&mut self, task: usize, until: Nanos) {
         let (core, group) = (self.tasks[task].core, self.tasks[task].group);
         self.account(core);
         let until = until.min(self.now.saturating_add(self.left_to_group(core, group)));
@@ -410,7 +410,7 @@ impl Scheduler {
     }
 
     /// `sched_yield`: forfeits the rest of the slice if the thread has had no more than its share.
-    pub(super) fn give_way(&mut self, task: usize) {
+    pub(super) fn yield_core(&mut self, task: usize) {
         let (at, group) = (self.tasks[task].core, self.tasks[task].group);
         if self.cores[at].ready() == 1 {
             return;
@@ -530,17 +530,17 @@ impl Scheduler {
     fn preempts(&self, woken: usize, at: usize) -> bool {
         let core = &self.cores[at];
         let Some(current) = core.current else { return true };
-        let [mine, theirs] = [woken, current].map(|task| self.tasks[task].group);
-        let protection = |mine: &Entity, theirs: &Entity| {
-            if mine.slice < theirs.slice { Protection::Lifted } else { Protection::Kept }
+        let [own, theirs] = [woken, current].map(|task| self.tasks[task].group);
+        let protection = |own: &Entity, theirs: &Entity| {
+            if own.slice < theirs.slice { Protection::Lifted } else { Protection::Kept }
         };
-        if mine != theirs {
-            let protection = protection(&core.groups[mine], &core.groups[theirs]);
-            return pick(&core.present, |one| &core.groups[one], Some(theirs), protection) == mine;
+        if own != theirs {
+            let protection = protection(&core.groups[own], &core.groups[theirs]);
+            return pick(&core.present, |one| &core.groups[one], Some(theirs), protection) == own;
         }
         let entity = |one: usize| &self.tasks[one].entity;
         let protection = protection(entity(woken), entity(current));
-        pick(&core.members[mine], entity, Some(current), protection) == woken
+        pick(&core.members[own], entity, Some(current), protection) == woken
     }
 
     /// The actions of a tick.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::Network;
 use crate::net::fi_endpoint::Event;
-use crate::net::zero_copy::{News, TransferIds};
+use crate::net::zero_copy::{TransferEvent, TransferIds};
 use crate::segment::State;
 use crate::slab::Id;
 use crate::{Failure, How, Peer, Region, RegionMut};
@@ -47,7 +47,7 @@ impl Network {
     /// and here. Returns the id of the transfer; `None` if the memory cannot be used for it.
     ///
     /// # Safety
-    /// Until there is news of its end, or the network is closed, nobody else uses the memory.
+    /// Until the event of its end, or until the network is closed, nobody else uses the memory.
     pub(crate) unsafe fn recv(&mut self, what: (Peer, u64, Id), into: RegionMut) -> Option<u64> {
         if self.is_closed {
             return None;
@@ -135,12 +135,12 @@ impl Network {
 
     /// Whether there is any event of a large message.
     #[inline]
-    pub(crate) fn has_news(&self) -> bool {
-        !self.transfers.news.is_empty() || self.bounce_credits.has_news()
+    pub(crate) fn has_events(&self) -> bool {
+        !self.transfers.events.is_empty() || self.bounce_credits.has_unadvertised()
     }
 
     /// Takes the events of large messages.
-    pub(crate) fn take_news(&mut self) -> Vec<News> {
-        std::mem::take(&mut self.transfers.news)
+    pub(crate) fn take_events(&mut self) -> Vec<TransferEvent> {
+        std::mem::take(&mut self.transfers.events)
     }
 }

@@ -74,7 +74,7 @@ impl Network {
     /// bounce buffer.
     ///
     /// # Safety
-    /// Until there is news of its end, or the network is closed, nobody writes the memory.
+    /// Until the event of its end, or until the network is closed, nobody writes the memory.
     pub(crate) unsafe fn send_remote_bounce(
         &mut self,
         to: Peer,

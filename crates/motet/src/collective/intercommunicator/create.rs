@@ -155,8 +155,8 @@ impl Communicator {
 
 /// Exchanges the identifier and the ranks between the two leaders; returns those of the other one.
 fn exchanged(meeting: &Communicator, local: &Communicator) -> Result<Vec<u64>> {
-    let mine = [local.size() as u64, local.core().fresh_id(), local.group().peer(0).0.into()];
-    let all = meeting.tell_all(CREATE, mine)?;
+    let own = [local.size() as u64, local.core().fresh_id(), local.group().peer(0).0.into()];
+    let all = meeting.tell_all(CREATE, own)?;
     let (here, there) = (meeting.rank(), 1 - meeting.rank());
     let count = |place: usize| all[place][0] as usize;
     let blocks = [Block { start: 0, count: count(0) }, Block { start: count(0), count: count(1) }];
@@ -179,8 +179,8 @@ impl Intercommunicator {
     #[track_caller]
     pub fn merge(&self, order: MergeOrder) -> Result<Communicator> {
         const CALL: &str = "merge";
-        let mine = [u64::from(order == MergeOrder::Last), self.union.core().fresh_id()];
-        let all = self.union.tell_all(CALL, mine)?;
+        let own = [u64::from(order == MergeOrder::Last), self.union.core().fresh_id()];
+        let all = self.union.tell_all(CALL, own)?;
         let (left, right) = all.split_at(self.left_size());
         for side in [left, right] {
             if let Some(other) = side.iter().position(|words| words[0] != side[0][0]) {
@@ -212,13 +212,13 @@ impl Intercommunicator {
     #[track_caller]
     pub fn split(&self, colour: Option<u32>, key: i64) -> Result<Option<Intercommunicator>> {
         let fresh = self.union.core().fresh_id();
-        let mine = [colour.map_or(-1, i64::from), key, fresh as i64];
-        let all = self.union.tell_all("split", mine)?;
+        let own = [colour.map_or(-1, i64::from), key, fresh as i64];
+        let all = self.union.tell_all("split", own)?;
         if colour.is_none() {
             return Ok(None);
         }
         let members = |side: Range<usize>| {
-            let alike = side.filter(|&rank| all[rank][0] == mine[0]);
+            let alike = side.filter(|&rank| all[rank][0] == own[0]);
             let mut alike: Vec<_> = alike.map(|rank| (all[rank][1], rank)).collect();
             alike.sort_unstable();
             alike.into_iter().map(|(_, rank)| rank).collect()

@@ -83,8 +83,8 @@ impl Communicator {
     where
         E: IntoIterator<Item: Into<Edge>>,
     {
-        let mine: Vec<u64> = edges.into_iter().flat_map(|edge| edge.into().pack()).collect();
-        let (all, _) = self.tell_all_lists("graph", mine)?;
+        let own: Vec<u64> = edges.into_iter().flat_map(|edge| edge.into().pack()).collect();
+        let (all, _) = self.tell_all_lists("graph", own)?;
         let all: Vec<Edge> = all.chunks_exact(EDGE).map(Edge::unpack).collect();
         let mut ends = all.iter().flat_map(|edge| [edge.from, edge.to]);
         if let Some(rank) = ends.find(|&rank| rank >= self.size()) {

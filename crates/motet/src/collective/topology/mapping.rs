@@ -115,9 +115,9 @@ impl Communicator {
         wishes: Wishes,
     ) -> Result<Vec<u64>> {
         let weighed = edges.to.iter().flat_map(|(rank, load)| [*rank as u64, wishes.weight(*load)]);
-        let mine: Vec<u64> =
+        let own: Vec<u64> =
             [u64::from(reorder == Reorder::Allowed)].into_iter().chain(weighed).collect();
-        let all = self.sparse_exchange_as(call, [(0, &mine[..])])?;
+        let all = self.sparse_exchange_as(call, [(0, &own[..])])?;
         let words = if self.rank() == 0 {
             mapped_here(&all, &self.nodes(), wishes.objective)
         } else {

@@ -146,7 +146,7 @@ fn of_nothing(layout: &Layout) -> Result<(), DatatypeError> {
     if layout.size() == 0 {
         return Ok(());
     }
-    Err(DatatypeError::Unsupported("the items are of other elements than the buffer"))
+    Err(DatatypeError::Unsupported("items and buffer have different elements; pass equal ones"))
 }
 
 // SAFETY: the memory of the buffer, and a stream that nobody else can reach.

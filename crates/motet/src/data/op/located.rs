@@ -17,8 +17,8 @@ use crate::types::element::{ElementType, Field, Structure};
 /// use motet::{Located, Maxloc};
 ///
 /// motet::threads(3, |world| {
-///     let mine = Located::new([1.5, 4.0, 4.0][world.rank()], world.rank() as i32);
-///     let largest = world.allreduce_one(mine, Maxloc)?;
+///     let own = Located::new([1.5, 4.0, 4.0][world.rank()], world.rank() as i32);
+///     let largest = world.allreduce_one(own, Maxloc)?;
 ///     assert_eq!((largest.value(), largest.index()), (4.0, 1));
 ///     Ok::<(), motet::Error>(())
 /// })?.into_iter().collect::<Result<Vec<_>, _>>()?;

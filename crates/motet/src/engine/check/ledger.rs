@@ -203,16 +203,16 @@ impl CallLog {
     ) -> Option<(String, Tell)> {
         let (me, _) = self.group.as_ref()?;
         let record = self.record_for(theirs.peer, number, own.kind, &own.account);
-        let mine = RemoteCall { peer: *me, record };
-        self.compare_kinds(&mine, theirs).or_else(|| {
-            let (mine, peer, theirs) = (&mine.record, theirs.peer, &theirs.record);
+        let local = RemoteCall { peer: *me, record };
+        self.compare_kinds(&local, theirs).or_else(|| {
+            let (local, peer, theirs) = (&local.record, theirs.peer, &theirs.record);
             let finding =
-                |remark| Some((self.describe(*me, mine, peer, theirs) + remark, Tell::Others));
+                |remark| Some((self.describe(*me, local, peer, theirs) + remark, Tell::Others));
             // A rank in two groups has passed one of them at most.
-            if (mine.includes || theirs.includes) && mine.group != theirs.group {
+            if (local.includes || theirs.includes) && local.group != theirs.group {
                 return finding("; who is in the group must pass it");
             }
-            let fit = mine.sends == theirs.expects && mine.expects == theirs.sends;
+            let fit = local.sends == theirs.expects && local.expects == theirs.sends;
             if fit { None } else { finding("; what they send to each other does not fit") }
         })
     }

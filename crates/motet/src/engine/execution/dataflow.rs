@@ -102,7 +102,8 @@ impl Execution {
                 }
                 self.channels().blocked.swap_remove(next);
                 self.receive(step, operation, endpoint, done);
-            } else if let Some(why) = endpoint.why_silent(other).filter(|_| !self.has_news(step)) {
+            } else if let Some(why) = endpoint.why_silent(other).filter(|_| !self.has_message(step))
+            {
                 self.channels().blocked.swap_remove(next);
                 self.complete(step.0, Err(why));
             } else {
@@ -114,8 +115,8 @@ impl Execution {
 
     /// Whether the channel of a step holds a message. If the peer has left, call this only after
     /// that is known: what the peer sent just before it left must not be lost.
-    fn has_news(&self, step: StepId) -> bool {
-        matches!(self.route_of(step), Some(MessageRoute::In(channel)) if channel.has_news())
+    fn has_message(&self, step: StepId) -> bool {
+        matches!(self.route_of(step), Some(MessageRoute::In(channel)) if channel.has_message())
     }
 
     /// Starts a step.

@@ -31,7 +31,7 @@ pub(crate) enum Advance {
 impl Advance {
     /// Whether it is incomplete and has not failed.
     #[inline]
-    pub(crate) fn is_under_way(self) -> bool {
+    pub(crate) fn is_pending(self) -> bool {
         matches!(self, Advance::Waiting(_) | Advance::Behind)
     }
 }

@@ -136,7 +136,7 @@ impl Datatype {
     /// The predefined datatype of the pair if there is one.
     pub fn value_index(value: &Datatype, index: &Datatype) -> Made {
         let (Some(first), Some(second)) = (value.as_named(), index.as_named()) else {
-            let reason = "a pair of a value and an index is made of predefined datatypes";
+            let reason = "value and index must be predefined datatypes; pass two of those";
             return Err(DatatypeError::Unsupported(reason));
         };
         use super::Named;

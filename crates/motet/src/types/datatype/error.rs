@@ -7,7 +7,7 @@ use super::named::Basic;
 #[non_exhaustive]
 pub enum DatatypeError {
     /// A count, block length or size is below what is allowed.
-    #[error("the {what} is {value}, but must be at least {least}")]
+    #[error("{what} out of range ({value} given, at least {least} allowed)")]
     TooSmall {
         /// Which argument.
         what: &'static str,
@@ -17,7 +17,7 @@ pub enum DatatypeError {
         least: i64,
     },
     /// An argument is above what is allowed.
-    #[error("the {what} is {value}, but must be at most {most}")]
+    #[error("{what} out of range ({value} given, at most {most} allowed)")]
     TooLarge {
         /// Which argument.
         what: &'static str,
@@ -27,7 +27,7 @@ pub enum DatatypeError {
         most: i64,
     },
     /// Arrays that belong together are of different lengths.
-    #[error("there are {len} {what}, but {expected} are needed")]
+    #[error("wrong number of {what} ({len} given, {expected} expected)")]
     Length {
         /// What the array holds.
         what: &'static str,
@@ -37,7 +37,10 @@ pub enum DatatypeError {
         expected: usize,
     },
     /// The process grid does not have as many places as there are processes.
-    #[error("a grid of {places} places for {processes} processes")]
+    #[error(
+        "wrong size of the process grid ({places} places given, {processes} expected); \
+         pass sizes whose product is the number of processes"
+    )]
     Grid {
         /// The product of the sizes of the grid.
         places: i64,
@@ -45,16 +48,20 @@ pub enum DatatypeError {
         processes: i64,
     },
     /// A size, a bound or a displacement does not fit into 64 bits.
-    #[error("the {0} of the datatype does not fit into 64 bits")]
+    #[error("the {0} of the datatype needs more than 64 bits; pass smaller numbers")]
     Overflow(&'static str),
     /// The datatype is nested deeper than [`MAX_DEPTH`](super::MAX_DEPTH).
-    #[error("the datatype is nested {0} deep, more than {most}", most = super::MAX_DEPTH)]
+    #[error(
+        "the datatype has too many levels ({0} given, at most {most} allowed); \
+         build it from fewer levels",
+        most = super::MAX_DEPTH
+    )]
     TooDeep(u32),
     /// The type does not exist on this platform in the way that the call needs.
     #[error("{0}")]
     Unsupported(&'static str),
     /// The stream is too short for the data.
-    #[error("{needed} bytes are needed, but the buffer has {room}")]
+    #[error("buffer too small ({needed} bytes needed, room for {room}); pass a larger buffer")]
     Truncated {
         /// Bytes that the data takes.
         needed: u64,
@@ -62,7 +69,10 @@ pub enum DatatypeError {
         room: u64,
     },
     /// The memory does not contain the whole layout.
-    #[error("the data reaches from byte {low} to {high}, outside of a memory of {len} bytes")]
+    #[error(
+        "the data lies outside the buffer (bytes {low} to {high} used, {len} in the buffer); \
+         pass a larger buffer, or other counts and displacements"
+    )]
     Outside {
         /// First byte of the data.
         low: i128,
@@ -72,6 +82,6 @@ pub enum DatatypeError {
         len: usize,
     },
     /// A value cannot be represented in the other data representation.
-    #[error("a value of {0:?} cannot be represented in the other data representation")]
+    #[error("cannot convert a value of {0:?}: the other data representation has no such value")]
     Conversion(Basic),
 }

@@ -130,7 +130,7 @@ impl Sum {
     pub(super) fn place(&mut self, item: &Facts, at: i64, len: u64) -> Result<(), DatatypeError> {
         let Some(steps) = len.checked_sub(1) else { return Ok(()) };
         let last = i64::try_from(steps).ok().and_then(|steps| steps.checked_mul(item.extent()));
-        let last = last.and_then(|way| way.checked_add(at));
+        let last = last.and_then(|distance| distance.checked_add(at));
         self.extents.add(&item.extents, at)?;
         self.extents.add(&item.extents, last.ok_or(DatatypeError::Overflow("extent"))?)
     }

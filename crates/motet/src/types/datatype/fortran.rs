@@ -95,7 +95,7 @@ impl Datatype {
         let all = class.named().iter().map(|&named| Datatype::named(named));
         all.into_iter()
             .find(|datatype| datatype.size() == bytes)
-            .ok_or(DatatypeError::Unsupported("there is no predefined datatype of this size"))
+            .ok_or(DatatypeError::Unsupported("no predefined datatype of this class has this size"))
     }
 
     /// An integer of so many decimal digits (`MPI_Type_create_f90_integer`).
@@ -104,7 +104,8 @@ impl Datatype {
     /// More digits than any integer has.
     pub fn f90_integer(digits: i32) -> Result<Datatype, DatatypeError> {
         let found = INTEGERS.iter().find(|(has, _)| digits <= *has);
-        let (_, named) = found.ok_or(DatatypeError::Unsupported("no integer has such a range"))?;
+        let (_, named) =
+            found.ok_or(DatatypeError::Unsupported("no integer type has this range"))?;
         asked_for(*named, Combiner::F90Integer, vec![digits.into()])
     }
 
@@ -138,11 +139,11 @@ fn real(
     range: Option<i32>,
 ) -> Result<(&'static Real, Vec<i64>), DatatypeError> {
     if precision.or(range).is_none() {
-        return Err(DatatypeError::Unsupported("neither a precision nor a range is asked for"));
+        return Err(DatatypeError::Unsupported("pass a precision, a range, or both"));
     }
     let has = |asked: Option<i32>, there: i32| asked.is_none_or(|asked| asked <= there);
     let does = |real: &&Real| has(precision, real.precision) && has(range, real.range);
-    let unsupported = DatatypeError::Unsupported("no number has such a precision and range");
+    let unsupported = DatatypeError::Unsupported("no number type has this precision and range");
     let found = REALS.iter().find(does).ok_or(unsupported)?;
     let written = |asked: Option<i32>| asked.map_or(UNDEFINED, i64::from);
     Ok((found, vec![written(precision), written(range)]))

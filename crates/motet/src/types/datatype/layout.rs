@@ -194,8 +194,8 @@ impl Layout {
         if count == 0 || self.size == 0 {
             return (0, 0);
         }
-        let way = i128::from(self.extent) * i128::from(count - 1);
-        (i128::from(self.reach.0) + way.min(0), i128::from(self.reach.1) + way.max(0))
+        let distance = i128::from(self.extent) * i128::from(count - 1);
+        (i128::from(self.reach.0) + distance.min(0), i128::from(self.reach.1) + distance.max(0))
     }
 
     /// The runs of bytes that hold the stream of `count` items from byte `position` on, in order,

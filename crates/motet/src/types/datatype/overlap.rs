@@ -72,8 +72,8 @@ fn reach(placed: &Placed) -> (i128, i128) {
     let around = |low: i64, high: i128| (i128::from(low), high);
     let within = match &placed.node {
         Node::Strided { count, stride, block } => {
-            let way = i128::from(*stride) * (i128::from(*count) - 1).max(0);
-            (way.min(0), way.max(0) + i128::from(*block))
+            let distance = i128::from(*stride) * (i128::from(*count) - 1).max(0);
+            (distance.min(0), distance.max(0) + i128::from(*block))
         }
         Node::Scattered { block, places } => places
             .iter()
@@ -85,8 +85,8 @@ fn reach(placed: &Placed) -> (i128, i128) {
             .fold((i128::MAX, i128::MIN), join),
         Node::Loop { count, stride, body, .. } => {
             let (low, high) = reach(body);
-            let way = i128::from(*stride) * (i128::from(*count) - 1);
-            (low + way.min(0), high + way.max(0))
+            let distance = i128::from(*stride) * (i128::from(*count) - 1);
+            (low + distance.min(0), high + distance.max(0))
         }
         Node::Parts { parts, .. } => {
             parts.iter().map(|part| reach(&part.placed)).fold((i128::MAX, i128::MIN), join)

@@ -127,7 +127,7 @@ impl Datatype {
         external::each_element(self, count, &mut |basic, at| {
             let mut native = [0; external::EXTERNAL_MAX_BYTES];
             let native = &mut native[..basic.size.into()];
-            let from = base.wrapping_offset(way(at));
+            let from = base.wrapping_offset(offset(at));
             // SAFETY: an element of the data, which can be read by the caller's promise.
             unsafe { ptr::copy_nonoverlapping(from, native.as_mut_ptr(), native.len()) };
             let end = done + usize::from(basic.external);
@@ -158,7 +158,7 @@ impl Datatype {
             let end = done + usize::from(basic.external);
             external::decode(basic, &input[done..end], native)?;
             done = end;
-            let to = base.wrapping_offset(way(at));
+            let to = base.wrapping_offset(offset(at));
             // SAFETY: an element of the data, which can be written by the caller's promise.
             unsafe { ptr::copy_nonoverlapping(native.as_ptr(), to, native.len()) };
             Ok(())
@@ -222,7 +222,7 @@ struct Scatter {
 }
 
 /// A displacement. Memory has no places that are further away than this.
-fn way(bytes: i64) -> isize {
+fn offset(bytes: i64) -> isize {
     bytes as isize
 }
 
@@ -243,7 +243,7 @@ impl Sink for Gather {
     }
 
     fn strided(&mut self, at: i64, count: u64, stride: i64, block: u64) {
-        let from = (self.memory.wrapping_offset(way(at)), way(stride));
+        let from = (self.memory.wrapping_offset(offset(at)), offset(stride));
         let to = (self.stream, block as isize);
         // SAFETY: see `Gather`.
         unsafe { copy_blocks(from, to, count as usize, block as usize) };
@@ -252,12 +252,11 @@ impl Sink for Gather {
     }
 
     fn scattered(&mut self, at: i64, places: &[i64], block: u64) {
-        let memory = self.memory.wrapping_offset(way(at));
+        let memory = self.memory.wrapping_offset(offset(at));
         let (stream, step) = (self.stream, block as usize);
-        let pairs = places
-            .iter()
-            .enumerate()
-            .map(|(i, &place)| (memory.wrapping_offset(way(place)), stream.wrapping_add(i * step)));
+        let pairs = places.iter().enumerate().map(|(i, &place)| {
+            (memory.wrapping_offset(offset(place)), stream.wrapping_add(i * step))
+        });
         // SAFETY: see `Gather`.
         unsafe { copy_pairs(pairs, step) };
         self.stream = stream.wrapping_add(places.len() * step);
@@ -267,10 +266,10 @@ impl Sink for Gather {
     fn rows(&mut self, at: i64, count: u64, stride: i64, runs: Row<'_>) {
         let size = runs.size();
         for (first, height) in tiles(count, stride, size) {
-            let memory = self.memory.wrapping_offset(way(at + first as i64 * stride));
+            let memory = self.memory.wrapping_offset(offset(at + first as i64 * stride));
             let stream = self.stream.wrapping_add((first * size) as usize);
             for (start, run) in runs.each() {
-                let from = (memory.wrapping_offset(way(run.at)), way(stride));
+                let from = (memory.wrapping_offset(offset(run.at)), offset(stride));
                 let to = (stream.wrapping_add(start as usize), size as isize);
                 // SAFETY: see `Gather`.
                 unsafe { copy_blocks(from, to, height, run.len as usize) };
@@ -288,7 +287,7 @@ impl Sink for Scatter {
 
     fn strided(&mut self, at: i64, count: u64, stride: i64, block: u64) {
         let from = (self.stream, block as isize);
-        let to = (self.memory.wrapping_offset(way(at)), way(stride));
+        let to = (self.memory.wrapping_offset(offset(at)), offset(stride));
         // SAFETY: see `Scatter`.
         unsafe { copy_blocks(from, to, count as usize, block as usize) };
         self.stream = self.stream.wrapping_add((count * block) as usize);
@@ -296,12 +295,11 @@ impl Sink for Scatter {
     }
 
     fn scattered(&mut self, at: i64, places: &[i64], block: u64) {
-        let memory = self.memory.wrapping_offset(way(at));
+        let memory = self.memory.wrapping_offset(offset(at));
         let (stream, step) = (self.stream, block as usize);
-        let pairs = places
-            .iter()
-            .enumerate()
-            .map(|(i, &place)| (stream.wrapping_add(i * step), memory.wrapping_offset(way(place))));
+        let pairs = places.iter().enumerate().map(|(i, &place)| {
+            (stream.wrapping_add(i * step), memory.wrapping_offset(offset(place)))
+        });
         // SAFETY: see `Scatter`.
         unsafe { copy_pairs(pairs, step) };
         self.stream = stream.wrapping_add(places.len() * step);
@@ -311,11 +309,11 @@ impl Sink for Scatter {
     fn rows(&mut self, at: i64, count: u64, stride: i64, runs: Row<'_>) {
         let size = runs.size();
         for (first, height) in tiles(count, stride, size) {
-            let memory = self.memory.wrapping_offset(way(at + first as i64 * stride));
+            let memory = self.memory.wrapping_offset(offset(at + first as i64 * stride));
             let stream = self.stream.wrapping_add((first * size) as usize);
             for (start, run) in runs.each() {
                 let from = (stream.wrapping_add(start as usize), size as isize);
-                let to = (memory.wrapping_offset(way(run.at)), way(stride));
+                let to = (memory.wrapping_offset(offset(run.at)), offset(stride));
                 // SAFETY: see `Scatter`.
                 unsafe { copy_blocks(from, to, height, run.len as usize) };
             }

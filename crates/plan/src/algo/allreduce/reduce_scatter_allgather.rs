@@ -81,11 +81,11 @@ impl Algorithm for ReduceScatterAllgather {
             let Halving { kept, given } = Halving::new(range, lower);
             let peer = shape.rank(partner(corner.number, round));
             // Each round has its own place to receive into, so all receives can wait at once.
-            let (mine, into) = (value.range(kept.clone()), output.range(kept.clone()));
-            let theirs = operand_placement::place(builder, mine, into);
+            let (operand, into) = (value.range(kept.clone()), output.range(kept.clone()));
+            let theirs = operand_placement::place(builder, operand, into);
             builder.send(peer, value.range(given.clone()));
             builder.recv(peer, theirs);
-            let (left, right) = if lower { (mine, theirs) } else { (theirs, mine) };
+            let (left, right) = if lower { (operand, theirs) } else { (theirs, operand) };
             builder.reduce(left, right, into);
             value = output;
             range = kept.clone();

@@ -232,13 +232,12 @@ impl Order {
             let middle = held.start.midpoint(held.end);
             let halves = (held.start..middle, middle..held.end);
             let (kept, given) = if lower { halves } else { (halves.1, halves.0) };
-            let (mine, outgoing) =
-                (self.slice(data, &held, &kept), self.slice(data, &held, &given));
+            let (own, outgoing) = (self.slice(data, &held, &kept), self.slice(data, &held, &given));
             let last = last.filter(|_| kept.len() == 1);
-            let sum = last.unwrap_or_else(|| builder.scratch(mine.len));
+            let sum = last.unwrap_or_else(|| builder.scratch(own.len));
             builder.send(peer, outgoing);
             builder.recv(peer, sum);
-            let (left, right) = if lower { (mine, sum) } else { (sum, mine) };
+            let (left, right) = if lower { (own, sum) } else { (sum, own) };
             builder.reduce(left, right, sum);
             (data, held) = (sum, kept);
         }
