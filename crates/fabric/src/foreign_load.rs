@@ -23,6 +23,11 @@
 //! ranks that are woken from sleep. If there is no such core, or if the rank computes for longer,
 //! it sleeps: then wake-ups cost it less than sharing a core with more ranks.
 //!
+//! Ranks that have a core each want all their cores at the same time. If one lacks its core, those
+//! that wait for it lose as much. So beside foreign load they, too, leave a contended core, and
+//! sleep after a short poll: a rank that sleeps in its waits keeps below its share of a core, and
+//! runs as soon as it is woken.
+//!
 //! Evidence holds for a limited time, since the foreign thread may end or migrate. After that time
 //! one rank yields again; if this yield takes long, the evidence holds twice as long as before. So
 //! ranks on a core that is always shared lose a time slice only now and then. All evidence ends
