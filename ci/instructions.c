@@ -23,6 +23,7 @@ enum {
     WINDOW = 32,            /* `ci/instructions` compares call k with call k + WINDOW */
     LARGE = (64 << 10) / 8, /* doubles in 64 KiB */
     BLOCK = 512,            /* bytes of each block of the exchange */
+    PIECES = 64,            /* doubles that a strided call moves, with a gap behind each */
     PENDING = 1000,
     PAUSE_NS = 3000000 /* a peer that has entered a blocking call has sent its message by then */
 };
@@ -44,6 +45,7 @@ static int rank, hears, tells;
 static long loops;
 static MPI_Comm ring;
 static MPI_Request request, requests[PENDING];
+static MPI_Datatype strided;
 static double in[LARGE], out[LARGE];
 static char bytes[2][1024];
 
@@ -117,6 +119,22 @@ static void barrier(void) { MPI_Barrier(MPI_COMM_WORLD); }
 static void bcast_from_0(void) { MPI_Bcast(in, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD); }
 static void bcast_from_1(void) { MPI_Bcast(in, 1, MPI_DOUBLE, 1, MPI_COMM_WORLD); }
 
+static void make_strided(void) {
+    MPI_Type_vector(PIECES, 1, 2, MPI_DOUBLE, &strided);
+    MPI_Type_commit(&strided);
+}
+static void free_strided(void) { MPI_Type_free(&strided); }
+static void strided_from_0(void) { MPI_Bcast(in, 1, strided, 0, MPI_COMM_WORLD); }
+static void strided_from_1(void) { MPI_Bcast(in, 1, strided, 1, MPI_COMM_WORLD); }
+static void init_strided(void) {
+    make_strided();
+    MPI_Bcast_init(in, 1, strided, 1, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+}
+static void free_strided_request(void) {
+    free_request();
+    free_strided();
+}
+
 static void send(int count) { MPI_Send(bytes[0], count, MPI_BYTE, 0, 0, MPI_COMM_WORLD); }
 static void receive(int count) {
     MPI_Recv(bytes[1], count, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -185,6 +203,12 @@ static const struct row ROWS[] = {
      nothing},
     {"C alltoall of 2 x 8 B", 8, 3 * WINDOW, nothing, NULL, alltoall, NULL, NULL, alltoall, NULL,
      nothing},
+    {"C bcast of 64 strided doubles at the root", 8, 3 * WINDOW, make_strided, NULL, strided_from_0,
+     NULL, NULL, strided_from_0, NULL, free_strided},
+    {"C bcast of 64 strided doubles from the root", 8, 3 * WINDOW, make_strided, strided_from_1,
+     strided_from_1, NULL, NULL, nothing, NULL, free_strided},
+    {"C persistent bcast of 64 strided doubles from the root", 8, 3 * WINDOW, init_strided,
+     start_and_wait, start_and_wait, NULL, NULL, nothing, NULL, free_strided_request},
     {"C 1000 pending iallreduces of 8 B, and waitall", 2, 4, nothing, begin_pending, begin_pending,
      test_last_pending, wait_pending, wait_pending, NULL, nothing},
 };

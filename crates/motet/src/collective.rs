@@ -266,6 +266,17 @@ impl Communicator {
         Some(ended.map_err(|error| self.error(call(), ErrorKind::from(error))))
     }
 
+    /// Like [`Communicator::replay_blocking`], for a call with derived datatypes.
+    pub(crate) fn replay_derived(
+        &self,
+        kind: CollectiveKind,
+        known: &ReplayKey<'_>,
+    ) -> Option<Result<()>> {
+        let ended = self.core().replay_derived(known, || self.next_collective())?;
+        let call = || kind.call(Form::Blocking);
+        Some(ended.map_err(|error| self.error(call(), ErrorKind::from(error))))
+    }
+
     /// Does the same as [`Communicator::run_for`], and stores the execution in the replay cache.
     #[track_caller]
     fn run_of_known(&self, call: PreparedCall, key: Option<&ReplayKey<'_>>) -> Result<BoundRun> {
@@ -275,7 +286,10 @@ impl Communicator {
         let spans = [call.shape.input, call.shape.output];
         let element_bytes = call.element_bytes;
         let (mut run, staging) = self.run_for(call, || self.next_collective())?;
-        if staging.is_none() {
+        if key.is_derived() {
+            let (spans, packed) = ((spans, element_bytes), staging.as_deref());
+            self.core().engine().store_derived(&mut run, key, spans, packed);
+        } else if staging.is_none() {
             let buffers = spans.map(|span| span.start);
             let bytes = spans.map(|span| span.len * element_bytes);
             self.core().engine().store(&mut run, key, (buffers, bytes));
@@ -293,8 +307,13 @@ impl Communicator {
         // First: the reference count of an origin waits for messages to leave the core.
         let origin = self.origin(kind.call(Form::Nonblocking));
         let mut engine = self.core().free_engine()?;
-        let run = engine.take_cached(known, || self.next_collective())?;
-        let id = engine.start_run(run, None);
+        let number = || self.next_collective();
+        let (run, staging) = if known.is_derived() {
+            engine.take_derived(known, number)?
+        } else {
+            (engine.take_cached(known, number)?, None)
+        };
+        let id = engine.start_run(run, staging);
         drop(engine);
         Some(Request::without_buffers(OpHandle::new(origin, id, false)))
     }

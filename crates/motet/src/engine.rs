@@ -63,7 +63,9 @@ pub(crate) use persistent::StartOutcome;
 pub use plan_cache::CacheCounters;
 pub(crate) use plan_cache::{CacheHit, CachedPlan, PlanCache, Rule, Selection};
 use polling::{MissLimit, NO_MISS_LIMIT};
-pub(crate) use replay::{BlockList, CallSignature, FrontEnd, HasLists, Lists, Replay, ReplayKey};
+pub(crate) use replay::{
+    BlockList, CallSignature, DerivedReplay, FrontEnd, KeyDetails, Lists, Replay, ReplayKey,
+};
 pub(crate) use wakers::Postponed;
 
 /// The result of an operation.

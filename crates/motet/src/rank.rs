@@ -22,6 +22,7 @@ mod polling;
 mod process;
 mod process_heap;
 mod progress;
+mod replay;
 pub(crate) mod settings;
 mod wait;
 pub(crate) mod wisdom;
@@ -42,8 +43,7 @@ use motet_plan::Tuning;
 
 use crate::engine::check::{CheckConfig, CheckState};
 use crate::engine::{
-    Advance, End, Engine, Execution, InlineRun, OpKey, Outcome, PackedBuffers, PlanCache,
-    Postponed, Replay, ReplayKey, Slot,
+    Advance, End, Engine, Execution, InlineRun, Outcome, PackedBuffers, PlanCache, Postponed, Slot,
 };
 use crate::rank::settings::Settings;
 use crate::rank::wisdom::WisdomLog;
@@ -361,42 +361,6 @@ impl RankContext {
         let id = engine.promote(inline);
         drop(engine);
         self.wait(id, false).map(drop)
-    }
-
-    /// Replays an identical collective and waits for its end; `None` if the cache has none.
-    #[inline]
-    pub(crate) fn replay(
-        &self,
-        known: &ReplayKey<'_>,
-        number: impl FnOnce() -> OpKey,
-    ) -> Option<Result<(), TransferError>> {
-        let _here = self.shared.stay();
-        let mut engine = self.free_engine()?;
-        let replay = engine.replay(known, number, self.shared.policy.max_polls);
-        drop(engine);
-        match replay? {
-            Replay::Over => Some(Ok(())),
-            slow => Some(self.finish_replay(slow)),
-        }
-    }
-
-    /// Continues a replayed collective that has come so far.
-    #[inline(never)] // that the others need none of its memory is what makes them fast
-    fn finish_replay(&self, replay: Replay) -> Result<(), TransferError> {
-        let mut engine = self.engine();
-        match replay {
-            Replay::Over => Ok(()),
-            Replay::Short(mut inline, mut advance, left) => {
-                if advance.is_pending() {
-                    advance = engine.poll_inline(&mut inline, left);
-                }
-                self.finish_inline(engine, inline, advance)
-            }
-            Replay::Long(run) => {
-                let begun = engine.start_inline(run, None);
-                self.finish_short(engine, begun)
-            }
-        }
     }
 
     /// The number of polls for a message that may arrive at once.

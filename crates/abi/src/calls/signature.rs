@@ -1,7 +1,8 @@
 //! Builds the replay key of a collective from its C arguments.
 //!
 //! Only calls with predefined datatypes and operators have a key: the meaning of their handles
-//! never changes. A communicator is compared by its identity, not by its handle.
+//! never changes. A communicator is compared by its identity, not by its handle. The layer below
+//! recognizes calls with derived datatypes, by the objects behind the handles.
 
 use std::ffi::{c_int, c_void};
 

@@ -18,7 +18,7 @@ use crate::comm::communicator::Communicator;
 use crate::data::buffer::RawSlice;
 use crate::data::op::Operator;
 use crate::engine::context::ContextKind;
-use crate::engine::{BlockList, CallSignature, FrontEnd, HasLists, Lists, ReplayKey};
+use crate::engine::{BlockList, CallSignature, FrontEnd, KeyDetails, Lists, ReplayKey};
 use crate::types::element::ElementType;
 #[cfg(debug_assertions)]
 use crate::types::element::assert_valid;
@@ -106,12 +106,12 @@ impl<'a> TypedCall<'a> {
             received: self.received.len,
         };
         let has_lists = self.blocks.iter().any(Option::is_some);
-        let call: Option<&dyn HasLists> = if has_lists { Some(self) } else { None };
+        let call: Option<&dyn KeyDetails> = if has_lists { Some(self) } else { None };
         Some(ReplayKey { signature, sent: sent.start, received: self.received.start, call })
     }
 }
 
-impl HasLists for TypedCall<'_> {
+impl KeyDetails for TypedCall<'_> {
     fn lists(&self) -> [Lists<'_>; 2] {
         self.blocks.map(|blocks| blocks.map(BlockList::Paired))
     }

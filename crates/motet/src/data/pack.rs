@@ -34,6 +34,9 @@ pub(crate) enum PackDirection {
 /// Items of a datatype in user memory, and their place in the stream.
 #[derive(Debug)]
 pub(crate) struct PackedBlock {
+    /// The address that the caller passed for all blocks of this side of the call.
+    pub(crate) base: *mut u8,
+    /// The address of the first item.
     pub(crate) address: *mut u8,
     pub(crate) layout: Layout,
     pub(crate) count: u64,
@@ -134,6 +137,31 @@ impl PackedBuffers {
         let (count, element_bytes) = (data.len, size_of::<T>());
         let from = data.start.cast_const();
         self.padded.push(Padded { from, place, count, element_bytes, clear: T::clear_padding });
+    }
+
+    /// The blocks, in the order in which they were added.
+    pub(crate) fn blocks(&self) -> &[PackedBlock] {
+        &self.blocks
+    }
+
+    /// Whether a stream begins at this address.
+    pub(crate) fn has_stream_at(&self, address: *mut u8) -> bool {
+        self.memory.iter().any(|memory| std::ptr::eq(memory.address(), address))
+    }
+
+    /// The length of all streams together, in bytes.
+    pub(crate) fn stream_bytes(&self) -> usize {
+        self.memory.iter().map(|memory| memory.bytes).sum()
+    }
+
+    /// Gives the blocks new addresses of first items, in the order of [`PackedBuffers::blocks`].
+    ///
+    /// # Safety
+    /// As [`PackedBuffers::add`], of each block at its new address.
+    pub(crate) unsafe fn relocate(&mut self, addresses: impl Iterator<Item = *mut u8>) {
+        for (block, address) in self.blocks.iter_mut().zip(addresses) {
+            block.address = address;
+        }
     }
 
     /// Boxes it for an operation; `None` if there is nothing to move.

@@ -3,7 +3,7 @@
 use motet_fabric::slab::Id;
 use motet_fabric::{Endpoint, Failure, How, Received, TransferError};
 
-use super::{Engine, Postponed, State, Work};
+use super::{Engine, OpExtras, Postponed, State, Work};
 use crate::engine::context::{ContextKind, split_context};
 
 impl Engine {
@@ -20,10 +20,8 @@ impl Engine {
     /// Frees an operation without pending transfers.
     pub(super) fn remove(&mut self, id: Id) {
         let Some(mut operation) = self.operations.remove(id) else { return };
-        if let Some(waker) = operation.take_waker() {
-            // Waking it does no harm; dropping it here might run foreign code under the lock.
-            self.wakers -= 1;
-            self.postponed.push(Postponed::Wake(waker));
+        if let Some(rare) = &mut operation.rare {
+            self.remove_rare(rare, &operation.work);
         }
         if let Work::Run(mut run) = operation.work {
             if run.disagreement().is_some() {
@@ -39,6 +37,19 @@ impl Engine {
                 books.forget(run.number());
             }
             self.release(run);
+        }
+    }
+
+    /// The part of [`Engine::remove`] for operations with [`OpExtras`].
+    #[cold]
+    fn remove_rare(&mut self, rare: &mut OpExtras, work: &Work) {
+        if let Some(waker) = rare.waker.take() {
+            // Waking it does no harm; dropping it here might run foreign code under the lock.
+            self.wakers -= 1;
+            self.postponed.push(Postponed::Wake(waker));
+        }
+        if let Work::Run(run) = work {
+            self.release_packed(run, &mut rare.staging);
         }
     }
 

@@ -39,9 +39,9 @@ pub(crate) struct InlineRun {
 }
 
 impl InlineRun {
-    /// An inline run of an execution that has started, on data without gaps.
-    pub(super) fn of(run: Box<Execution>) -> InlineRun {
-        InlineRun { run, staging: None }
+    /// An inline run of an execution that has started, and whose data has been packed.
+    pub(super) fn of(run: Box<Execution>, staging: Option<Box<PackedBuffers>>) -> InlineRun {
+        InlineRun { run, staging }
     }
 }
 
@@ -85,8 +85,8 @@ impl Engine {
     /// Ends an inline run that has succeeded, and returns its execution for the next call.
     #[inline]
     pub(crate) fn finish_inline(&mut self, inline: InlineRun) {
-        let InlineRun { run, mut staging } = inline;
-        self.finish_at_once(run, staging.as_deref_mut());
+        let InlineRun { run, staging } = inline;
+        self.finish_at_once(run, staging);
     }
 
     /// Turns an inline run into an operation, because it takes too long or has failed.
@@ -106,10 +106,11 @@ impl Engine {
     }
 
     /// Ends an execution that has succeeded and is not an operation.
-    fn finish_at_once(&mut self, run: Box<Execution>, staging: Option<&mut PackedBuffers>) {
+    fn finish_at_once(&mut self, run: Box<Execution>, mut staging: Option<Box<PackedBuffers>>) {
         self.ended += 1;
-        if let Some(staging) = staging {
-            staging.unpack(usize::MAX);
+        if let Some(packed) = &mut staging {
+            packed.unpack(usize::MAX);
+            self.release_packed(&run, &mut staging);
         }
         self.release(run);
         self.progress_others(0);

@@ -7,18 +7,20 @@
 //! caller has passed. A call with equal arguments gets this execution, with the new addresses put
 //! in.
 //!
-//! The cache keeps only calls that their [`CallSignature`] describes completely: calls on
-//! contiguous data of predefined datatypes, with predefined operators. Everything else that decides
-//! on the plan is part of the signature or never changes. The cache is local to the rank, like the
-//! plan cache: the execution is that of the plan that the plan cache would have found.
+//! The cache keeps only calls that their [`ReplayKey`] describes completely: calls with predefined
+//! operators. Most keys are a [`CallSignature`], a few words. Calls with lists of blocks, and those
+//! with [derived datatypes](derived), have [more](KeyDetails). Everything else that decides on the
+//! plan is part of the key or never changes. The cache is local to the rank, like the plan cache:
+//! the execution is that of the plan that the plan cache would have found.
 
-use std::fmt::Debug;
-use std::iter::zip;
+mod derived;
+mod key;
 
-use motet_plan::Block;
-
-use super::{Advance, Engine, Execution, InlineRun, ReplayProgram, Selection};
-use crate::base::collective_kind::CollectiveKind;
+use self::derived::DerivedBuffers;
+pub(crate) use self::derived::DerivedReplay;
+use self::key::CachedDetails;
+pub(crate) use self::key::{BlockList, CallSignature, FrontEnd, KeyDetails, Lists, ReplayKey};
+use super::{Advance, Engine, Execution, InlineRun, ReplayProgram};
 use crate::engine::OpKey;
 
 /// The number of calls in the cache: a power of two.
@@ -27,62 +29,8 @@ const SLOTS: usize = 64;
 /// calls of a program that share it would replace each other all the time; among eight calls and 64
 /// slots that happens in every third program.
 const ASSOCIATIVITY: usize = 4;
-/// A multiplier for hashing: products with words that differ in few bits differ in the highest
-/// bits.
-const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 /// The greatest alignment in bytes that any buffer needs.
 const ALIGNMENT: usize = 16;
-/// The number of lowest and of highest bits of [`CallSignature::what`] that mean the same for all
-/// front ends.
-const SHARED_BITS: [u32; 2] = [16, 2];
-
-/// The front end whose arguments a signature holds.
-///
-/// Each counts in its own way (a C call in items of one block, a typed call in elements of a whole
-/// buffer) and asks the ranks for its own kind of type, so a call is never replayed by another
-/// front end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FrontEnd {
-    /// Addresses, counts and datatypes.
-    Untyped,
-    /// Slices of elements, and operators that are types.
-    Typed,
-    /// The handles and numbers of a C call.
-    Handles,
-}
-
-/// The arguments of a call in few words, without addresses and lists.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct CallSignature {
-    /// The collective, the selection of its plan, its operator, and the datatypes of both sides
-    /// ([`CallSignature::what`]). It differs most often, so it is compared first.
-    pub(crate) what: u64,
-    pub(crate) context: u64,
-    pub(crate) root: u64,
-    /// The number of items (or blocks) sent, and the number received.
-    pub(crate) sent: usize,
-    pub(crate) received: usize,
-}
-
-impl CallSignature {
-    /// Puts together which collective a front end calls. Its operator and its types are in `own`,
-    /// in 46 bits.
-    #[inline(always)]
-    pub(crate) fn what(by: FrontEnd, kind: CollectiveKind, selection: Selection, own: u64) -> u64 {
-        const { assert!(CollectiveKind::ALL.len() <= 1 << 8) };
-        let [low, high] = SHARED_BITS;
-        debug_assert!(own >> (u64::BITS - low - high) == 0, "{own:#x} has too many bits");
-        (by as u64) << (u64::BITS - high) | own << low | (selection as u64) << 8 | kind as u64
-    }
-
-    /// The slot of the cache for this signature.
-    #[inline]
-    fn slot(&self) -> usize {
-        let counts = (self.received as u64).rotate_left(32) ^ (self.sent as u64).rotate_left(48);
-        let words = self.what ^ self.context.rotate_left(16) ^ counts ^ self.root << 8;
-        (words.wrapping_mul(SPREAD) >> (u64::BITS - SLOTS.ilog2())) as usize
-    }
-}
 
 /// Which buffer of the caller a buffer of the plan is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,115 +41,6 @@ pub(crate) enum BufferSource {
     Nothing,
 }
 
-/// The counts and displacements of the blocks of one side.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum BlockList<'a> {
-    Split(&'a [usize], &'a [isize]),
-    Paired(&'a [Block]),
-}
-
-/// The blocks of one side, if each block has its own count and displacement.
-pub(crate) type Lists<'a> = Option<BlockList<'a>>;
-
-impl BlockList<'_> {
-    fn len(&self) -> usize {
-        match self {
-            BlockList::Split(counts, _) => counts.len(),
-            BlockList::Paired(blocks) => blocks.len(),
-        }
-    }
-
-    /// Whether the blocks have these counts and displacements.
-    fn are(&self, counts: &[usize], displacements: &[isize]) -> bool {
-        match *self {
-            BlockList::Split(wanted, places) => wanted == counts && places == displacements,
-            BlockList::Paired(blocks) => {
-                let mut kept = zip(counts, displacements);
-                blocks.len() == counts.len()
-                    && zip(blocks, &mut kept).all(|(block, (count, place))| {
-                        block.count == *count && block.start as isize == *place
-                    })
-            }
-        }
-    }
-
-    fn copy_to(&self, counts: &mut Vec<usize>, displacements: &mut Vec<isize>) {
-        match *self {
-            BlockList::Split(wanted, places) => {
-                counts.extend_from_slice(wanted);
-                displacements.extend_from_slice(places);
-            }
-            BlockList::Paired(blocks) => {
-                counts.extend(blocks.iter().map(|block| block.count));
-                displacements.extend(blocks.iter().map(|block| block.start as isize));
-            }
-        }
-    }
-}
-
-/// A call with lists of blocks.
-pub(crate) trait HasLists: Debug {
-    /// The counts and displacements of the sent and of the received blocks, if each block has its
-    /// own.
-    fn lists(&self) -> [Lists<'_>; 2];
-}
-
-/// The key of a call that may be replayed: its signature, and its buffer addresses in this call.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ReplayKey<'a> {
-    pub(crate) signature: CallSignature,
-    /// Null if nothing is sent.
-    pub(crate) sent: *mut u8,
-    /// Null if nothing is received.
-    pub(crate) received: *mut u8,
-    /// The source of the lists of blocks; `None` if there are none.
-    pub(crate) call: Option<&'a dyn HasLists>,
-}
-
-impl ReplayKey<'_> {
-    /// The counts and displacements of the blocks of both sides.
-    fn lists(&self) -> [Lists<'_>; 2] {
-        self.call.map_or([None, None], HasLists::lists)
-    }
-}
-
-/// A copy of the lists of a call: those of the sent blocks, then those of the received ones.
-struct VectorLists {
-    counts: Box<[usize]>,
-    displacements: Box<[isize]>,
-    /// The number of blocks sent.
-    sent: usize,
-}
-
-impl VectorLists {
-    fn of(lists: [Lists<'_>; 2]) -> Option<VectorLists> {
-        let (mut counts, mut displacements) = (Vec::new(), Vec::new());
-        let [sent, received] = lists;
-        sent.or(received)?;
-        for list in [sent, received].into_iter().flatten() {
-            list.copy_to(&mut counts, &mut displacements);
-        }
-        let sent = sent.map_or(0, |list| list.len());
-        Some(VectorLists { counts: counts.into(), displacements: displacements.into(), sent })
-    }
-
-    /// Whether these lists are equal. A side without a list equals an empty list: the signature
-    /// tells them apart.
-    fn are(&self, lists: [Lists<'_>; 2]) -> bool {
-        let VectorLists { counts, displacements, sent } = self;
-        let (Some(counts), Some(displacements)) =
-            (counts.split_at_checked(*sent), displacements.split_at_checked(*sent))
-        else {
-            return false; // Lists that this rank ignores need not be valid.
-        };
-        let kept = [(counts.0, displacements.0), (counts.1, displacements.1)];
-        zip(lists, kept).all(|(list, (counts, displacements))| match list {
-            Some(list) => list.are(counts, displacements),
-            None => counts.is_empty(),
-        })
-    }
-}
-
 /// A call in the replay cache, with its execution.
 pub(super) struct CachedCall {
     signature: CallSignature,
@@ -209,7 +48,7 @@ pub(super) struct CachedCall {
     sources: [BufferSource; 2],
     /// The bytes sent and received, if the plan has both buffers, which must not overlap.
     lengths: [usize; 2],
-    lists: Option<VectorLists>,
+    details: Option<CachedDetails>,
     /// The low bits that must be zero in every address.
     misaligned: usize,
     /// The address of the execution, which tells it from executions stored here before.
@@ -218,6 +57,8 @@ pub(super) struct CachedCall {
     program: Option<ReplayProgram>,
     /// The execution; `None` while it is running.
     run: Option<Box<Execution>>,
+    /// The addresses of a call with derived datatypes, which has no sources.
+    derived: Option<Box<DerivedBuffers>>,
 }
 
 impl CachedCall {
@@ -284,7 +125,10 @@ impl ReplayCache {
     fn is_at(&self, slot: usize, known: &ReplayKey<'_>) -> bool {
         self.slots.get(slot).and_then(Option::as_ref).is_some_and(|it| {
             it.signature == known.signature
-                && it.lists.as_ref().is_none_or(|lists| lists.are(known.lists()))
+                && it
+                    .details
+                    .as_ref()
+                    .is_none_or(|details| known.call.is_some_and(|call| details.are(call)))
         })
     }
 
@@ -319,6 +163,7 @@ impl ReplayCache {
         known: &ReplayKey<'_>,
         number: impl FnOnce() -> OpKey,
     ) -> Option<&mut CachedCall> {
+        debug_assert!(!known.is_derived());
         let home = known.signature.slot();
         let found = if self.is_at(home, known) { home } else { self.find_behind(home, known)? };
         let slot = self.slots.get_mut(found)?.as_mut()?;
@@ -413,7 +258,7 @@ impl Engine {
             return Some(Replay::Over);
         }
         run.begin_at(place);
-        kept.take().map(|run| Replay::Short(InlineRun::of(run), advance, left))
+        kept.take().map(|run| Replay::Short(InlineRun::of(run, None), advance, left))
     }
 
     /// Stores the execution of a call that has ended, with its input and output buffers and their
@@ -442,12 +287,18 @@ impl Engine {
                 [BufferSource::Received, BufferSource::Sent] => [bytes[1], bytes[0]],
                 _ => [0, 0],
             },
-            lists: VectorLists::of(known.lists()),
+            details: known.call.and_then(CachedDetails::of),
             misaligned: (1 << low.trailing_zeros()) - 1,
             owner: std::ptr::from_ref::<Execution>(run).addr(),
             program: run.compile_for_replay(),
             run: None,
+            derived: None,
         };
+        self.put(run, known, kept);
+    }
+
+    /// Puts a call into the cache, in place of another one if there is no room.
+    fn put(&mut self, run: &mut Execution, known: &ReplayKey<'_>, kept: CachedCall) {
         let slot = self.calls.slot_for(known);
         run.keep_at(slot);
         if let Some(CachedCall { run: Some(former), .. }) = self.calls.slots[slot].replace(kept) {

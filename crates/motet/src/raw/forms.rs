@@ -28,8 +28,14 @@ impl Collective<'_> {
     pub unsafe fn run<'on>(&self, on: impl Into<CommRef<'on>>) -> Result<()> {
         let on = on.into();
         let (communicator, known) = (on.communicator(), self.known(on));
-        let replayed =
-            known.as_ref().and_then(|known| communicator.replay_blocking(self.kind(), known));
+        let replay = |known: &ReplayKey<'_>| {
+            if known.is_derived() {
+                communicator.replay_derived(self.kind(), known)
+            } else {
+                communicator.replay_blocking(self.kind(), known)
+            }
+        };
+        let replayed = known.as_ref().and_then(replay);
         if let Some(ended) = replayed {
             return ended;
         }

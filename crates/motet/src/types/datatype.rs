@@ -43,6 +43,7 @@ mod transfer;
 mod typed;
 
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 pub use arrays::{Dimension, Distribution, Order};
@@ -73,6 +74,7 @@ enum Repr {
 }
 
 struct Derived {
+    identity: u64,
     form: Form,
     facts: Facts,
     combiner: Combiner,
@@ -83,11 +85,17 @@ struct Derived {
 
 impl Derived {
     fn new(form: Form, facts: Facts, combiner: Combiner, contents: Contents) -> Derived {
-        Derived { form, facts, combiner, contents, layout: OnceLock::new() }
+        static NEXT: AtomicU64 = AtomicU64::new(Datatype::FIRST_DERIVED);
+        let identity = NEXT.fetch_add(1, Ordering::Relaxed);
+        Derived { identity, form, facts, combiner, contents, layout: OnceLock::new() }
     }
 }
 
 impl Datatype {
+    /// The least [identity](Datatype::identity) of a derived datatype, above all codes of
+    /// predefined ones.
+    pub(crate) const FIRST_DERIVED: u64 = 1 << 16;
+
     /// A predefined datatype. Each of them is a constant too: [`Datatype::DOUBLE`].
     pub const fn named(named: Named) -> Datatype {
         Datatype(Repr::Named(named))
@@ -164,6 +172,16 @@ impl Datatype {
         match &self.0 {
             Repr::Named(named) => Some(*named),
             Repr::Derived(_) => None,
+        }
+    }
+
+    /// A number, never 0, that no other datatype of this process has or ever had: the code of a
+    /// predefined datatype, and a number of its own for each derived one.
+    #[inline]
+    pub(crate) fn identity(&self) -> u64 {
+        match &self.0 {
+            Repr::Named(named) => u64::from(*named as u16),
+            Repr::Derived(derived) => derived.identity,
         }
     }
 

@@ -52,6 +52,8 @@ impl Unit {
 
 /// Consecutive items at an address.
 struct Items<'a> {
+    /// The address that the caller passed for this side.
+    base: *mut u8,
     address: *mut u8,
     layout: &'a Layout,
     count: u64,
@@ -99,7 +101,7 @@ impl Stage {
             return Ok(span);
         }
         let count = data.count.checked_mul(copies).ok_or(DatatypeError::Overflow("size"))?;
-        let items = items(which, data.address, count, data.datatype)?;
+        let items = items(which, (data.address, 0), count, data.datatype)?;
         match self.in_a_row(&items) {
             Some(span) => Ok(span),
             // SAFETY: passed on.
@@ -133,7 +135,7 @@ impl Stage {
         let place = |(&count, &displacement): (&usize, &isize)| {
             let bytes = (displacement as i64).checked_mul(datatype.extent());
             let bytes = bytes.ok_or(DatatypeError::Overflow("displacement"))?;
-            items(which, address.wrapping_offset(bytes as isize), count, datatype)
+            items(which, (address, bytes as isize), count, datatype)
         };
         let items = counts.iter().zip(displacements).map(place).collect::<Result<_, _>>()?;
         // SAFETY: passed on.
@@ -153,8 +155,7 @@ impl Stage {
         one_each("datatypes", datatypes.len(), counts.len())?;
         let mut items = Vec::with_capacity(counts.len());
         for ((&count, &displacement), datatype) in counts.iter().zip(displacements).zip(datatypes) {
-            let address = address.wrapping_offset(displacement);
-            items.push(self::items(which, address, count, datatype)?);
+            items.push(self::items(which, (address, displacement), count, datatype)?);
         }
         // SAFETY: passed on.
         Ok(unsafe { self.place(items, direction) })
@@ -225,10 +226,10 @@ impl Stage {
         for items in items {
             let count = bytes(&items) / self.unit.bytes;
             blocks.push(Block { start, count });
-            let Items { address, layout, count: items } = items;
+            let Items { base, address, layout, count: items } = items;
             let stream = stream.wrapping_add(start * self.unit.bytes);
             let layout = layout.clone();
-            let staged = PackedBlock { address, layout, count: items, direction, stream };
+            let staged = PackedBlock { base, address, layout, count: items, direction, stream };
             // SAFETY: the memory by the caller's promise; the stream is the staging's own.
             unsafe { staging.add(staged) };
             start += count;
@@ -248,21 +249,22 @@ pub(crate) fn bytes_in_a_row(data: TypedBuffer<'_>) -> Option<(RawSlice, usize)>
     is_there.then_some((RawSlice { start: address, len }, item))
 }
 
-/// Returns the items of a user, if they are valid.
+/// Returns the items of a user, which begin so many bytes behind an address, if they are valid.
 fn items<'a>(
     which: &'static str,
-    address: *mut u8,
+    (base, displacement): (*mut u8, isize),
     count: usize,
     datatype: &'a Datatype,
 ) -> Result<Items<'a>, ErrorKind> {
     let (layout, count) = (datatype.layout(), count as u64);
     layout.pack_size(count)?;
     let (low, high) = layout.reach(count);
+    let address = base.wrapping_offset(displacement);
     if low != high && address.addr() as i128 + low == 0 {
         let problem = format!("is a null pointer, but {count} items lie there");
         return Err(ErrorKind::Buffer { which, problem });
     }
-    Ok(Items { address, layout, count })
+    Ok(Items { base, address, layout, count })
 }
 
 /// Returns whether no element is in two blocks.

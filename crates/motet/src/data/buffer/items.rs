@@ -75,7 +75,7 @@ impl StreamOf {
     /// These items as a block that an operation packs or unpacks.
     pub(crate) fn staged(self, direction: PackDirection) -> PackedBlock {
         let StreamOf { address, layout, count, stream } = self;
-        PackedBlock { address, layout, count, direction, stream }
+        PackedBlock { base: address, address, layout, count, direction, stream }
     }
 }
 

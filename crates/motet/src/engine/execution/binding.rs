@@ -42,4 +42,11 @@ impl Execution {
         self.fault = None; // of the execution before
         self.number = number;
     }
+
+    /// Like [`Execution::bind_again`]; a buffer without a new address stays where it is.
+    pub(crate) fn bind_moved(&mut self, moved: [Option<*mut u8>; 2], number: OpKey) {
+        let [input, output, _] = self.memory.bases();
+        let [moved_input, moved_output] = moved;
+        self.bind_again([moved_input.unwrap_or(input), moved_output.unwrap_or(output)], number);
+    }
 }

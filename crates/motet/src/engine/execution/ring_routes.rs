@@ -123,7 +123,7 @@ impl Execution {
 
     /// Runs a program from `place` until an instruction must wait, and advances `place`. The
     /// execution need not have begun.
-    #[inline]
+    #[inline(always)] // a replayed call is little more than this
     pub(crate) fn run_program(
         &mut self,
         program: &ReplayProgram,

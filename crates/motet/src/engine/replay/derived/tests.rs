@@ -1,0 +1,327 @@
+//! Tests of repeated calls with derived datatypes: each is replayed, and none is taken for another.
+
+#![allow(unsafe_code)] // listed in docs/unsafe.md
+
+use std::collections::HashSet;
+
+use super::STREAM_BYTES_MAX;
+use crate::raw::{Collective, CommRef, Reduction, Root, TypedBuffer, VectorBuffer};
+use crate::types::datatype::{Datatype, DatatypeError};
+use crate::worlds::on_ranks_with;
+use crate::{Info, Op, Result, Settings, World};
+
+/// The length of each buffer, in integers.
+const ROOM: usize = 128;
+/// The integers from one item of [`spread`] to the next.
+const EXTENT: i64 = 6;
+
+/// Three integers, each with a gap behind it.
+fn spread() -> Datatype {
+    made(Datatype::vector(3, 1, 2, &Datatype::INT).and_then(|vector| resized(EXTENT, &vector)))
+}
+
+/// Three integers, two integers behind the address of the item.
+fn moved() -> Datatype {
+    made(Datatype::indexed(&[3], &[2], &Datatype::INT).and_then(|block| resized(3, &block)))
+}
+
+fn resized(extent: i64, datatype: &Datatype) -> Result<Datatype, DatatypeError> {
+    Datatype::resized(0, 4 * extent, datatype)
+}
+
+fn made(datatype: Result<Datatype, DatatypeError>) -> Datatype {
+    datatype.expect("its arguments are valid")
+}
+
+/// Integers that differ from rank to rank and from round to round.
+fn integers(world: &World, round: usize) -> Vec<i32> {
+    (0..ROOM).map(|at| (1000 * world.rank() + 100 * round + at) as i32).collect()
+}
+
+/// The number of calls among these that were replayed.
+fn replayed(world: &World, calls: impl FnOnce() -> Result<()>) -> Result<usize> {
+    let before = world.core().engine().replayed();
+    calls()?;
+    Ok(world.core().engine().replayed() - before)
+}
+
+/// A collective on integers at these addresses: sent, and received.
+type Called<'a> = &'a dyn Fn([*mut u8; 2]) -> Collective<'a>;
+
+fn addresses(send: &mut [i32], receive: &mut [i32]) -> [*mut u8; 2] {
+    [send.as_mut_ptr().cast(), receive.as_mut_ptr().cast()]
+}
+
+/// Makes a call in four rounds, each on other memory, blocking and nonblocking in turn. Each gives
+/// what the persistent form gives, which is never replayed, and all but the first are replayed.
+fn is_replayed(world: &World, name: &str, call: Called<'_>) -> Result<()> {
+    let mut memory = Vec::new();
+    for round in 0..4 {
+        let (mut send, mut receive) = (integers(world, round), integers(world, round + 4));
+        let mut expected = receive.clone();
+        // SAFETY: the buffers live longer than the operation, and are as long as any call needs.
+        let persistent =
+            unsafe { call(addresses(&mut send, &mut expected)).init(&**world, &Info::new()) }?;
+        persistent.start()?.wait()?;
+        let called = call(addresses(&mut send, &mut receive));
+        let count = replayed(world, || match round % 2 {
+            // SAFETY: as above.
+            0 => unsafe { called.run(&**world) },
+            // SAFETY: as above.
+            _ => unsafe { called.start(&**world) }?.wait(),
+        })?;
+        assert_eq!(receive, expected, "{name}, round {round}, rank {}", world.rank());
+        assert_eq!(count, round.min(1), "{name}, round {round}, rank {}", world.rank());
+        memory.push((send, receive)); // so no other round gets its address
+    }
+    Ok(())
+}
+
+/// Checks every collective with these two datatypes, whose items have as many integers.
+fn are_replayed(world: &World, sent: &Datatype, received: &Datatype) -> Result<()> {
+    let (ranks, root) = (world.size(), Root::Rank(world.size() - 1));
+    let data = |address, datatype| TypedBuffer { address, count: 2, datatype };
+    let from = |address| data(address, sent);
+    let into = |address| data(address, received);
+    let counts: Vec<usize> = (0..ranks).map(|rank| rank % 2 + 1).collect();
+    let places: Vec<isize> = (0..ranks).map(|rank| 3 * (ranks - rank) as isize).collect();
+    let (counts, displacements) = (&counts[..], &places[..]);
+    let blocks = |address, datatype| VectorBuffer { address, counts, displacements, datatype };
+    let own = |address| TypedBuffer { count: counts[world.rank()], ..from(address) };
+    let own_into = |address| TypedBuffer { count: counts[world.rank()], ..into(address) };
+    is_replayed(world, "bcast", &|[_, to]| Collective::Bcast { data: into(to), root })?;
+    is_replayed(world, "gather", &|[of, to]| Collective::Gather {
+        send: Some(from(of)),
+        receive: Some(into(to)),
+        root,
+    })?;
+    is_replayed(world, "scatter", &|[of, to]| Collective::Scatter {
+        send: Some(from(of)),
+        receive: Some(into(to)),
+        root,
+    })?;
+    is_replayed(world, "gatherv", &|[of, to]| Collective::Gatherv {
+        send: Some(own(of)),
+        receive: Some(blocks(to, received)),
+        root,
+    })?;
+    is_replayed(world, "scatterv", &|[of, to]| Collective::Scatterv {
+        send: Some(blocks(of, sent)),
+        receive: Some(own_into(to)),
+        root,
+    })?;
+    is_replayed(world, "allgather", &|[of, to]| Collective::Allgather {
+        send: Some(from(of)),
+        receive: into(to),
+    })?;
+    is_replayed(world, "allgather in place", &|[_, to]| Collective::Allgather {
+        send: None,
+        receive: into(to),
+    })?;
+    is_replayed(world, "allgatherv", &|[of, to]| Collective::Allgatherv {
+        send: Some(own(of)),
+        receive: blocks(to, received),
+    })?;
+    is_replayed(world, "alltoall", &|[of, to]| Collective::Alltoall {
+        send: Some(from(of)),
+        receive: into(to),
+    })?;
+    is_replayed(world, "alltoall in place", &|[_, to]| Collective::Alltoall {
+        send: None,
+        receive: into(to),
+    })
+}
+
+#[test]
+fn repeated_calls_with_derived_datatypes_are_replayed() {
+    let row = || made(Datatype::contiguous(3, &Datatype::INT));
+    for ranks in [1, 2, 3] {
+        on_ranks_with(ranks, &Settings::new(), |world| {
+            // Other datatypes each time, so that no call was made before.
+            are_replayed(world, &spread(), &spread())?;
+            are_replayed(world, &spread(), &row())?;
+            are_replayed(world, &row(), &spread())?;
+            are_replayed(world, &row(), &row())?;
+            are_replayed(world, &moved(), &row())?;
+            are_replayed(world, &row(), &moved())
+        });
+    }
+}
+
+#[test]
+fn repeated_reductions_with_derived_datatypes_are_replayed() {
+    for datatype in [spread(), moved()] {
+        on_ranks_with(3, &Settings::new(), |world| {
+            let (datatype, op, root) = (&datatype, &Op::SUM, Root::Rank(1));
+            let of = |[sent, output]: [*mut u8; 2]| Reduction {
+                input: Some(sent),
+                output,
+                count: 2,
+                datatype,
+                op,
+            };
+            let in_place = |[_, output]: [*mut u8; 2]| Reduction {
+                input: None,
+                output,
+                count: 2,
+                datatype,
+                op,
+            };
+            is_replayed(world, "reduce", &|at| Collective::Reduce { reduction: of(at), root })?;
+            is_replayed(world, "allreduce", &|at| Collective::Allreduce { reduction: of(at) })?;
+            is_replayed(world, "allreduce in place", &|at| Collective::Allreduce {
+                reduction: in_place(at),
+            })?;
+            is_replayed(world, "reduce_scatter_block", &|at| Collective::ReduceScatterBlock {
+                reduction: of(at),
+            })?;
+            is_replayed(world, "scan", &|at| Collective::Scan { reduction: of(at) })?;
+            is_replayed(world, "exscan", &|at| Collective::Exscan { reduction: of(at) })
+        });
+    }
+}
+
+/// Three integers that lie so many integers apart.
+fn every(stride: usize) -> Datatype {
+    made(Datatype::vector(3, 1, stride as i64, &Datatype::INT))
+}
+
+/// Moves an item from the first rank to the others, and checks that only its integers have come.
+fn bcast_every(world: &World, round: usize, (datatype, stride): (&Datatype, usize)) -> Result<()> {
+    let mut buffer = integers(world, round);
+    let data = TypedBuffer { address: buffer.as_mut_ptr().cast(), count: 1, datatype };
+    let call = Collective::Bcast { data, root: Root::Rank(0) };
+    // SAFETY: the buffer is borrowed for longer than the call.
+    unsafe { call.run(&**world) }?;
+    for (at, value) in buffer.into_iter().enumerate() {
+        let is_moved = at % stride == 0 && at / stride < 3;
+        let from = if is_moved { 0 } else { 1000 * world.rank() };
+        assert_eq!(value, (from + 100 * round + at) as i32, "round {round}, at {at}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_new_datatype_in_the_place_of_a_freed_one_is_another() {
+    on_ranks_with(2, &Settings::new(), |world| {
+        let mut identities = HashSet::new();
+        let count = replayed(world, || {
+            (0..300).try_for_each(|round| {
+                let stride = 2 + round % 5;
+                let datatype = every(stride);
+                assert!(identities.insert(datatype.identity()), "given twice");
+                bcast_every(world, round, (&datatype, stride))
+            })
+        })?;
+        assert_eq!(count, 0);
+        Ok(())
+    });
+}
+
+/// A signature has room for a part of an identity.
+#[test]
+fn datatypes_with_equal_signatures_are_told_apart() {
+    const PART: u64 = 1 << 15;
+    let first = every(2);
+    let is_alike = |other: &Datatype| other.identity() % PART == first.identity() % PART;
+    let second = std::iter::repeat_with(|| every(3)).find(is_alike).expect("there is no end");
+    on_ranks_with(2, &Settings::new(), |world| {
+        let bcast = |round, datatype, stride| {
+            replayed(world, || bcast_every(world, round, (datatype, stride)))
+        };
+        assert_eq!([bcast(0, &first, 2)?, bcast(1, &first, 2)?], [0, 1]);
+        assert_eq!([bcast(2, &second, 3)?, bcast(3, &second, 3)?], [0, 1]);
+        assert_eq!([bcast(4, &first, 2)?, bcast(5, &second, 3)?], [1, 1]);
+        Ok(())
+    });
+}
+
+/// Two calls that are pending at once cannot have one execution, nor one stream.
+#[test]
+fn equal_calls_may_be_pending_at_once() {
+    let datatype = spread();
+    on_ranks_with(2, &Settings::new(), |world| {
+        for round in 0..20 {
+            let mut data: Vec<Vec<i32>> =
+                (0..3).map(|each| integers(world, round + each)).collect();
+            let mut requests = Vec::new();
+            for buffer in &mut data {
+                let address = buffer.as_mut_ptr().cast();
+                let data = TypedBuffer { address, count: 2, datatype: &datatype };
+                let call = Collective::Bcast { data, root: Root::Rank(round % 2) };
+                // SAFETY: the buffers live until the requests are complete.
+                requests.push(unsafe { call.start(&**world) }?);
+            }
+            requests.into_iter().rev().try_for_each(|request| request.wait())?;
+            for (each, buffer) in data.iter().enumerate() {
+                let is_moved = |at: usize| at < 12 && at.is_multiple_of(2);
+                for (at, value) in buffer.iter().enumerate() {
+                    let from = if is_moved(at) { round % 2 } else { world.rank() };
+                    let expected = 1000 * from + 100 * (round + each) + at;
+                    assert_eq!(*value, expected as i32, "round {round}, buffer {each}, at {at}");
+                }
+            }
+        }
+        Ok(())
+    });
+}
+
+/// A call that was stored with buffers that lie apart is not replayed with others.
+#[test]
+fn buffers_that_overlap_are_refused_each_time() {
+    let (row, spread) = (made(Datatype::contiguous(3, &Datatype::INT)), spread());
+    on_ranks_with(1, &Settings::new(), |world| {
+        for round in 0..4 {
+            let (mut send, mut receive) = (integers(world, round), integers(world, round));
+            let [of, to] = addresses(&mut send, &mut receive);
+            let data = |address| TypedBuffer { address, count: 2, datatype: &row };
+            let allgather =
+                |of, to| Collective::Allgather { send: Some(data(of)), receive: data(to) };
+            let (datatype, op) = (&spread, &Op::SUM);
+            let allreduce = |of, output| Collective::Allreduce {
+                reduction: Reduction { input: Some(of), output, count: 2, datatype, op },
+            };
+            for wrong in [allgather(of, of.wrapping_add(8)), allgather(of, of), allreduce(of, of)] {
+                // SAFETY: the buffers are borrowed for longer than the call.
+                let refused = unsafe { wrong.run(CommRef::Communicator(world)) };
+                assert!(refused.is_err(), "round {round}: {wrong:?}");
+            }
+            for right in [allgather(of, to), allreduce(of, to)] {
+                // SAFETY: as above.
+                unsafe { right.run(CommRef::Communicator(world)) }?;
+            }
+            assert_eq!(send[..6], receive[..6]);
+        }
+        Ok(())
+    });
+}
+
+/// The cache holds only so many bytes of streams, and forgets them when there are more.
+#[test]
+fn the_streams_of_the_cache_are_limited() {
+    const BYTES: usize = STREAM_BYTES_MAX / 8;
+    on_ranks_with(2, &Settings::new(), |world| {
+        let mut data = vec![0_u16; 2 * STREAM_BYTES_MAX];
+        let address = data.as_mut_ptr().cast();
+        let bcast = |datatype: &Datatype, bytes: usize| -> Result<usize> {
+            let data = TypedBuffer { address, count: bytes, datatype };
+            let call = Collective::Bcast { data, root: Root::Rank(0) };
+            // SAFETY: the buffer lives longer than the calls.
+            let count = replayed(world, || unsafe { call.run(&**world) });
+            assert!(world.core().engine().cached_stream_bytes() <= STREAM_BYTES_MAX);
+            count
+        };
+        let byte = || made(Datatype::resized(0, 2, &Datatype::BYTE));
+        let (kept, large) = (byte(), byte());
+        assert_eq!([bcast(&kept, BYTES)?, bcast(&kept, BYTES)?], [0, 1]);
+        for _ in 0..2 {
+            assert_eq!(bcast(&large, STREAM_BYTES_MAX + 64)?, 0, "too long to be kept");
+        }
+        assert_eq!(bcast(&kept, BYTES)?, 1, "what is not kept takes no place");
+        for _ in 0..20 {
+            assert_eq!(bcast(&byte(), BYTES)?, 0);
+        }
+        assert_eq!([bcast(&kept, BYTES)?, bcast(&kept, BYTES)?], [0, 1], "forgotten, and kept");
+        Ok(())
+    });
+}
