@@ -81,8 +81,8 @@ fn beside_busy_threads<T>(cores: &[usize], body: impl FnOnce() -> T) -> T {
     })
 }
 
-/// How often so many ranks on these cores sleep, each core with a foreign thread: by default, and if
-/// they are told to yield.
+/// How often so many ranks on these cores sleep, each core with a foreign thread: by default, and
+/// if they are told to yield.
 fn sleeps_beside_busy_threads(ranks: usize) -> [u64; 2] {
     let _watchdog = Watchdog::start();
     let cores = cores();
