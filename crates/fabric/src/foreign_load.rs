@@ -24,9 +24,9 @@
 //! it sleeps: then wake-ups cost it less than sharing a core with more ranks.
 //!
 //! Ranks that have a core each want all their cores at the same time. If one lacks its core, those
-//! that wait for it lose as much. So beside foreign load they, too, leave a contended core, and
-//! sleep after a short poll: a rank that sleeps in its waits keeps below its share of a core, and
-//! runs as soon as it is woken.
+//! that wait for it lose as much. So beside foreign load they sleep after a short poll, and stay on
+//! their cores: a rank that sleeps in its waits keeps below its share of a core, and runs as soon
+//! as it is woken.
 //!
 //! Evidence holds for a limited time, since the foreign thread may end or migrate. After that time
 //! one rank yields again; if this yield takes long, the evidence holds twice as long as before. So

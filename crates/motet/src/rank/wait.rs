@@ -269,11 +269,11 @@ impl Shared {
             return policy;
         }
         match (self.is_to_park(), self.has_remote) {
-            (_, false) if !policy.shares_cores => {
-                let spin = CONTENDED_SPIN;
+            (true, false) => {
+                let spin = if policy.shares_cores { Duration::ZERO } else { CONTENDED_SPIN };
+                let spin = spin.min(policy.spin);
                 WaitPolicy { spin, spin_before_yield: spin, yields: 0, ..policy }
             }
-            (true, false) => WaitPolicy { spin: Duration::ZERO, yields: 0, ..policy },
             (false, false) if self.segment.is_contended() => {
                 WaitPolicy { awake: policy.awake.min(CONTENDED_AWAKE_MAX), ..policy }
             }
@@ -293,11 +293,16 @@ impl Shared {
 
     /// Whether parking is faster than yielding. It is for a rank that computes for long between its
     /// waits, and on a core where a foreign thread would run for a whole time slice after a yield.
-    /// A rank that computes little moves to a core without foreign load, if there is one.
+    /// A rank that shares its core and computes little moves to a core without foreign load, if
+    /// there is one. A rank with a core of its own stays there: on the other cores are ranks that
+    /// want to run at the same time.
     #[inline(never)] // each kind of wait has a copy of what calls it
     pub(super) fn is_to_park(&self) -> bool {
         if !self.may_have_to_park() {
             return false;
+        }
+        if !self.policy.shares_cores {
+            return true;
         }
         self.behaviour.granularity.wait_begins(now());
         !self.behaviour.granularity.is_below(self.fine_ns())

@@ -88,9 +88,6 @@ impl Policy {
 impl Patience {
     /// The same patience while there are foreign threads on cores of other ranks.
     pub(super) fn beside(self) -> Patience {
-        if self.has_core {
-            return self.asleep();
-        }
         Patience { awake: self.awake.min(AWAKE_BESIDE), ..self }
     }
 

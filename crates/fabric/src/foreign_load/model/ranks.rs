@@ -391,6 +391,9 @@ impl World {
         if !wait_policy.parks_when_contended || !self.knowledge.is_contended(now, census) {
             return Choice::Yield;
         }
+        if wait_policy.has_core {
+            return Choice::Sleep;
+        }
         granularity.wait_begins(now);
         if !granularity.is_fine() {
             return Choice::Sleep;
