@@ -278,6 +278,9 @@ impl Endpoint {
         self.recv_queues.matching.withdraw(|_, receive| gone(receive.token()));
         self.rndv.drop_sends(&mut self.transport, |_, token| gone(token));
         self.rndv.drop_recvs(&mut self.transport, |recv| gone(recv.receive.token()));
+        while let Some(token) = self.left_in_place(&gone) {
+            self.release_in_place(token);
+        }
         self.await_withdrawn();
         self.late_completions.retain(|completion| !gone(completion.token));
     }

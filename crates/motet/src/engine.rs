@@ -51,6 +51,7 @@ pub use bsend::BufferRoom;
 pub(crate) use bsend::{Room, Rooms, Slot};
 pub(crate) use closing::Closing;
 pub(crate) use completion::End;
+use execution::of_collective;
 pub(crate) use execution::{
     Advance, Binding, Execution, LinkTime, OpKey, ReplayProgram, TransportSummary,
 };
@@ -398,15 +399,25 @@ impl Engine {
                     self.message_is_over(Completion { token, outcome }, &mut done);
                 }
                 Work::Run(run) => {
-                    let outcome = cancel::of_collective(outcome, &self.endpoint);
-                    run.complete_transfer(token, outcome, &mut self.endpoint);
-                    self.advance_into(id, &mut done);
+                    let outcome = outcome.map(drop);
+                    let outcome = outcome.map_err(|error| of_collective(error, &self.endpoint));
+                    run.complete(token.step, outcome);
+                    // A reduction does more in one pass if all that has come is known.
+                    let is_last = done.get(next).is_none_or(|next| {
+                        next.token.operation != id.0 || nbx::is_message(next.token)
+                    });
+                    if is_last {
+                        self.advance_into(id, &mut done);
+                    }
                 }
                 _ => self.finish(id, outcome),
             }
         }
         done.clear();
         self.done = done;
+        if self.endpoint.has_in_place() {
+            self.copy_out();
+        }
         next > 0
     }
 

@@ -8,6 +8,7 @@ mod closing;
 pub mod cursor;
 mod figures;
 mod fusion;
+mod passes;
 mod step;
 
 use std::cmp::Reverse;
@@ -18,6 +19,7 @@ pub use crate::slice::{Buffer, Slice};
 use cursor::Cursor;
 pub use figures::Load;
 use fusion::Reductions;
+use passes::ReductionPasses;
 pub use step::{Action, StepId};
 
 /// A plan taken apart: what a pass from plan to plan, or a test, may change.
@@ -63,6 +65,7 @@ pub struct Plan {
     dependencies: Box<[u32]>,
     order: Box<[StepId]>,
     reductions: Reductions,
+    passes: ReductionPasses,
     beginning: Cursor,
 }
 
@@ -78,6 +81,11 @@ impl Plan {
         successors.iter().for_each(|after| dependencies[after.index()] += 1);
         let is_send = |step: &&Action| matches!(step, Action::Send { .. });
         let order = receives_last(&parts.steps, &bounds, &successors, dependencies.clone());
+        let after = |step: StepId| {
+            let index = step.index();
+            &successors[bounds[index] as usize..bounds[index + 1] as usize]
+        };
+        let passes = ReductionPasses::of(&parts.steps, after);
         Self {
             algorithm: parts.algorithm,
             rank: parts.rank,
@@ -87,6 +95,7 @@ impl Plan {
             scratch_len: parts.scratch_len,
             messages: parts.steps.iter().filter(is_send).count(),
             reductions: Reductions::of(&parts.steps, &order),
+            passes,
             steps: parts.steps.into(),
             bounds,
             successors,
@@ -173,6 +182,39 @@ impl Plan {
     #[inline]
     pub fn reduction(&self, step: StepId) -> Option<StepId> {
         self.reductions.of_step(step)
+    }
+
+    /// Of a step that receives what one reduction alone reads: that reduction, wherever it comes in
+    /// the [order](Plan::order). If it is ready when the message comes, or the message
+    /// [may wait](Plan::may_wait) for it, it may read the message wherever that lies.
+    #[inline]
+    pub fn reduction_of(&self, receive: StepId) -> Option<StepId> {
+        self.passes.reduction(receive)
+    }
+
+    /// Whether the message of a step that receives for a [reduction](Plan::reduction_of) may stay
+    /// with its sender until that reduction is ready.
+    ///
+    /// It may if the reduction waits for no send of this rank, directly or not; else two ranks
+    /// could wait for each other to read what they have sent.
+    #[inline]
+    pub fn may_wait(&self, receive: StepId) -> bool {
+        self.passes.may_wait(receive)
+    }
+
+    /// Of a reduction, the steps that receive its left and its right operand, if nobody else reads
+    /// what they receive.
+    #[inline]
+    pub fn received_for(&self, reduction: StepId) -> [Option<StepId>; 2] {
+        self.passes.received(reduction)
+    }
+
+    /// Of a reduction, the next one that may be done in the same pass: it alone reads the result of
+    /// the first one, which need not be written. The elements may be taken part by part, each part
+    /// through all reductions of the pass.
+    #[inline]
+    pub fn next_of_pass(&self, reduction: StepId) -> Option<StepId> {
+        self.passes.next(reduction)
     }
 
     /// An execution that has not begun, to be copied.

@@ -4,7 +4,7 @@ mod cases;
 
 use cases::calls;
 use motet_plan::{
-    Buffer, Builder, Call, Cursor, Operation, Plan, Rank, Slice, StepId, Tuning, select,
+    Action, Buffer, Builder, Call, Cursor, Operation, Plan, Rank, Slice, StepId, Tuning, select,
 };
 
 fn call() -> Call {
@@ -114,28 +114,31 @@ fn in_order() {
     }
 }
 
-/// Out of turn goes what has become ready last, and nothing else.
+/// Out of turn goes what is ready, and nothing else; the others keep their turns.
 #[test]
-fn what_has_become_ready_last_may_go_out_of_turn() {
+fn what_is_ready_may_go_out_of_turn() {
     let plan = diamond();
     let mut exec = Cursor::new(&plan);
-    assert_eq!(ready(&plan, &mut exec), [0, 1, 4]);
+    assert!(exec.take_ready(&plan, StepId(1)) && !exec.take_ready(&plan, StepId(1)), "it is out");
+    assert_eq!(ready(&plan, &mut exec), [0, 4]);
     exec.complete(&plan, StepId(1));
-    assert!(!exec.take_last(&plan, StepId(2)), "it waits for another one");
+    assert!(exec.waits_for_one(&plan, StepId(2)));
+    assert!(!exec.take_ready(&plan, StepId(2)), "it waits for another one");
     exec.complete(&plan, StepId(0));
-    assert!(!exec.take_last(&plan, StepId(3)) && exec.take_last(&plan, StepId(2)));
-    assert!(!exec.take_last(&plan, StepId(2)) && exec.next_ready(&plan).is_none(), "it is out");
+    assert!(!exec.take_ready(&plan, StepId(3)) && exec.take_ready(&plan, StepId(2)));
+    assert!(!exec.take_ready(&plan, StepId(2)) && exec.next_ready(&plan).is_none(), "it is out");
     exec.complete(&plan, StepId(2));
     assert_eq!(ready(&plan, &mut exec), [3]);
 
     let mut exec = Cursor::in_order(&plan);
     for step in [4, 0, 1] {
-        assert!(!exec.take_last(&plan, StepId(2)));
+        assert!(!exec.take_ready(&plan, StepId(2)));
+        assert_eq!(exec.waits_for_one(&plan, StepId(2)), step == 1);
         assert_eq!(exec.next_ready(&plan), Some(StepId(step)));
-        assert!(!exec.take_last(&plan, StepId(step)), "it is out already");
+        assert!(!exec.take_ready(&plan, StepId(step)), "it is out already");
         exec.complete(&plan, StepId(step));
     }
-    assert!(exec.take_last(&plan, StepId(2)) && exec.is_at_step());
+    assert!(exec.take_ready(&plan, StepId(2)) && exec.is_at_step());
     exec.complete(&plan, StepId(2));
     assert_eq!(exec.next_ready(&plan), Some(StepId(3)));
 }
@@ -187,4 +190,79 @@ fn other_steps_receive_as_they_say() {
     let plan = diamond();
     assert_eq!(plan.ids().map(|step| plan.reduction(step)).filter(Option::is_some).count(), 1);
     assert_eq!(plan.reduction(StepId(1)), Some(StepId(2)), "the second receive is the last step");
+}
+
+/// The plan of a rank of an allreduce by this algorithm, of 8 elements among 4 ranks.
+fn allreduce(name: &str, rank: usize, in_place: bool) -> Plan {
+    let operation = |_| Operation::Allreduce { count: 8, commutative: false };
+    let call = calls(4, in_place, operation).remove(rank);
+    let overrides = format!("allreduce={name}").parse().expect("a row of the table");
+    let tuning = Tuning { overrides, ..Tuning::default() };
+    select::plan(&call, &tuning).expect("it accepts the call").0
+}
+
+/// The reductions of a plan, from the first one of its only pass on.
+fn pass(plan: &Plan) -> Vec<StepId> {
+    let reduces = |step: &StepId| matches!(plan.step(*step), Action::Reduce { .. });
+    let first = plan.ids().find(reduces).expect("it reduces");
+    std::iter::successors(Some(first), |&step| plan.next_of_pass(step)).collect()
+}
+
+/// Each rank reads the operands of all others where they are, and reduces them in one pass.
+#[test]
+fn a_direct_reduction_is_one_pass() {
+    for in_place in [false, true] {
+        for rank in 0..4 {
+            let plan = allreduce("linear_reduce_scatter_allgather", rank, in_place);
+            let may_wait =
+                |&step: &StepId| plan.reduction_of(step).is_some() && plan.may_wait(step);
+            assert_eq!(plan.ids().filter(may_wait).count(), 3, "rank {rank}: {plan:?}");
+            let steps = pass(&plan);
+            assert_eq!(steps.len(), 3, "rank {rank}: {plan:?}");
+            let received = steps.iter().flat_map(|&step| plan.received_for(step)).flatten();
+            assert_eq!(received.count(), 3);
+        }
+    }
+}
+
+/// A pair that swaps what it has reduced before: both overwrite what the other one is to read.
+#[test]
+fn nothing_waits_for_a_reduction_over_what_is_sent() {
+    for (in_place, expected) in [(false, [true, false]), (true, [false, false])] {
+        let plan = allreduce("recursive_doubling", 1, in_place);
+        let receives = plan.ids().filter(|&step| plan.reduction_of(step).is_some());
+        let may_wait: Vec<_> = receives.map(|step| plan.may_wait(step)).collect();
+        assert_eq!(may_wait, expected, "{plan:?}");
+        assert_eq!(pass(&plan).len(), 1, "between the two the sum is sent");
+    }
+}
+
+/// Writes a pass of two reductions, with something between them.
+fn two(into: Slice, between: impl FnOnce(&mut Builder, Slice)) -> usize {
+    let call = call();
+    let mut builder = Builder::new(&call);
+    let (input, scratch) = (builder.input(), builder.scratch(24));
+    let sum = scratch.sub(0, 8);
+    builder.recv(Rank(0), sum);
+    builder.recv(Rank(2), scratch.sub(8, 8));
+    builder.reduce(input, sum, sum);
+    between(&mut builder, sum);
+    builder.reduce(sum, scratch.sub(8, 8), into);
+    pass(&builder.finish("two")).len()
+}
+
+/// Nothing but the next reduction reads a sum of a pass, and its result lies across nothing.
+#[test]
+fn what_is_read_by_others_is_in_no_pass() {
+    let slice = |buffer, start| Slice { buffer, start, len: 8 };
+    let (output, scratch) = (slice(Buffer::Output, 0), |start| slice(Buffer::Scratch, start));
+    assert_eq!(two(output, |_, _| {}), 2);
+    assert_eq!(two(scratch(0), |_, _| {}), 2, "in the place of the sum");
+    assert_eq!(two(scratch(8), |_, _| {}), 2, "in the place of the operand");
+    assert_eq!(two(output, |builder, sum| builder.send(Rank(3), sum)), 1, "it is sent");
+    assert_eq!(two(output, |builder, sum| builder.send(Rank(3), sum.sub(7, 1))), 1);
+    let copied = |builder: &mut Builder, sum: Slice| builder.copy(sum.sub(0, 1), sum.sub(7, 1));
+    assert_eq!(two(output, copied), 1, "it is changed");
+    let elsewhere = |builder: &mut Builder, _| builder.send(Rank(3), scratch(16));
+    assert_eq!(two(output, elsewhere), 2);
 }

@@ -863,7 +863,7 @@ mod tests {
         // SAFETY: the memory outlives the receive.
         unsafe {
             let into = RegionMut::of(&mut place);
-            world[1].recv_in_place(selector, TypeCode::BYTES, into, token, &mut done);
+            world[1].recv_lines(selector, TypeCode::BYTES, into, token, &mut done);
         }
         world[1].progress(&mut done);
         assert_eq!((done.len(), world[1].bounce.in_place.messages.len()), (1, 1));
@@ -881,7 +881,7 @@ mod tests {
         let (mut place, mut done) = (vec![0; data.len()], Vec::new());
         let (selector, into) = (Selector::exactly(Peer(0), label(1)), RegionMut::of(&mut place));
         // SAFETY: the memory outlives the receive.
-        unsafe { world[1].recv_in_place(selector, TypeCode::BYTES, into, token, &mut done) };
+        unsafe { world[1].recv_lines(selector, TypeCode::BYTES, into, token, &mut done) };
         world[1].progress(&mut done);
         assert_eq!(
             (done.len(), world[1].bounce.in_place.messages.len(), unread(&world[0])),

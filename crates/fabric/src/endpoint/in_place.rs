@@ -3,10 +3,14 @@
 //! A receiver that reduces a message reads it once and needs no copy of it. So it may read the
 //! message in its bounce buffer or, if the message lies in a [heap](crate::shared_heap), in the
 //! memory of its sender, which waits for that as for a copy. The receiver posts the receive by
-//! [`recv_in_place`](crate::Endpoint::recv_in_place). After its completion it calls
-//! [`consume_in_place`](crate::Endpoint::consume_in_place) with the same token, which reads the
-//! message if it has been left in place. Otherwise the message is in the memory of its receive, as
-//! always.
+//! [`recv_in_place`](crate::Endpoint::recv_in_place). From its completion on it may call
+//! [`open_in_place`](crate::Endpoint::open_in_place) with the same token, whenever it is ready to
+//! reduce: this gives the message, if it has been left in place.
+//! [`close_in_place`](crate::Endpoint::close_in_place) then ends the receive. A message that has
+//! not been left in place is in the memory of its receive, as always.
+//!
+//! The lease of a message in a heap is taken only when the message is opened. So its sender can
+//! take it back until then, and waits for no longer than the receiver reads.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -16,8 +20,7 @@ use super::message::Message;
 use super::transfer::{PostedRecv, RndvOffer};
 use super::transport::Transport;
 use crate::Token;
-use crate::layout::LINE;
-use crate::read_lease::{self, ReadLease};
+use crate::read_lease::ReadLease;
 
 /// A message that has been received and left in place.
 #[derive(Debug)]
@@ -31,8 +34,8 @@ pub(super) struct InPlaceReceive {
 #[derive(Debug)]
 pub(super) enum InPlaceSource {
     Bounced(BounceBuffer),
-    /// In a heap; its lease is taken.
-    Heap(RndvOffer, ReadLease),
+    /// In a heap; its lease, and whether it is taken.
+    Heap(RndvOffer, ReadLease, bool),
 }
 
 /// The messages that a rank has received and left in place.
@@ -44,10 +47,23 @@ pub(super) struct InPlaceReceives {
 impl InPlaceReceives {
     /// The message that was received with this token, if it has been left in place.
     #[inline]
+    pub(super) fn get_mut(&mut self, token: Token) -> Option<(&Message, &mut InPlaceSource)> {
+        let receive = self.messages.iter_mut().find(|receive| receive.token == token)?;
+        Some((&receive.message, &mut receive.place))
+    }
+
+    /// The same message, which is then no longer in place.
+    #[inline]
     pub(super) fn take(&mut self, token: Token) -> Option<(Message, InPlaceSource)> {
         let at = self.messages.iter().position(|receive| receive.token == token)?;
         let InPlaceReceive { message, place, .. } = self.messages.swap_remove(at);
         Some((message, place))
+    }
+
+    /// A token that the predicate names, of a message that is in place.
+    #[inline]
+    pub(super) fn find(&self, mut is_it: impl FnMut(Token) -> bool) -> Option<Token> {
+        self.messages.iter().map(|receive| receive.token).find(|&token| is_it(token))
     }
 
     /// Leaves a message in its bounce buffer, to be read there, if its receive allows it. Returns
@@ -60,7 +76,7 @@ impl InPlaceReceives {
         receive: &PostedRecv,
         introductions: &Introductions,
     ) -> bool {
-        let lies = receive.may_stay_in_place
+        let lies = receive.may_stay_in_place()
             && buffer.is_full()
             && is_read_at_once(message, receive, introductions);
         if lies {
@@ -79,13 +95,13 @@ impl InPlaceReceives {
         offer: &RndvOffer,
         receive: &PostedRecv,
     ) -> bool {
-        let may_stay_in_place = receive.may_stay_in_place
+        let may_stay_in_place = receive.may_stay_in_place()
             && is_read_at_once(message, receive, &transport.introductions);
         let Some(lease) = offer.lease.filter(|_| may_stay_in_place) else { return false };
-        let is_there = offer.address.is_multiple_of(LINE as u64) && message.bytes > 0;
-        let lies = is_there && read_lease::take(&transport.segment, message.source, lease);
+        let alignment = u64::from(receive.in_place_alignment);
+        let lies = offer.address.is_multiple_of(alignment) && message.bytes > 0;
         if lies {
-            let place = InPlaceSource::Heap(*offer, lease);
+            let place = InPlaceSource::Heap(*offer, lease, false);
             self.messages.push(InPlaceReceive { token: receive.token(), message: *message, place });
         }
         lies
@@ -107,7 +123,7 @@ mod tests {
 
     use super::*;
     use crate::endpoint::{Endpoint, Options};
-    use crate::layout::Layout;
+    use crate::layout::{LINE, Layout};
     use crate::{
         InlineRecv, Label, Peer, Region, RegionMut, Selector, SharedSegment, TransferError,
         TypeCode,
@@ -138,16 +154,17 @@ mod tests {
         let selector = Selector::exactly(Peer(0), label(tag));
         let (into, mut done, mut lies) = (RegionMut::of(into), Vec::new(), None);
         // SAFETY: the memory outlives the receive.
-        unsafe { receiver.recv_in_place(selector, TypeCode::BYTES, into, TOKEN, &mut done) };
+        unsafe { receiver.recv_lines(selector, TypeCode::BYTES, into, TOKEN, &mut done) };
         receiver.progress(&mut done);
         assert_eq!((done.len(), done[0].token), (1, TOKEN));
-        let read = receiver.consume_in_place(TOKEN, |message| {
+        if let Some(message) = receiver.open_in_place(TOKEN) {
+            let message = message.unwrap();
             assert!(message.start().addr().is_multiple_of(LINE));
             // SAFETY: a message that lies in its bounce buffer, and is read there.
             let bytes = unsafe { std::slice::from_raw_parts(message.start(), message.bytes()) };
             lies = Some(bytes.to_vec());
-        });
-        assert_eq!(read, Ok(()));
+        }
+        assert_eq!(receiver.close_in_place(TOKEN), Ok(()));
         assert!(receiver.bounce.in_place.messages.is_empty());
         lies
     }
@@ -196,13 +213,30 @@ mod tests {
         let selector = Selector::exactly(Peer(0), label(1));
         let place = RegionMut::of(&mut into);
         // SAFETY: the memory outlives the receive.
-        unsafe { receiver.recv_in_place(selector, TypeCode::BYTES, place, TOKEN, &mut done) };
+        unsafe { receiver.recv_lines(selector, TypeCode::BYTES, place, TOKEN, &mut done) };
         receiver.progress(&mut done);
         assert_eq!((done.len(), unread(&sender)), (1, 1));
         receiver.release_in_place(Token { step: 2, ..TOKEN });
         assert_eq!(unread(&sender), 1, "that is another one");
         receiver.release_in_place(TOKEN);
         assert_eq!(unread(&sender), 0);
+    }
+
+    #[test]
+    fn whoever_cancels_a_receive_lets_its_message_go() {
+        let [mut sender, mut receiver] = pair();
+        let (data, mut into, mut done) = (vec![7; 40 << 10], vec![0; 40 << 10], Vec::new());
+        send(&mut sender, 1, &data);
+        let selector = Selector::exactly(Peer(0), label(1));
+        let place = RegionMut::of(&mut into);
+        // SAFETY: the memory outlives the receive.
+        unsafe { receiver.recv_lines(selector, TypeCode::BYTES, place, TOKEN, &mut done) };
+        receiver.progress(&mut done);
+        receiver.cancel(|token| token.operation != TOKEN.operation);
+        assert_eq!((done.len(), unread(&sender)), (1, 1), "that was another one");
+        receiver.cancel(|token| token == TOKEN);
+        assert_eq!(unread(&sender), 0);
+        assert!(receiver.left_in_place(|_| true).is_none());
     }
 
     /// Reads the next message. Says what became of it, and what was read, if it was not in `into`.

@@ -10,10 +10,11 @@ use super::recv_queues::UNEXPECTED_MAX;
 use super::shared_heap::is_in_heap;
 use super::{Completion, Endpoint, Fill, PostedRecv, RndvOffer, UnexpectedBody};
 use crate::cooperative_copy::Copied;
+use crate::layout::LINE;
 use crate::matching::Ticket;
 use crate::net::TransferIds;
 use crate::packet::{Header, Packet};
-use crate::read_lease::ReadLease;
+use crate::read_lease::{self, ReadLease};
 use crate::slab::Id;
 use crate::{Peer, Region, RegionMut, Selector, Token, TransferError, TypeCode};
 
@@ -228,7 +229,9 @@ impl Endpoint {
     }
 
     /// As [`Endpoint::recv`]; but the message is as long as `into`, and the endpoint may leave it
-    /// in place. The caller then reads it by [`Endpoint::consume_in_place`] after the completion.
+    /// in place, where it has this alignment in bytes, a power of two up to a line. The caller then
+    /// reads it by [`Endpoint::open_in_place`] after the completion, and ends the receive by
+    /// [`Endpoint::close_in_place`].
     ///
     /// # Safety
     /// As [`Endpoint::recv`].
@@ -236,45 +239,81 @@ impl Endpoint {
         &mut self,
         selector: Selector,
         element: TypeCode,
-        into: RegionMut,
+        (into, alignment): (RegionMut, usize),
         token: Token,
         done: &mut Vec<Completion>,
     ) -> Ticket {
+        debug_assert!((1..=LINE).contains(&alignment), "a message begins a line, or anywhere");
         let receive = PostedRecv::new(into, element, token).filled(Fill::Whole);
-        let receive = PostedRecv { may_stay_in_place: true, ..receive };
+        let receive = PostedRecv { in_place_alignment: alignment as u8, ..receive };
         self.post(selector, receive, done)
     }
 
-    /// Reads the message that was received with this token, if it has been left in place, and
-    /// releases it. Its address is a multiple of a line.
+    /// The message that was received with this token, if it has been left in place: readable until
+    /// [`Endpoint::close_in_place`]. Its address has the alignment that was asked for.
     ///
     /// # Errors
-    /// [`TransferError::Revoked`] if its sender has taken it back meanwhile, because a rank has
-    /// died: then the bytes that were read are not reliable.
+    /// [`TransferError::Revoked`] if its sender has taken it back meanwhile.
     #[inline]
-    pub fn consume_in_place(
-        &mut self,
-        token: Token,
-        read: impl FnOnce(Region),
-    ) -> Result<(), TransferError> {
+    pub fn open_in_place(&mut self, token: Token) -> Option<Result<Region, TransferError>> {
+        let (&message, place) = self.bounce.in_place.get_mut(token)?;
+        let offer = match place {
+            InPlaceSource::Bounced(buffer) => {
+                return Some(Ok(buffer.message(&self.transport.segment, message.bytes)));
+            }
+            InPlaceSource::Heap(offer, lease, is_taken) => {
+                *is_taken =
+                    *is_taken || read_lease::take(&self.transport.segment, message.source, *lease);
+                if !*is_taken {
+                    return Some(Err(TransferError::Revoked(message.source)));
+                }
+                *offer
+            }
+        };
+        Some(Ok(self.in_heap(message.source, offer.address, message.bytes)))
+    }
+
+    /// Ends the receive of a message that has been left in place, whether it has been opened or
+    /// not. Nothing happens if the message is not in place.
+    ///
+    /// # Errors
+    /// [`TransferError::Revoked`] if its sender has taken it back while it was open, because a rank
+    /// has died: then the bytes that were read are not reliable.
+    #[inline]
+    pub fn close_in_place(&mut self, token: Token) -> Result<(), TransferError> {
         let Some((message, place)) = self.bounce.in_place.take(token) else { return Ok(()) };
         match place {
             InPlaceSource::Bounced(buffer) => {
-                read(buffer.message(&self.transport.segment, message.bytes));
                 self.bounce.recycle(&self.transport, message.source, buffer, message.bytes);
                 Ok(())
             }
-            InPlaceSource::Heap(offer, lease) => {
-                read(self.in_heap(message.source, offer.address, message.bytes));
+            InPlaceSource::Heap(offer, lease, true) => {
                 let copied = self.settle((message.source, lease), &offer, Copied::All);
                 copied.expect("there was nothing that the system could refuse")
+            }
+            InPlaceSource::Heap(offer, ..) => {
+                let finished = Packet::Finished { send: offer.send };
+                self.transport.send_control(message.source, finished);
+                Ok(())
             }
         }
     }
 
+    /// Whether any message has been left in place and its receive has not ended.
+    #[inline]
+    pub fn has_in_place(&self) -> bool {
+        !self.bounce.in_place.messages.is_empty()
+    }
+
+    /// A token that the predicate names, of a message that has been left in place.
+    #[inline]
+    pub fn left_in_place(&self, is_it: impl FnMut(Token) -> bool) -> Option<Token> {
+        self.bounce.in_place.find(is_it)
+    }
+
     /// Releases the message that was received with this token without reading it.
     pub fn release_in_place(&mut self, token: Token) {
-        let _ = self.consume_in_place(token, |_| {}); // The bytes are not used.
+        let _ = self.close_in_place(token); // The bytes are not used.
     }
 
     /// Receives a message that a probe has taken.
@@ -330,7 +369,7 @@ impl Endpoint {
         }
         let lies_in_heap = is_in_heap(offer.address);
         let protocol =
-            choose_rndv(&self.thresholds, message.bytes, lies_in_heap, receive.may_stay_in_place);
+            choose_rndv(&self.thresholds, message.bytes, lies_in_heap, receive.may_stay_in_place());
         // A message of this rank to itself, or from another host, never comes in bounce buffers.
         let is_of_a_neighbour =
             message.source != self.transport.me && !self.transport.reaches(message.source);
@@ -354,6 +393,25 @@ impl Endpoint {
             }
             None => self.rndv.request_fragments(&mut self.transport, message, offer, receive),
         }
+    }
+}
+
+#[cfg(test)]
+impl Endpoint {
+    /// As [`Endpoint::recv_in_place`], for whole lines.
+    ///
+    /// # Safety
+    /// As [`Endpoint::recv`].
+    pub(super) unsafe fn recv_lines(
+        &mut self,
+        selector: Selector,
+        element: TypeCode,
+        into: RegionMut,
+        token: Token,
+        done: &mut Vec<Completion>,
+    ) -> Ticket {
+        // SAFETY: passed on.
+        unsafe { self.recv_in_place(selector, element, (into, LINE), token, done) }
     }
 }
 

@@ -129,7 +129,7 @@ mod tests {
                 unsafe { self.ranks[0].send(Peer(1), LABEL, TypeCode::BYTES, data, token(0)) };
             assert_eq!(posted, Posted::Pending);
             let (selector, done) = (Selector::exactly(Peer(0), LABEL), &mut self.done[1]);
-            let receive = if is_operand { Endpoint::recv_in_place } else { Endpoint::recv };
+            let receive = if is_operand { Endpoint::recv_lines } else { Endpoint::recv };
             let rank = &mut self.ranks[1];
             // SAFETY: as above.
             unsafe { receive(rank, selector, TypeCode::BYTES, into, token(1), done) };
@@ -205,15 +205,22 @@ mod tests {
         assert_eq!(pair.ended(), [1, 1]);
     }
 
+    /// What rank 1 receives.
+    const OPERAND: Token = Token { operation: 7, step: 1 };
+
     /// Reads what rank 1 has received, if it lies. Says what it was.
     fn read(pair: &mut Pair) -> (Option<Vec<u8>>, Result<(), TransferError>) {
-        let mut lies = None;
-        let read = pair.ranks[1].consume_in_place(Token { operation: 7, step: 1 }, |message| {
-            // SAFETY: a message that lies, and is read.
-            let bytes = unsafe { std::slice::from_raw_parts(message.start(), message.bytes()) };
-            lies = Some(bytes.to_vec());
-        });
-        (lies, read)
+        let read = match pair.ranks[1].open_in_place(OPERAND) {
+            None => return (None, Ok(())),
+            Some(Err(error)) => Err(error),
+            Some(Ok(message)) => {
+                // SAFETY: a message that lies, and is read.
+                let bytes = unsafe { std::slice::from_raw_parts(message.start(), message.bytes()) };
+                Ok(bytes.to_vec())
+            }
+        };
+        let closed = pair.ranks[1].close_in_place(OPERAND);
+        (read.clone().ok(), read.and(closed))
     }
 
     #[test]
@@ -244,15 +251,61 @@ mod tests {
     }
 
     #[test]
+    fn an_operand_is_read_wherever_it_is_aligned_as_its_receiver_needs() {
+        for (offset, alignment, lies) in [(8, 8, true), (8, 16, false), (3, 1, true)] {
+            let (mut pair, data, mut into) = (Pair::new(), data(), vec![0; BYTES - offset]);
+            let memory = pair.memory(0);
+            let part = filled(&memory, &data).part(offset, BYTES - offset);
+            let token = |step| Token { operation: 7, step };
+            // SAFETY: the memory outlives the message.
+            let _ = unsafe { pair.ranks[0].send(Peer(1), LABEL, TypeCode::BYTES, part, token(0)) };
+            let place = (RegionMut::of(&mut into), alignment);
+            let (selector, done) = (Selector::exactly(Peer(0), LABEL), &mut pair.done[1]);
+            let receiver = &mut pair.ranks[1];
+            // SAFETY: as above.
+            unsafe { receiver.recv_in_place(selector, TypeCode::BYTES, place, token(1), done) };
+            pair.progress(1);
+            let expected = lies.then(|| data[offset..].to_vec());
+            assert_eq!(read(&mut pair), (expected, Ok(())), "{offset}, {alignment}");
+            assert_eq!(into == data[offset..], !lies);
+        }
+    }
+
+    #[test]
     fn an_operand_that_its_sender_takes_back_after_a_death_is_an_error() {
         let (mut pair, data, mut into) = (Pair::new(), data(), vec![0; BYTES]);
         let memory = pair.memory(0);
         pair.begin_as(filled(&memory, &data), RegionMut::of(&mut into), true);
         pair.progress(1);
         assert_eq!(pair.ended(), [0, 1]);
+        assert!(matches!(pair.ranks[1].open_in_place(OPERAND), Some(Ok(_))));
         pair.ranks[0].segment().fail(Failure { rank: Peer(1), how: How::Signal(9) });
         pair.ranks[0].cancel(|_| true);
-        assert_eq!(read(&mut pair).1, Err(TransferError::Revoked(Peer(0))));
+        assert_eq!(pair.ranks[1].close_in_place(OPERAND), Err(TransferError::Revoked(Peer(0))));
+    }
+
+    /// Its receiver may not be ready to read it for any time: the sender does not wait for that.
+    #[test]
+    fn an_operand_that_is_not_open_is_taken_back_at_once() {
+        let (mut pair, data, mut into) = (Pair::new(), data(), vec![0; BYTES]);
+        let memory = pair.memory(0);
+        pair.begin_as(filled(&memory, &data), RegionMut::of(&mut into), true);
+        pair.progress(1);
+        assert_eq!(pair.ended(), [0, 1]);
+        pair.ranks[0].cancel(|_| true);
+        assert_eq!(read(&mut pair), (None, Err(TransferError::Revoked(Peer(0)))));
+        assert_eq!(read(&mut pair), (None, Ok(())));
+    }
+
+    #[test]
+    fn an_operand_that_nobody_reads_is_sent_all_the_same() {
+        let (mut pair, data, mut into) = (Pair::new(), data(), vec![0; BYTES]);
+        let memory = pair.memory(0);
+        pair.begin_as(filled(&memory, &data), RegionMut::of(&mut into), true);
+        pair.progress(1);
+        pair.ranks[1].cancel(|_| true);
+        pair.progress(0);
+        assert_eq!(pair.ended(), [1, 1]);
     }
 
     #[test]

@@ -220,7 +220,7 @@ impl Endpoint {
     fn is_shared(&self, message: &Message, receive: &PostedRecv) -> bool {
         let &Message { source, bytes, .. } = message;
         let has_a_helper = source != self.transport.me && self.rndv.sends.is_empty();
-        self.thresholds.is_cooperative(bytes, receive.may_stay_in_place) && has_a_helper
+        self.thresholds.is_cooperative(bytes, receive.may_stay_in_place()) && has_a_helper
     }
 
     /// Where ranks share cores: whether a message is one of several, and its sender has another
@@ -228,7 +228,7 @@ impl Endpoint {
     /// in a bounce buffer there is long enough.
     fn is_for_another_core(&self, message: &Message, receive: &PostedRecv) -> bool {
         let &Message { source, bytes, .. } = message;
-        let is_copied_alone = self.thresholds.is_copied_alone(bytes, receive.may_stay_in_place);
+        let is_copied_alone = self.thresholds.is_copied_alone(bytes, receive.may_stay_in_place());
         if !self.thresholds.is_oversubscribed || is_copied_alone || !self.rndv.sends.is_empty() {
             return false;
         }
@@ -370,7 +370,7 @@ mod tests {
             let (selector, into) =
                 (Selector::exactly(Peer(0), LABEL), RegionMut::of(&mut pair.into));
             let done = &mut pair.done[1];
-            let receive = if is_operand { Endpoint::recv_in_place } else { Endpoint::recv };
+            let receive = if is_operand { Endpoint::recv_lines } else { Endpoint::recv };
             // SAFETY: as above.
             unsafe { receive(&mut pair.ranks[1], selector, TypeCode::BYTES, into, token(1), done) };
             pair

@@ -32,8 +32,9 @@ pub(super) struct PostedRecv {
     pub(super) operation: u64,
     pub(super) step: u32,
     pub(super) element: TypeCode,
-    /// Whether the message may stay in shared memory (in-place receive).
-    pub(super) may_stay_in_place: bool,
+    /// The alignment in bytes with which the message may stay in shared memory (in-place receive);
+    /// 0 if it must not.
+    pub(super) in_place_alignment: u8,
     pub(super) fill: Fill,
 }
 
@@ -43,7 +44,12 @@ impl PostedRecv {
         element: TypeCode,
         Token { operation, step }: Token,
     ) -> PostedRecv {
-        PostedRecv { into, operation, step, element, may_stay_in_place: false, fill: Fill::Part }
+        PostedRecv { into, operation, step, element, in_place_alignment: 0, fill: Fill::Part }
+    }
+
+    /// Whether the message may stay in shared memory, if it is aligned there.
+    pub(super) fn may_stay_in_place(&self) -> bool {
+        self.in_place_alignment > 0
     }
 
     /// The same receive with this permitted length.

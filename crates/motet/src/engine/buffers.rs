@@ -6,9 +6,7 @@ use motet_fabric::memory::copy_many;
 use motet_fabric::{Region, RegionMut};
 use motet_plan::{Buffer, Slice};
 
-use crate::ExceptionId;
 use crate::data::buffer::RawSlice;
-use crate::data::kernel::Kernel;
 use crate::data::scratch::Scratch;
 
 /// The input, output and scratch buffers of an execution.
@@ -101,56 +99,5 @@ impl Memory {
         // SAFETY: slices of bound buffers, disjoint by the promise of every plan; the plan's
         // order keeps other steps off them.
         unsafe { copy_many(from, into, bytes) };
-    }
-
-    /// `into = left ∘ right`.
-    ///
-    /// # Safety
-    /// As [`Memory::copy`], and the kernel is for the type of the elements.
-    pub(crate) unsafe fn reduce(
-        &mut self,
-        kernel: &dyn Kernel,
-        left: Slice,
-        right: Slice,
-        into: Slice,
-    ) -> Result<(), ExceptionId> {
-        let operands = [left, right].map(|operand| self.address(operand).cast_const());
-        // SAFETY: passed on.
-        unsafe { self.reduce_at(kernel, operands, into) }
-    }
-
-    /// Like [`Memory::reduce`], but the operand at `place` is the received message, wherever that
-    /// is.
-    ///
-    /// # Safety
-    /// As [`Memory::reduce`]; what is received is as long as the result, and aligned.
-    pub(crate) unsafe fn reduce_received(
-        &mut self,
-        kernel: &dyn Kernel,
-        (place, received): (Slice, Region),
-        [left, right]: [Slice; 2],
-        into: Slice,
-    ) -> Result<(), ExceptionId> {
-        let operands = [left, right]
-            .map(|operand| if operand == place { received.start() } else { self.address(operand) });
-        // SAFETY: passed on.
-        unsafe { self.reduce_at(kernel, operands, into) }
-    }
-
-    /// `into = left ∘ right`, with the operands at these addresses.
-    ///
-    /// # Safety
-    /// As [`Memory::reduce`].
-    unsafe fn reduce_at(
-        &mut self,
-        kernel: &dyn Kernel,
-        [left, right]: [*const u8; 2],
-        into: Slice,
-    ) -> Result<(), ExceptionId> {
-        let count = into.len;
-        let into = self.address(into);
-        // SAFETY: slices of bound buffers, overlapping only as plans allow, which is what kernels
-        // allow; aligned, since buffers are and slices count in elements.
-        unsafe { kernel.try_reduce(left, right, into, count) }
     }
 }

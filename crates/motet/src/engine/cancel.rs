@@ -1,7 +1,7 @@
 //! Ends operations that do not complete: abandoned ones, and those that a death or leaving ends.
 
 use motet_fabric::slab::Id;
-use motet_fabric::{Endpoint, Failure, How, Received, TransferError};
+use motet_fabric::{Failure, How, Received, TransferError};
 
 use super::{Engine, OpExtras, Postponed, State, Work};
 use crate::engine::context::{ContextKind, split_context};
@@ -151,20 +151,5 @@ impl Engine {
         self.deferred_starts.clear();
         self.endpoint.cancel(|_| true);
         self.active = 0;
-    }
-}
-
-/// The outcome of a transfer of a collective. A peer that has revoked its message and is still
-/// alive has ended the collective with an error.
-#[inline]
-pub(super) fn of_collective(
-    outcome: Result<Received, TransferError>,
-    endpoint: &Endpoint,
-) -> Result<(), TransferError> {
-    match outcome {
-        Err(TransferError::Revoked(peer)) if endpoint.why_silent(peer).is_none() => {
-            Err(TransferError::Spoiled(peer))
-        }
-        outcome => outcome.map(drop),
     }
 }

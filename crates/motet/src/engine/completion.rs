@@ -1,9 +1,10 @@
-//! Takes outcomes of complete operations, and detaches operations whose requests are gone.
+//! Takes outcomes of complete operations, detaches operations whose requests are gone, and copies
+//! messages that must not stay where they are.
 
 use motet_fabric::TransferError;
 use motet_fabric::slab::Id;
 
-use super::{BufferGuard, Engine, NOTHING, Outcome, State};
+use super::{BufferGuard, Engine, NOTHING, Outcome, State, Work};
 
 /// What is known of the end of an operation.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +27,24 @@ impl End {
 }
 
 impl Engine {
+    /// Copies the messages out of their places that must not wait there for their reductions, all
+    /// of which have had their chance to read them.
+    #[cold]
+    pub(super) fn copy_out(&mut self) {
+        let (operations, endpoint) = (&mut self.operations, &mut self.endpoint);
+        while let Some(token) = endpoint.left_in_place(|token| {
+            let operation = operations.get_mut(Id(token.operation));
+            operation.is_some_and(|operation| match &operation.work {
+                Work::Run(run) => !run.may_wait(token.step),
+                _ => false,
+            })
+        }) {
+            let Some(operation) = operations.get_mut(Id(token.operation)) else { return };
+            let Work::Run(run) = &mut operation.work else { return };
+            run.copy_out(token, endpoint);
+        }
+    }
+
     /// Takes the outcome of an operation if it is complete. A nonpersistent operation is then
     /// removed; a persistent one becomes inactive.
     #[inline]

@@ -24,7 +24,7 @@ use crate::data::kernel::Kernel;
 pub(crate) use binding::Binding;
 use channel_routes::LinkedProgram;
 use failing::Fault;
-pub(in crate::engine) use failing::tells_lengths_apart;
+pub(in crate::engine) use failing::{of_collective, tells_lengths_apart};
 pub(crate) use inorder::Advance;
 pub(crate) use ring_routes::ReplayProgram;
 pub(crate) use routes::LinkTime;

@@ -54,11 +54,17 @@ impl InOrder {
     }
 
     #[inline]
-    fn take_last(&mut self, plan: &Plan, step: StepId) -> bool {
+    fn take_ready(&mut self, plan: &Plan, step: StepId) -> bool {
         let is_next = plan.order().get(self.complete as usize) == Some(&step);
         let is_taken = is_next && self.handed_out == self.complete;
         self.handed_out += u32::from(is_taken);
         is_taken
+    }
+
+    /// Whether the step at this place of the order is the next one but one.
+    #[inline]
+    fn waits_for_one(&self, plan: &Plan, step: StepId) -> bool {
+        plan.order().get(self.complete as usize + 1) == Some(&step)
     }
 
     #[inline]
@@ -153,16 +159,19 @@ impl<N: Number, A: AsMut<[N]>> State<N, A> {
     }
 
     #[inline]
-    fn take_last(&mut self, step: StepId) -> bool {
-        if self.head == self.tail {
-            return false;
-        }
-        let last = self.tail.get() - 1;
-        if self.queue.as_mut()[last as usize].get() != step.0 {
-            return false;
-        }
-        self.tail = N::new(last);
+    fn take_ready(&mut self, step: StepId) -> bool {
+        let ready = self.head.get() as usize..self.tail.get() as usize;
+        let queue = &mut self.queue.as_mut()[ready];
+        // It has most likely become ready last.
+        let Some(at) = queue.iter().rposition(|ready| ready.get() == step.0) else { return false };
+        queue.copy_within(at + 1.., at);
+        self.tail = N::new(self.tail.get() - 1);
         true
+    }
+
+    #[inline]
+    fn waits_for_one(&mut self, step: StepId) -> bool {
+        self.waiting.as_mut()[step.index()].get() == 1
     }
 
     #[inline]
@@ -295,15 +304,24 @@ impl Cursor {
         matches!(&self.0, Size::InOrder(state) if state.handed_out > state.complete)
     }
 
-    /// Hands this step out before its turn, if it is the step that became ready last. Returns
-    /// whether it did. An executor uses this to reduce a message in place as soon as it has
-    /// arrived.
+    /// Hands this step out before its turn, if it is ready. Returns whether it did. An executor
+    /// uses this to do several steps in one pass.
     #[inline]
-    pub fn take_last(&mut self, plan: &Plan, step: StepId) -> bool {
+    pub fn take_ready(&mut self, plan: &Plan, step: StepId) -> bool {
         match &mut self.0 {
-            Size::InOrder(state) => state.take_last(plan, step),
-            Size::Few(state) => state.take_last(step),
-            Size::Many(state) => state.take_last(step),
+            Size::InOrder(state) => state.take_ready(plan, step),
+            Size::Few(state) => state.take_ready(step),
+            Size::Many(state) => state.take_ready(step),
+        }
+    }
+
+    /// Whether a step, which is not complete, waits for exactly one other step.
+    #[inline]
+    pub fn waits_for_one(&mut self, plan: &Plan, step: StepId) -> bool {
+        match &mut self.0 {
+            Size::InOrder(state) => state.waits_for_one(plan, step),
+            Size::Few(state) => state.waits_for_one(step),
+            Size::Many(state) => state.waits_for_one(step),
         }
     }
 

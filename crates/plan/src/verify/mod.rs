@@ -8,7 +8,8 @@
 //! - [`Mode::Eager`]: a send completes at once, its data captured; the message may arrive any
 //!   time later.
 //! - [`Mode::Rendezvous`]: a send completes only when its receive has been posted, and its
-//!   data is read at that moment. A plan that finishes here relies on no buffering.
+//!   data is read at that moment; if the data [may wait](Plan::may_wait) for a reduction, the send
+//!   completes only when that reduction starts. A plan that finishes here relies on no buffering.
 //! - [`Mode::InOrder`]: as eager, and each rank executes its steps one after the other. A plan that
 //!   finishes here also finishes if only some ranks do that: the others wait for less.
 //!

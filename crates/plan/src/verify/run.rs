@@ -21,6 +21,8 @@ pub(super) struct VerifierRun<'a> {
     memories: Vec<Memory>,
     execs: Vec<Cursor>,
     messages: Vec<Progress>,
+    /// Messages that stay with their senders until a reduction starts, which is this step.
+    waiting: Vec<(StepRef, usize)>,
     /// What could happen next.
     possible: Vec<Event>,
 }
@@ -67,6 +69,7 @@ impl<'a> VerifierRun<'a> {
             memories,
             execs: plans.iter().map(|plan| begun(plan, options.mode)).collect(),
             messages: vec![Progress::default(); matching.messages().len()],
+            waiting: Vec::new(),
             possible: Vec::new(),
         }
     }
@@ -97,7 +100,10 @@ impl<'a> VerifierRun<'a> {
     fn start(&mut self, place: StepRef) -> Result<(), Violation> {
         let action = *self.action(place);
         match self.act(place, &action) {
-            Ok(true) => self.complete(place),
+            Ok(true) => {
+                self.let_go(place);
+                self.complete(place);
+            }
             Ok(false) => {}
             Err(fault) => return Err(violation(place, action, fault)),
         }
@@ -159,13 +165,38 @@ impl<'a> VerifierRun<'a> {
             values = memory
                 .read(from)
                 .map_err(|fault| violation(message.send, *self.action(message.send), fault))?;
-            self.memories[message.send.rank.index()].end_send(from);
-            self.complete(message.send);
+            match self.stays_until(message.recv) {
+                Some(reduction) => self.waiting.push((reduction, index)),
+                None => self.end_send(index),
+            }
         }
         let into = self.slice(message.recv);
         self.memories[message.recv.rank.index()].end_recv(into, &values);
         self.complete(message.recv);
         Ok(())
+    }
+
+    /// The reduction until which a message may stay with its sender, if there is one.
+    fn stays_until(&self, receive: StepRef) -> Option<StepRef> {
+        let plan = &self.plans[receive.rank.index()];
+        let step = plan.reduction_of(receive.step).filter(|_| plan.may_wait(receive.step))?;
+        Some(StepRef { step, ..receive })
+    }
+
+    /// Ends the sends of the messages that have stayed with their senders until this step.
+    fn let_go(&mut self, reduction: StepRef) {
+        let (ended, waiting) =
+            std::mem::take(&mut self.waiting).into_iter().partition(|it| it.0 == reduction);
+        self.waiting = waiting;
+        let ended: Vec<(StepRef, usize)> = ended;
+        ended.into_iter().for_each(|(_, message)| self.end_send(message));
+    }
+
+    fn end_send(&mut self, message: usize) {
+        let send = self.matching.messages()[message].send;
+        let from = self.slice(send);
+        self.memories[send.rank.index()].end_send(from);
+        self.complete(send);
     }
 
     fn complete(&mut self, place: StepRef) {

@@ -231,8 +231,7 @@ fn travel(case: Case, bytes: usize) -> MessagePath {
     let (mut into, mut done) = (vec![0; bytes], [Vec::new(), Vec::new()]);
     let into_region = RegionMut::of(&mut into);
     let selector = Selector::exactly(Peer(0), LABEL);
-    let receive =
-        if kind.may_be_read_in_place() { Endpoint::recv_in_place } else { Endpoint::recv };
+    let receive = if kind.may_be_read_in_place() { Endpoint::recv_lines } else { Endpoint::recv };
     // SAFETY: the memory outlives the receive.
     unsafe {
         receive(&mut receiver, selector, TypeCode::BYTES, into_region, TOKEN, &mut done[1]);

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use motet_fabric::{Completion, Endpoint, Posted, Selector, Token, TrafficHint};
-use motet_plan::{Action, StepId};
+use motet_plan::{Action, Slice, StepId};
 
 use super::{Execution, MessageRoute};
 use crate::data::kernel::Kernel;
@@ -20,6 +20,8 @@ const SLICE_BYTES: usize = 64 << 10;
 pub(super) enum StepAttempt {
     /// The step is complete.
     Done,
+    /// The step is complete, and so are those after it in its pass up to this one.
+    DoneTo(StepId),
     /// The transfer was posted; a completion will report its end.
     Posted,
     /// The step cannot be done yet and must be tried again.
@@ -45,10 +47,12 @@ impl Execution {
         while let Some(step) = self.exec.next_ready(&self.planned.plan) {
             match self.perform(step, operation, endpoint, done) {
                 StepAttempt::Done => self.exec.complete(&self.planned.plan, step),
+                StepAttempt::DoneTo(last) => self.exec.complete(&self.planned.plan, last),
                 StepAttempt::Posted => {}
                 StepAttempt::Blocked => self.channels().blocked.push(step),
             }
         }
+        self.release_after_fault(operation, endpoint);
         endpoint.end_deferring(leaves_copies, done);
         self.exec.is_done()
     }
@@ -133,9 +137,12 @@ impl Execution {
             Action::Copy { .. } | Action::Reduce { .. } if self.fault.is_some() => {
                 StepAttempt::Done
             }
-            Action::Copy { .. } | Action::Reduce { .. } => {
-                self.compute(step, endpoint, done);
+            Action::Copy { from, into } => {
+                self.copy(from, into, endpoint, done);
                 StepAttempt::Done
+            }
+            Action::Reduce { .. } => {
+                StepAttempt::DoneTo(self.reduce(step, operation, endpoint, done))
             }
             Action::Send { .. } if self.fault.is_some() => {
                 self.send_spoiled(step, operation, endpoint)
@@ -173,9 +180,9 @@ impl Execution {
         let (element, token) = (self.element, Token { operation, step: step.0 });
         // SAFETY (both): memory of an active run: the user's part is held by the operation until it
         // completes or is cancelled, and the plan keeps other steps off it.
-        if self.reduction(step).is_some() {
-            // SAFETY: see above. The engine consumes the message in place when it settles the
-            // completion.
+        if let Some(alignment) = self.in_place_alignment(step) {
+            let into = (into, alignment);
+            // SAFETY: see above. The message is read when its reduction is ready.
             unsafe { endpoint.recv_in_place(selector, element, into, token, done) };
         } else {
             // SAFETY: see above.
@@ -259,47 +266,26 @@ impl Execution {
         StepAttempt::Done
     }
 
-    /// Does a step that copies or reduces.
-    pub(super) fn compute(
+    /// Copies one slice into another.
+    fn copy(
         &mut self,
-        step: StepId,
+        from: Slice,
+        into: Slice,
         endpoint: &mut Endpoint,
         done: &mut Vec<Completion>,
     ) {
-        match *self.planned.plan.step(step) {
-            Action::Copy { from, into } => {
-                self.part_by_part(from.len, endpoint, done, |run, part| {
-                    let [from, into] = [from, into].map(|slice| slice.range(part.clone()));
-                    // SAFETY: slices of our own plan; the buffers are bound while the run is
-                    // active.
-                    unsafe { run.memory.copy(from, into) };
-                });
-            }
-            // After a fault there is nothing to reduce, and no rank needs the result.
-            Action::Reduce { .. } if self.fault.is_some() => {}
-            Action::Reduce { left, right, into } => {
-                self.part_by_part(into.len, endpoint, done, |run, part| {
-                    if run.fault.is_some() {
-                        return;
-                    }
-                    let [left, right, into] =
-                        [left, right, into].map(|slice| slice.range(part.clone()));
-                    let kernel = run.kernel.as_deref().expect("a plan that reduces has a kernel");
-                    // SAFETY: as above; the kernel was made for this type together with the
-                    // buffers.
-                    let reduced = unsafe { run.memory.reduce(kernel, left, right, into) };
-                    run.check_operator(reduced);
-                });
-            }
-            Action::Send { .. } | Action::Recv { .. } => unreachable!("others take part in it"),
-        }
+        self.part_by_part(from.len, endpoint, done, |run, part| {
+            let [from, into] = [from, into].map(|slice| slice.range(part.clone()));
+            // SAFETY: slices of our own plan; the buffers are bound while the run is active.
+            unsafe { run.memory.copy(from, into) };
+        });
     }
 
     /// Calls `work` on all elements, part by part if they are many, and makes progress on messages
     /// in between, because a peer may wait for them. If the plan has no reduction, a rank that
     /// copies its own data has more to do than its peers, so it defers copies of messages and
     /// leaves them to the peers.
-    fn part_by_part(
+    pub(super) fn part_by_part(
         &mut self,
         elements: usize,
         endpoint: &mut Endpoint,

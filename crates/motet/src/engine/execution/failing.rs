@@ -32,6 +32,17 @@ pub(in crate::engine) fn tells_lengths_apart(error: &TransferError) -> bool {
     matches!(error, Truncated { .. } | Short { .. } | OtherElements { .. } | Astray(_))
 }
 
+/// The error of a transfer of a collective. A peer that has revoked its message and is still alive
+/// has ended the collective with an error.
+pub(in crate::engine) fn of_collective(error: TransferError, endpoint: &Endpoint) -> TransferError {
+    match error {
+        TransferError::Revoked(peer) if endpoint.why_silent(peer).is_none() => {
+            TransferError::Spoiled(peer)
+        }
+        error => error,
+    }
+}
+
 impl Execution {
     /// Records an error.
     pub(in crate::engine) fn fail(&mut self, error: TransferError) {

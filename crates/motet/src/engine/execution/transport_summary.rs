@@ -28,7 +28,11 @@ impl Execution {
         let mut routes =
             TransportSummary { is_compiled: self.is_compiled(), ..TransportSummary::default() };
         for step in self.planned.plan.ids() {
-            routes.reduced += usize::from(self.reduction(step).is_some());
+            let is_reduced = match self.is_in_order() {
+                true => self.reduction(step).is_some(),
+                false => self.in_place_alignment(step).is_some(),
+            };
+            routes.reduced += usize::from(is_reduced);
             match (self.planned.plan.step(step), self.route_of(step)) {
                 (Action::Copy { .. } | Action::Reduce { .. }, _) => {}
                 _ if self.to_be_linked => routes.open += 1,
