@@ -480,11 +480,6 @@ impl Engine {
             self.endpoint.wake(self.endpoint.me());
         }
     }
-
-    /// Whether an operation is complete or has been removed.
-    pub(crate) fn is_complete(&mut self, id: Id) -> bool {
-        self.operations.get_mut(id).is_none_or(|operation| operation.state != State::Active)
-    }
 }
 
 fn staging_of(rare: &mut Option<Box<OpExtras>>) -> Option<&mut PackedBuffers> {

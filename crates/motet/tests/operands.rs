@@ -128,23 +128,19 @@ where
     };
     let mut result = vec![T::default(); count + 1];
     for round in 0..ROUNDS {
-        let (mine, all) = (of(me, round, count), reduced(0..size, round, count));
+        let (own, all) = (of(me, round, count), reduced(0..size, round, count));
         // Behind the first element nothing begins at the border of a line.
         world.allreduce(&of(me, round, count + 1)[1..], &mut result[1..], operator.clone())?;
         assert!(result[1..] == reduced(0..size, round, count + 1)[1..], "allreduce of {count}");
-        result[..count].copy_from_slice(&mine);
+        result[..count].copy_from_slice(&own);
         world.allreduce_in_place(&mut result[..count], operator.clone())?;
         assert!(result[..count] == all, "allreduce of {count} in place");
-        world.reduce(&mine, &mut result[..count], operator.clone(), round % size)?;
+        world.reduce(&own, &mut result[..count], operator.clone(), round % size)?;
         assert!(me != round % size || result[..count] == all, "reduce of {count}");
-        world.scan(&mine, &mut result[..count], operator.clone())?;
+        world.scan(&own, &mut result[..count], operator.clone())?;
         assert!(result[..count] == reduced(0..me + 1, round, count), "scan of {count}");
         let block = count / size;
-        world.reduce_scatter_block(
-            &mine[..block * size],
-            &mut result[..block],
-            operator.clone(),
-        )?;
+        world.reduce_scatter_block(&own[..block * size], &mut result[..block], operator.clone())?;
         assert!(result[..block] == all[block * me..][..block], "blocks of {block}");
     }
     let begin = |round| world.iallreduce(of(me, round, count), operator.clone());

@@ -45,6 +45,11 @@ impl Engine {
         }
     }
 
+    /// Whether an operation is complete or has been removed.
+    pub(crate) fn is_complete(&mut self, id: Id) -> bool {
+        self.operations.get_mut(id).is_none_or(|operation| operation.state != State::Active)
+    }
+
     /// Takes the outcome of an operation if it is complete. A nonpersistent operation is then
     /// removed; a persistent one becomes inactive.
     #[inline]

@@ -28,8 +28,9 @@ const LONG_WAIT_NS: u64 = 500_000;
 /// before it parks, and does not yield: a yield would give its core to a foreign thread for a whole
 /// time slice, and while it polls it uses up its own share of the core.
 const CONTENDED_SPIN: Duration = Duration::from_micros(2);
-/// While foreign threads run on cores of other ranks, a rank that shares its core stays awake this long at most. Its
-/// core is idle then, so that the scheduler can run here the rank that it waits for.
+/// While foreign threads run on cores of other ranks, a rank that shares its core stays awake this
+/// long at most. Its core is idle then, so that the scheduler can run here the rank that it waits
+/// for.
 const CONTENDED_AWAKE_MAX: Duration = Duration::from_micros(100);
 /// Where ranks share cores, a waiting rank yields this long before it parks: longer than a time
 /// slice of another thread, so that it does not park only because the awaited rank has not run yet.
