@@ -37,6 +37,8 @@ struct operation {
     int (*blocking)(void);
     int (*nonblocking)(MPI_Request *);
     int (*persistent)(MPI_Request *);
+    /* Starts a persistent operation of several requests, and waits for it; NULL: it has one. */
+    int (*restart)(void);
 };
 
 /* The three forms of a call. */
@@ -84,8 +86,13 @@ FORMS(strided_bcast, Bcast, Ibcast, in, 1, strided, 0, world)
 FORMS(strided_alltoall, Alltoall, Ialltoall, in, 1, strided, out, 1, strided, world)
 FORMS(indexed_allgather, Allgather, Iallgather, in, 1, indexed, out, 1, indexed, world)
 
+#include "halo.h"
+
 #define ROW(name, pattern, layout)                                                             \
-    {#name, pattern, layout, name##_blocking, name##_nonblocking, name##_persistent}
+    {#name, pattern, layout, name##_blocking, name##_nonblocking, name##_persistent, NULL}
+#define MESSAGES(name)                                                                         \
+    {#name, NEIGHBOURS, EVEN, name##_blocking, name##_nonblocking, halo_persistent,             \
+     name##_restart}
 static const struct operation COLLECTIVES[] = {
     ROW(barrier, NOTHING, EVEN),
     ROW(bcast, FROM_ROOT, EVEN),
@@ -109,6 +116,8 @@ static const struct operation COLLECTIVES[] = {
     ROW(neighbor_alltoall, NEIGHBOURS, EVEN),
     ROW(neighbor_alltoallv, NEIGHBOURS, EVEN),
     ROW(neighbor_alltoallw, NEIGHBOURS, EVEN),
+    MESSAGES(halo),
+    MESSAGES(polled_halo),
     ROW(inter_allreduce, REDUCED_ACROSS, EVEN),
     ROW(inter_bcast, FROM_ROOT_ACROSS, EVEN),
     ROW(strided_bcast, FROM_ROOT, STRIDED),
@@ -225,6 +234,10 @@ static inline void check_blocks(const struct operation *operation, enum sample s
 static void call_once(const struct operation *operation, enum form form, MPI_Request *request) {
     if (form == BLOCKING) {
         operation->blocking();
+        return;
+    }
+    if (form == PERSISTENT && operation->restart) {
+        operation->restart();
         return;
     }
     if (form == NONBLOCKING)

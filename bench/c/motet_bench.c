@@ -41,7 +41,7 @@ static double collective(const struct operation *operation, enum form form) {
     check_all(operation, form, &request);
     double median = measure(collective_batch, operation, form, &request, 1 << 20);
     check_all(operation, form, &request);
-    if (form == PERSISTENT) MPI_Request_free(&request);
+    if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
     n -= is_empty;
     return median;
 }

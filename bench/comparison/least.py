@@ -23,7 +23,8 @@ copies       The bytes that the operation must write, over c cores that copy at 
              allreduce                               2 (p - 1): reductions, then copies of the sum
              allgather(v), alltoall(v, w)            p²
              reduce_scatter(_block)                  p (p - 1)
-             neighbor_allgather, neighbor_alltoall   p k; k is 2 (ring) or 4 (grid: p is no prime)
+             neighbor_allgather, neighbor_alltoall,
+             halo, polled_halo                       p k; k is 2 (ring) or 4 (grid: p is no prime)
              inter_bcast                             those of the second half, p - p div 2
              inter_allreduce                         for the halves of g and h ranks: max(h - 1, 1)
                                                      + g - 1, and the same with g and h exchanged
@@ -127,8 +128,7 @@ def blocks_written(operation, ranks):
         "allreduce": pairs + ranks - 1, "allgather": ranks ** 2, "allgatherv": ranks ** 2,
         "alltoall": ranks ** 2, "alltoallv": ranks ** 2, "alltoallw": ranks ** 2,
         "reduce_scatter_block": ranks * pairs, "reduce_scatter": ranks * pairs,
-        "neighbor_allgather": ranks * neighbours(ranks),
-        "neighbor_alltoall": ranks * neighbours(ranks),
+        **{operation: ranks * neighbours(ranks) for operation in NEIGHBOURS},
         "inter_bcast": ranks - first,
         "inter_allreduce": reduced_across(first, ranks - first)
         + reduced_across(ranks - first, first),

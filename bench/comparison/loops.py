@@ -14,7 +14,7 @@ STEPS = ("step", "overlap")
 EVEN = ("bcast", "scatter", "gather", "reduce", "allreduce", "allgather", "alltoall", "scan",
         "reduce_scatter_block")
 UNEVEN = ("scatterv", "gatherv", "allgatherv", "alltoallv", "alltoallw", "reduce_scatter")
-NEIGHBOURS = ("neighbor_allgather", "neighbor_alltoall")
+NEIGHBOURS = ("neighbor_allgather", "neighbor_alltoall", "halo", "polled_halo")
 BETWEEN_GROUPS = ("inter_bcast", "inter_allreduce")
 WITH_TYPES = ("strided_bcast", "strided_alltoall", "indexed_allgather")
 COLLECTIVES = (*EVEN, *UNEVEN, *NEIGHBOURS, *BETWEEN_GROUPS, *WITH_TYPES)

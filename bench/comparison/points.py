@@ -72,7 +72,8 @@ def in_turns(wanted, number, part, operation, form, ranks, sizes, limit):
 
 def known_operations():
     """All that may be asked for: more than is measured unless it is."""
-    listed = re.findall(r"ROW\((\w+), [A-Z]", (SOURCES / "collectives.h").read_text())
+    rows = (SOURCES / "collectives.h").read_text()
+    listed = re.findall(r"^    (?:ROW|MESSAGES)\((\w+)", rows, re.MULTILINE)
     return sorted({*listed, *COLLECTIVES, *MESSAGES, *OVERLAPS})
 
 
