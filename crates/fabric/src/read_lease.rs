@@ -90,12 +90,12 @@ impl LeaseTable {
         Some(lease)
     }
 
-    /// Ends an offer: after it returns no rank reads the message any more. It waits for a copy
-    /// under way, which ends without any action of this rank.
+    /// Ends an offer: after it returns no rank reads the message any more. It waits for a copy or a
+    /// reduction that has begun, which ends without any action of this rank.
     ///
     /// Once a process has died, which may be the reader, it does not wait. A reader that still
-    /// lives can only be one for which the kernel copies; it finds its lease revoked, and discards
-    /// what it has read.
+    /// lives is one for which the kernel copies, or one that reads an operand in a heap; it finds
+    /// its lease revoked, and discards what it has made of it.
     pub fn revoke(&mut self, lease: ReadLease) {
         let word = word(&self.segment, self.owner, lease.index);
         let mut from = lease.exposed;

@@ -341,7 +341,8 @@ impl Engine {
     }
 
     /// Advances all operations, then fails those that can never complete because a peer has left or
-    /// the ranks disagree. Called before a thread parks.
+    /// the ranks disagree, and lets go the senders of messages that are still in place. Called
+    /// before a thread parks.
     pub(crate) fn progress_thoroughly(&mut self) -> bool {
         let mut moved = self.progress_within(NO_MISS_LIMIT);
         let mut done = mem::take(&mut self.done);
@@ -350,6 +351,7 @@ impl Engine {
         self.settle(done);
         moved |= self.give_up_exchanges();
         moved |= self.reconsider();
+        moved |= !moved && self.copy_out_all();
         moved || self.end_disagreeing()
     }
 

@@ -121,6 +121,6 @@ fn items_that_do_not_fit_are_refused() {
     let outside = Items::at(vec![0.0f64; 11], 3, &column(), 1).unwrap_err();
     assert_eq!(outside.class(), motet::ErrorClass::Buffer, "{outside}");
     let other = Items::new(vec![0f32; 24], &column(), 1).unwrap_err();
-    assert!(other.to_string().contains("other elements"), "{other}");
+    assert!(other.to_string().contains("different elements"), "{other}");
     assert!(Items::new(vec![0u8; 96], &column(), 1).is_ok());
 }

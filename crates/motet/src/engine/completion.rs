@@ -4,7 +4,7 @@
 use motet_fabric::TransferError;
 use motet_fabric::slab::Id;
 
-use super::{BufferGuard, Engine, NOTHING, Outcome, State, Work};
+use super::{BufferGuard, Engine, Execution, NOTHING, Outcome, State, Work};
 
 /// What is known of the end of an operation.
 #[derive(Clone, Copy, Debug)]
@@ -31,18 +31,31 @@ impl Engine {
     /// of which have had their chance to read them.
     #[cold]
     pub(super) fn copy_out(&mut self) {
+        self.copy_out_if(|run, receive| !run.may_wait(receive));
+    }
+
+    /// Copies all messages out of their places, also those that may wait there. Returns whether
+    /// there was any. For a rank that has nothing else to do: it lets their senders go.
+    pub(super) fn copy_out_all(&mut self) -> bool {
+        self.endpoint.has_in_place() && self.copy_out_if(|_, _| true)
+    }
+
+    fn copy_out_if(&mut self, is_to_go: impl Fn(&Execution, u32) -> bool) -> bool {
         let (operations, endpoint) = (&mut self.operations, &mut self.endpoint);
+        let mut any = false;
         while let Some(token) = endpoint.left_in_place(|token| {
             let operation = operations.get_mut(Id(token.operation));
             operation.is_some_and(|operation| match &operation.work {
-                Work::Run(run) => !run.may_wait(token.step),
+                Work::Run(run) => is_to_go(run, token.step),
                 _ => false,
             })
         }) {
-            let Some(operation) = operations.get_mut(Id(token.operation)) else { return };
-            let Work::Run(run) = &mut operation.work else { return };
+            let Some(operation) = operations.get_mut(Id(token.operation)) else { break };
+            let Work::Run(run) = &mut operation.work else { break };
             run.copy_out(token, endpoint);
+            any = true;
         }
+        any
     }
 
     /// Whether an operation is complete or has been removed.

@@ -93,6 +93,10 @@ pub(super) struct ReplayCache {
     slots: [Option<CachedCall>; SLOTS],
     /// The number of calls that have replaced another one.
     replaced: usize,
+    /// The signatures of the last calls with derived datatypes that were not replayed.
+    seen: [Option<CallSignature>; SLOTS],
+    /// The place of the next one.
+    next_seen: usize,
     /// The number of calls that were found here.
     #[cfg(test)]
     found: usize,
@@ -113,6 +117,8 @@ impl Default for ReplayCache {
         ReplayCache {
             slots: [const { None }; SLOTS],
             replaced: 0,
+            seen: [None; SLOTS],
+            next_seen: 0,
             #[cfg(test)]
             found: 0,
         }

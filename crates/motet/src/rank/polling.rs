@@ -55,13 +55,19 @@ impl RankContext {
     #[inline]
     pub(crate) fn has_polled_in_vain(&self) {
         let shared = &self.shared;
-        if shared.policy.shares_cores || shared.may_have_to_park() {
+        if shared.policy.shares_cores || shared.is_contended_here() {
             shared.help_others();
         }
     }
 }
 
 impl Shared {
+    /// Whether a foreign thread may take the core of this rank after a yield.
+    #[inline]
+    fn is_contended_here(&self) -> bool {
+        self.policy.parks_when_contended && self.segment.is_contended_here()
+    }
+
     fn help_others(&self) {
         let now = foreign_load::now();
         let Behaviour { granularity, polls } = &self.behaviour;

@@ -94,7 +94,7 @@ pub(super) struct WaitPolicy {
     /// Whether there are more ranks than cores.
     pub(super) shares_cores: bool,
     /// Whether it parks rather than yield its core to foreign threads.
-    parks_when_contended: bool,
+    pub(super) parks_when_contended: bool,
     /// Whether ranks share cores that the scheduler shares out between groups of them: then a yield
     /// does not lead from rank to rank.
     spans_groups: bool,
@@ -273,7 +273,7 @@ impl Shared {
             (true, false) => {
                 let spin = if policy.shares_cores { Duration::ZERO } else { CONTENDED_SPIN };
                 let spin = spin.min(policy.spin);
-                WaitPolicy { spin, spin_before_yield: spin, yields: 0, ..policy }
+                WaitPolicy { spin, spin_before_yield: Duration::MAX, yields: 0, ..policy }
             }
             (false, false) if self.segment.is_contended() => {
                 WaitPolicy { awake: policy.awake.min(CONTENDED_AWAKE_MAX), ..policy }
@@ -286,8 +286,7 @@ impl Shared {
 
     /// Whether this rank waits among foreign threads or ranks of other scheduling groups, so that a
     /// yield may give its core to a thread that computes.
-    #[inline]
-    pub(super) fn may_have_to_park(&self) -> bool {
+    fn may_have_to_park(&self) -> bool {
         let WaitPolicy { parks_when_contended, spans_groups, .. } = self.policy;
         parks_when_contended && (spans_groups || self.segment.is_contended())
     }

@@ -55,7 +55,9 @@ impl ReductionPasses {
         let mut before = vec![None; steps.len()];
         for (first, next) in chains {
             let is_alone = successors(first).contains(&next);
-            if is_alone && may_follow(steps, &before, first, next) {
+            // Two results that join begin no common pass: each pass is one chain.
+            let is_first = before[next.index()].is_none();
+            if is_alone && is_first && may_follow(steps, &before, first, next) {
                 all[first.index()].next = Some(next);
                 before[next.index()] = Some(first);
             }

@@ -226,6 +226,10 @@ fn output_direction(in_place: bool) -> PackDirection {
     if in_place { PackDirection::Both } else { PackDirection::Out }
 }
 
+/// How to pack an output whose blocks may get messages that are shorter: the old contents are
+/// packed first, since the rest of such a block does not change.
+const PARTIAL_OUTPUT: PackDirection = PackDirection::Both;
+
 /// Returns the data, or the error for `MPI_IN_PLACE` where the standard does not allow it and for
 /// missing data.
 fn not_here<T>(which: &'static str, data: Option<T>) -> Result<T, ErrorKind> {

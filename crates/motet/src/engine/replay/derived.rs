@@ -6,8 +6,10 @@
 //! Data of a derived datatype need not begin at the address that the caller passes, and data with
 //! gaps moves through streams (module `pack`). So the cache holds, beside the execution, the packed
 //! copies and the distance of each address from the one that the caller passed for its side. A
-//! replay moves all these addresses; the streams stay where they are. Calls with predefined
-//! datatypes pay nothing for this.
+//! replay moves all these addresses; the streams stay where they are.
+//!
+//! A call with a derived datatype is stored when it is made for the second time. So a program that
+//! makes a new datatype for each call fills the cache with nothing.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -193,6 +195,26 @@ impl ReplayCache {
         Some((slot, packed))
     }
 
+    /// Whether one of the last calls that were not replayed had the signature of this one. From now
+    /// on this call is one of them.
+    fn is_seen_again(&mut self, known: &ReplayKey<'_>) -> bool {
+        let signature = Some(known.signature);
+        if self.seen.contains(&signature) {
+            return true;
+        }
+        self.seen[self.next_seen] = signature;
+        self.next_seen = (self.next_seen + 1) % self.seen.len();
+        false
+    }
+
+    /// The length in bytes of the streams of this call in the cache.
+    fn stream_bytes_of(&self, known: &ReplayKey<'_>) -> usize {
+        let home = known.signature.slot();
+        let slot = if self.is_at(home, known) { Some(home) } else { self.find_behind(home, known) };
+        let call = slot.and_then(|slot| self.slots[slot].as_ref());
+        call.and_then(|call| call.derived.as_ref()).map_or(0, |derived| derived.stream_bytes)
+    }
+
     /// The length in bytes of all streams of the cache together, also of those that operations
     /// have.
     fn stream_bytes(&self) -> usize {
@@ -267,7 +289,8 @@ impl Engine {
     }
 
     /// Like [`Engine::store`], for a call with derived datatypes, of whose data these are packed
-    /// copies. Streams that are too long for the cache are not stored.
+    /// copies. Not stored are streams that are too long for the cache, and calls that are made for
+    /// the first time: a program may make a new datatype for each call.
     pub(crate) fn store_derived(
         &mut self,
         run: &mut Execution,
@@ -275,11 +298,15 @@ impl Engine {
         spans: ([RawSlice; 2], usize),
         packed: Option<&PackedBuffers>,
     ) {
+        if !self.may_repeat() || !self.calls.is_seen_again(known) {
+            return;
+        }
         let Some(derived) = DerivedBuffers::of(known, spans, packed) else { return };
         if derived.stream_bytes > STREAM_BYTES_MAX {
             return;
         }
-        if self.calls.stream_bytes() + derived.stream_bytes > STREAM_BYTES_MAX {
+        let others = self.calls.stream_bytes() - self.calls.stream_bytes_of(known);
+        if others + derived.stream_bytes > STREAM_BYTES_MAX {
             self.forget_derived();
         }
         let kept = CachedCall {

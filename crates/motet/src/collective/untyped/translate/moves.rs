@@ -2,7 +2,9 @@
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
-use super::{NOTHING, Translated, Translation, not_here, output_direction, root_in};
+use super::{
+    NOTHING, PARTIAL_OUTPUT, Translated, Translation, not_here, output_direction, root_in,
+};
 use crate::base::error::ErrorKind;
 use crate::collective::untyped::collective::{Collective, Root};
 use crate::collective::untyped::data::{TypedBuffer, VectorBuffer, WBuffer};
@@ -109,8 +111,7 @@ unsafe fn gatherv(
         );
     };
     // SAFETY: passed on.
-    let output =
-        unsafe { stage.blocks("receive buffer", receive, output_direction(send.is_none())) }?;
+    let output = unsafe { stage.blocks("receive buffer", receive, PARTIAL_OUTPUT) }?;
     let shape = CollectiveArgs::gatherv(&place, input, output.span, &output.blocks, root);
     Translation::moving(shape, stage)
 }
@@ -163,7 +164,7 @@ unsafe fn scatterv(
     };
     let output = match receive {
         // SAFETY: passed on.
-        Some(data) => Some(unsafe { stage.data("receive buffer", data, 1, PackDirection::Out) }?),
+        Some(data) => Some(unsafe { stage.data("receive buffer", data, 1, PARTIAL_OUTPUT) }?),
         None => None,
     };
     let shape = match (input, output) {
@@ -251,8 +252,7 @@ unsafe fn alltoallv(
         None => None,
     };
     // SAFETY: passed on.
-    let output =
-        unsafe { stage.blocks("receive buffer", receive, output_direction(send.is_none())) }?;
+    let output = unsafe { stage.blocks("receive buffer", receive, PARTIAL_OUTPUT) }?;
     exchange(place, stage, input, output)
 }
 
@@ -265,8 +265,7 @@ unsafe fn alltoallw(place: RankOf, send: Option<WBuffer<'_>>, receive: WBuffer<'
         None => None,
     };
     // SAFETY: passed on.
-    let output =
-        unsafe { stage.mixed("receive buffer", receive, output_direction(send.is_none())) }?;
+    let output = unsafe { stage.mixed("receive buffer", receive, PARTIAL_OUTPUT) }?;
     exchange(place, stage, input, output)
 }
 

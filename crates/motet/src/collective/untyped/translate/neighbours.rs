@@ -5,7 +5,7 @@
 
 use motet_plan::{Block, Rank};
 
-use super::{NOTHING, Translated, Translation, not_here};
+use super::{NOTHING, PARTIAL_OUTPUT, Translated, Translation, not_here};
 use crate::base::error::ErrorKind;
 use crate::base::group::Group;
 use crate::collective::untyped::collective::Collective;
@@ -38,15 +38,6 @@ impl Edges<'_> {
         match self {
             Edges::Topology(near) => near.sources().len(),
             Edges::Named { from, .. } => from.len(),
-        }
-    }
-
-    /// Returns how to pack the output: if a neighbour is absent, the old contents are packed first,
-    /// so that its block stays unchanged.
-    fn output_direction(&self) -> PackDirection {
-        match self {
-            Edges::Topology(near) if near.sources().contains(&None) => PackDirection::Both,
-            _ => PackDirection::Out,
         }
     }
 
@@ -172,8 +163,7 @@ unsafe fn allgather(edges: &Edges<'_>, send: TypedBuffer<'_>, receive: TypedBuff
     let input = unsafe { stage.data("send buffer", send, 1, PackDirection::In) }?;
     let sources = edges.sources();
     // SAFETY: passed on.
-    let output =
-        unsafe { stage.data("receive buffer", receive, sources, edges.output_direction()) }?;
+    let output = unsafe { stage.data("receive buffer", receive, sources, PARTIAL_OUTPUT) }?;
     Ok((stage, to_all(input, edges), in_line(output, sources)))
 }
 
@@ -183,7 +173,7 @@ unsafe fn allgatherv(edges: &Edges<'_>, send: TypedBuffer<'_>, receive: VectorBu
     // SAFETY: passed on.
     let input = unsafe { stage.data("send buffer", send, 1, PackDirection::In) }?;
     // SAFETY: passed on.
-    let output = unsafe { stage.blocks("receive buffer", receive, edges.output_direction()) }?;
+    let output = unsafe { stage.blocks("receive buffer", receive, PARTIAL_OUTPUT) }?;
     Ok((stage, to_all(input, edges), output))
 }
 
@@ -193,8 +183,7 @@ unsafe fn alltoall(edges: &Edges<'_>, send: TypedBuffer<'_>, receive: TypedBuffe
     // SAFETY: passed on.
     let input = unsafe { stage.data("send buffer", send, destinations, PackDirection::In) }?;
     // SAFETY: passed on.
-    let output =
-        unsafe { stage.data("receive buffer", receive, sources, edges.output_direction()) }?;
+    let output = unsafe { stage.data("receive buffer", receive, sources, PARTIAL_OUTPUT) }?;
     Ok((stage, in_line(input, destinations), in_line(output, sources)))
 }
 
@@ -205,7 +194,7 @@ unsafe fn alltoallv(edges: &Edges<'_>, send: VectorBuffer<'_>, receive: VectorBu
     // SAFETY: passed on.
     let input = unsafe { stage.blocks("send buffer", send, PackDirection::In) }?;
     // SAFETY: passed on.
-    let output = unsafe { stage.blocks("receive buffer", receive, edges.output_direction()) }?;
+    let output = unsafe { stage.blocks("receive buffer", receive, PARTIAL_OUTPUT) }?;
     Ok((stage, input, output))
 }
 
@@ -216,7 +205,7 @@ unsafe fn alltoallw(edges: &Edges<'_>, send: WBuffer<'_>, receive: WBuffer<'_>) 
     // SAFETY: passed on.
     let input = unsafe { stage.mixed("send buffer", send, PackDirection::In) }?;
     // SAFETY: passed on.
-    let output = unsafe { stage.mixed("receive buffer", receive, edges.output_direction()) }?;
+    let output = unsafe { stage.mixed("receive buffer", receive, PARTIAL_OUTPUT) }?;
     Ok((stage, input, output))
 }
 
