@@ -1,8 +1,9 @@
 //! The scheduler of one plan: counts unmet dependencies, and queues the steps that are ready.
 //!
 //! The verifier, the engine and the drawings all execute plans through [`Cursor`], so the verified
-//! schedule is the one that runs; the engine may do a chain of reductions part by part. A step becomes ready once, so a queue as long as the plan never
-//! wraps: every operation is a few array accesses, and nothing is allocated after [`Cursor::new`].
+//! schedule is the one that runs; the engine may do a chain of reductions part by part. A step
+//! becomes ready once, so a queue as long as the plan never wraps: every operation is a few array
+//! accesses, and nothing is allocated after [`Cursor::new`].
 //!
 //! A program may have a million small operations under way, most with a few steps. For a plan of
 //! few steps the counters are bytes inside the value; for a longer one they are words on the heap.
