@@ -2,8 +2,8 @@
 
 use motet_fabric::TransferError;
 
-use super::RankContext;
-use crate::engine::{DerivedReplay, OpKey, Replay, ReplayKey};
+use super::{EngineGuard, RankContext};
+use crate::engine::{Advance, DerivedReplay, InlineRun, OpKey, Replay, ReplayKey};
 
 impl RankContext {
     /// Replays an identical collective and waits for its end; `None` if the cache has none.
@@ -29,11 +29,8 @@ impl RankContext {
         let mut engine = self.engine();
         match replay {
             Replay::Over => Ok(()),
-            Replay::Short(mut inline, mut advance, left) => {
-                if advance.is_pending() {
-                    advance = engine.poll_inline(&mut inline, left);
-                }
-                self.finish_inline(engine, inline, advance)
+            Replay::Short(inline, advance, left) => {
+                self.finish_short_replay(engine, (inline, advance, left))
             }
             Replay::Long(run) => {
                 let begun = engine.start_inline(run, None);
@@ -53,13 +50,23 @@ impl RankContext {
         let replay = engine.replay_derived(known, number, self.shared.policy.max_polls)?;
         Some(match replay {
             DerivedReplay::Over => Ok(()),
-            DerivedReplay::Short(mut inline, mut advance, left) => {
-                if advance.is_pending() {
-                    advance = engine.poll_inline(&mut inline, left);
-                }
-                self.finish_inline(engine, inline, advance)
+            DerivedReplay::Short(inline, advance, left) => {
+                self.finish_short_replay(engine, (inline, advance, left))
             }
             DerivedReplay::Begun(begun) => self.finish_short(engine, begun),
         })
+    }
+
+    /// Polls a replayed short collective as often as is left, then waits for its end.
+    #[inline(always)] // it is two functions
+    fn finish_short_replay<'a>(
+        &'a self,
+        mut engine: EngineGuard<'a>,
+        (mut inline, mut advance, left): (InlineRun, Advance, u32),
+    ) -> Result<(), TransferError> {
+        if advance.is_pending() {
+            advance = engine.poll_inline(&mut inline, left);
+        }
+        self.finish_inline(engine, inline, advance)
     }
 }
