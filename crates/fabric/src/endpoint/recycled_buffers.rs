@@ -7,9 +7,13 @@ use super::bounce_pool::{BUFFERS_IN_USE_MAX, BounceBuffer, BouncePool};
 use crate::layout::LINE;
 use crate::{Region, SharedSegment};
 
-/// The most answers that count as needed. A rank that is late reads the messages that have arrived
-/// before it sends, so it has sent two messages since it kept a buffer, or none.
-const EXPECTED_ANSWERS_MAX: u8 = 2;
+/// The most bounce buffers of one rank that are kept, and the most answers that count as needed: an
+/// exchange of several messages at a time finds one for each. A rank that is late reads the
+/// messages that have arrived before it sends, so it has sent two messages for each buffer that it
+/// keeps, or none.
+const KEPT_MAX: usize = 4;
+/// The most answers that count as needed, if only one buffer is kept.
+const EXPECTED_ANSWERS_MIN: usize = 2;
 
 /// A bounce buffer of another rank that this rank has read, and that no other rank uses.
 #[derive(Clone, Copy, Debug)]
@@ -28,24 +32,48 @@ impl Own {
     }
 }
 
-/// The state of this rank for another one.
-#[derive(Clone, Copy, Debug, Default)]
-struct Answer {
-    /// The bounce buffer that was kept last.
-    own: Option<Own>,
-    /// How many of the last messages from that rank probably still need an answer: the number of
-    /// bounce buffers that this rank has sent beyond those that it has kept, up to
-    /// [`EXPECTED_ANSWERS_MAX`].
-    expected_answers: u8,
+impl Own {
+    fn bytes(&self) -> usize {
+        self.end - self.buffer.readers
+    }
 }
 
-/// The bounce buffers that a rank keeps: at most one of each rank that it answers.
+/// The state of this rank for another one.
+#[derive(Clone, Debug, Default)]
+struct Answer {
+    /// The bounce buffers that are kept, the last one last.
+    own: Vec<Own>,
+    /// How many of the last messages from that rank probably still need an answer: the number of
+    /// bounce buffers that this rank has sent beyond those that it has kept, up to [`KEPT_MAX`].
+    expected_answers: usize,
+}
+
+impl Answer {
+    /// Frees the buffers that were kept first, until one more of so many bytes may be kept.
+    fn make_room(&mut self, segment: &SharedSegment, bytes: usize, limits: &Limits) {
+        let kept = |own: &[Own]| own.iter().map(Own::bytes).sum::<usize>();
+        while self.own.len() >= limits.buffers
+            || (!self.own.is_empty() && kept(&self.own) + bytes > limits.bytes)
+        {
+            give_back(segment, self.own.remove(0).buffer);
+        }
+    }
+}
+
+/// What a rank may keep of another one.
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    buffers: usize,
+    /// Of all of them, and of the longest message whose buffer is kept.
+    bytes: usize,
+}
+
+/// The bounce buffers that a rank keeps: a few of each rank that it answers.
 #[derive(Debug)]
 pub(super) struct RecycledBuffers {
     /// One for each rank that shares the segment, by its local index.
     answers: Vec<Answer>,
-    /// Bytes of the longest message whose bounce buffer is kept.
-    longest: usize,
+    limits: Limits,
 }
 
 impl RecycledBuffers {
@@ -53,24 +81,34 @@ impl RecycledBuffers {
     /// buffers would be most of what their owner has.
     pub(super) fn of(segment: &SharedSegment) -> RecycledBuffers {
         let seats = segment.segment_ranks();
+        let others = (seats - 1).max(1);
+        let limits = Limits {
+            buffers: (BUFFERS_IN_USE_MAX / 2 / others).clamp(1, KEPT_MAX),
+            bytes: BouncePool::longest(segment) / 2 / others,
+        };
         let may_keep = (2..=BUFFERS_IN_USE_MAX / 2).contains(&seats);
-        let answers = if may_keep { vec![Answer::default(); seats] } else { Vec::new() };
-        RecycledBuffers { answers, longest: BouncePool::longest(segment) / 2 / (seats - 1).max(1) }
+        let answer = || Answer { own: Vec::with_capacity(limits.buffers), expected_answers: 0 };
+        let answers = if may_keep { (0..seats).map(|_| answer()).collect() } else { Vec::new() };
+        RecycledBuffers { answers, limits }
     }
 
-    /// The bounce buffer that is kept of the rank with this local index, if a copy of these bytes
-    /// fits it. In any case a message goes to that rank in a bounce buffer.
+    /// The bounce buffer of the rank with this local index that was kept last of those that a copy
+    /// of these bytes fits, if any. In any case a message goes to that rank in a bounce buffer.
     pub(super) fn take(&mut self, to: usize, source: Region) -> Option<BounceBuffer> {
+        let Limits { buffers, .. } = self.limits;
         let answer = self.answers.get_mut(to)?;
-        answer.expected_answers = EXPECTED_ANSWERS_MAX.min(answer.expected_answers + 1);
-        let buffer = answer.own.as_ref()?.for_copy_of(source)?;
-        answer.own = None;
+        answer.expected_answers =
+            EXPECTED_ANSWERS_MIN.max(buffers).min(answer.expected_answers + 1);
+        let fitting = |own: &Own| own.for_copy_of(source);
+        let (at, buffer) =
+            answer.own.iter().enumerate().rev().find_map(|(at, own)| Some((at, fitting(own)?)))?;
+        answer.own.remove(at);
         Some(buffer)
     }
 
     /// Keeps a bounce buffer that this rank has read, with `bytes` bytes from the rank with this
-    /// local index, and frees the one that was kept before. `false` if the caller must free this
-    /// one.
+    /// local index, and frees those that were kept first, if they are too many. `false` if the
+    /// caller must free this one.
     pub(super) fn keep(
         &mut self,
         segment: &SharedSegment,
@@ -78,14 +116,14 @@ impl RecycledBuffers {
         (buffer, bytes): (BounceBuffer, usize),
     ) -> bool {
         let Some(answer) = self.answers.get_mut(from) else { return false };
-        if answer.expected_answers == 0 || bytes > self.longest {
+        if answer.expected_answers == 0 || bytes > self.limits.bytes {
             return false;
         }
         let end = (buffer.data + bytes).next_multiple_of(LINE);
         let buffer = BounceBuffer { filled: buffer.readers + size_of::<u32>(), ..buffer };
-        if let Some(before) = answer.own.replace(Own { buffer, end }) {
-            give_back(segment, before.buffer);
-        }
+        let own = Own { buffer, end };
+        answer.make_room(segment, own.bytes(), &self.limits);
+        answer.own.push(own);
         answer.expected_answers -= 1;
         true
     }
