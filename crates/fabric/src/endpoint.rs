@@ -220,9 +220,14 @@ impl Endpoint {
         self.transport.waiting == 0 && self.rndv.sends.is_empty()
     }
 
-    /// Completes receives that need no help of their senders, and fails transfers that wait for
-    /// ranks that have left. Takes time in the number of transfers, so only threads that are about
-    /// to sleep call it.
+    /// Completes receives that need no help of their senders, if nothing has come since the last
+    /// poll. For threads that are about to sleep; who polls on lets the senders work.
+    pub fn complete_without_senders(&mut self, done: &mut Vec<Completion>) {
+        while self.recv_queues.idle_polls > 0 && self.read_rest(done) {}
+    }
+
+    /// Fails transfers that wait for ranks that have left. Takes time in the number of transfers,
+    /// so threads call it now and then, and before they sleep.
     ///
     /// A receive from anyone ends when all others have left and nothing that this rank has sent
     /// to itself is under way.
@@ -230,7 +235,6 @@ impl Endpoint {
         if self.transport.network.as_mut().is_some_and(|network| network.is_time_to_say()) {
             self.publish_awaited_peers();
         }
-        while self.recv_queues.idle_polls > 0 && self.read_rest(done) {}
         let ranks = self.transport.segment.ranks() as u32;
         let me = self.transport.me.0;
         let mut others = (0..ranks).filter(|&rank| rank != me);

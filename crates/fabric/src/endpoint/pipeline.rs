@@ -13,14 +13,18 @@ use super::protocol::Thresholds;
 use super::transfer::{Posted, RndvRecv};
 use super::transport::Transport;
 use crate::Peer;
+use crate::foreign_load::now;
 use crate::packet::Packet;
 use crate::slab::{Id, Slab};
 
 /// Bytes of the shortest and of the longest piece.
 pub(super) const FRAGMENT_BYTES: RangeInclusive<usize> = 32 << 10..=128 << 10;
-/// A receiver copies the rest of a message by itself after one poll in vain per this many bytes: by
-/// then it has waited for about as long as a copy by the kernel takes.
-const BYTES_PER_POLL: usize = 1 << 10;
+/// A receiver copies the rest of a message by itself when nothing has come for so many nanoseconds
+/// per KiB of the message: then it has waited for as long as a copy by the kernel takes, where that
+/// is slow. A sender that itself copies a piece is busy for less.
+const PATIENCE_NS_PER_KIB: u64 = 100;
+/// Polls in vain between two readings of the clock.
+const POLLS_PER_CLOCK: u32 = 64;
 
 /// The streams of a rank.
 #[derive(Debug)]
@@ -28,8 +32,10 @@ pub(super) struct Pipelines {
     pool: BouncePool,
     /// Messages that come, some of which may be over.
     receives: Vec<Id>,
-    /// Polls in vain after which this rank copies the rest by itself, for the longest of them.
-    idle_polls_max: u32,
+    /// How long this rank waits until it copies the rest by itself, for the longest of them.
+    patience_ns: u64,
+    /// When the clock was first read since something came.
+    idle_since: u64,
 }
 
 impl Pipelines {
@@ -39,16 +45,17 @@ impl Pipelines {
         thresholds.may_pipeline().then(|| Pipelines {
             pool: BouncePool::default(),
             receives: Vec::new(),
-            idle_polls_max: 0,
+            patience_ns: 0,
+            idle_since: 0,
         })
     }
 
     /// Remembers a receive, in case that the rest of its message must be got without its sender.
     pub(super) fn note(&mut self, recvs: &mut Slab<RndvRecv>, recv: Id, bytes: usize) {
         self.receives.retain(|&id| recvs.get_mut(id).is_some());
-        let others = if self.receives.is_empty() { 0 } else { self.idle_polls_max };
+        let others = if self.receives.is_empty() { 0 } else { self.patience_ns };
         self.receives.push(recv);
-        self.idle_polls_max = others.max((bytes / BYTES_PER_POLL) as u32);
+        self.patience_ns = others.max(patience_ns(bytes));
     }
 
     /// Sends the next piece of a message in a bounce buffer. `None` if it must go in a cell.
@@ -84,9 +91,18 @@ impl Pipelines {
         Some(Attempt::Gone(Posted::Done))
     }
 
-    /// Whether the sender of a message in pieces seems to be busy with other work.
-    pub(super) fn is_overdue(&self, idle_polls: u32) -> bool {
-        !self.receives.is_empty() && idle_polls >= self.idle_polls_max
+    /// Whether the sender of a message in pieces seems to be busy with other work, after so many
+    /// polls in vain.
+    pub(super) fn is_overdue(&mut self, idle_polls: u32) -> bool {
+        let reads_clock = idle_polls > 0 && idle_polls.is_multiple_of(POLLS_PER_CLOCK);
+        if self.receives.is_empty() || !reads_clock {
+            return false;
+        }
+        let now = now();
+        if idle_polls == POLLS_PER_CLOCK {
+            self.idle_since = now;
+        }
+        now - self.idle_since >= self.patience_ns
     }
 
     /// The first message that comes in pieces, which is no longer remembered.
@@ -98,6 +114,11 @@ impl Pipelines {
     pub(super) fn bytes(&self) -> usize {
         self.pool.bytes()
     }
+}
+
+/// How long a receiver waits in vain for a message of so many bytes.
+fn patience_ns(bytes: usize) -> u64 {
+    (bytes >> 10) as u64 * PATIENCE_NS_PER_KIB
 }
 
 /// Bytes of the next piece of a message, so many of which have been sent. The first and the last
@@ -238,13 +259,12 @@ mod tests {
                 receiver.progress(&mut came);
             }
             sender.progress(&mut sent); // One piece may still be on its way.
-            for _ in 0..BYTES / BYTES_PER_POLL {
-                assert!(came.is_empty() && sent.is_empty(), "that is too early");
-                receiver.progress(&mut came);
-            }
+            let begun = now();
             while came.is_empty() {
+                assert!(sent.is_empty());
                 receiver.progress(&mut came);
             }
+            assert!(now() - begun >= patience_ns(BYTES), "that is too early");
             assert!(is_whole(&came, BYTES) && into == data, "after {turns} turns");
             sender.progress(&mut sent);
             assert!(is_whole(&sent, BYTES) && sender.all_sent());
@@ -278,12 +298,14 @@ mod tests {
                 receiver.progress(&mut came);
             }
             assert!(is_whole(&came, BYTES) && into[0] == data[0]);
+            let mut polls = 0;
             while came.len() < 2 {
                 if comes_back {
                     sender.progress(&mut sent);
                 }
                 receiver.progress(&mut came);
-                assert!(comes_back || came.len() == 2, "the other one at the next look");
+                polls += 1;
+                assert!(comes_back || polls <= POLLS_PER_CLOCK, "the other one at the next look");
             }
             assert!(into[1] == data[1]);
             assert_eq!(sender.packets() > 2, comes_back, "pieces, besides two announcements");
@@ -300,10 +322,10 @@ mod tests {
         assert_eq!(send(&mut sender, 1, &data), Posted::Pending);
         post(&mut receiver, 0, &mut into, &mut came);
         receiver.progress(&mut came);
-        receiver.fail_ops_of_left_peers(&mut came);
+        receiver.complete_without_senders(&mut came);
         assert!(came.is_empty(), "the message has just come");
         receiver.progress(&mut came);
-        receiver.fail_ops_of_left_peers(&mut came);
+        receiver.complete_without_senders(&mut came);
         assert!(is_whole(&came, BYTES) && into == data);
         sender.progress(&mut came);
         assert!(sender.all_sent());
@@ -316,10 +338,11 @@ mod tests {
         let (data, mut into, mut came) = (pattern(BYTES, 0), vec![0; BYTES], Vec::new());
         assert_eq!(send(&mut sender, 1, &data), Posted::Pending);
         post(&mut receiver, 0, &mut into, &mut came);
-        for _ in 0..2 * BYTES / BYTES_PER_POLL {
+        let begun = now();
+        while now() - begun < 2 * patience_ns(BYTES) {
             receiver.progress(&mut came);
         }
-        receiver.fail_ops_of_left_peers(&mut came);
+        receiver.complete_without_senders(&mut came);
         assert!(came.is_empty());
         while came.is_empty() {
             sender.progress(&mut Vec::new());

@@ -231,8 +231,8 @@ impl Rendezvous {
     }
 
     /// Whether the sender of a message in pieces seems to be busy with other work.
-    pub(super) fn is_overdue(&self, idle_polls: u32) -> bool {
-        self.pipelines.as_ref().is_some_and(|it| it.is_overdue(idle_polls))
+    pub(super) fn is_overdue(&mut self, idle_polls: u32) -> bool {
+        self.pipelines.as_mut().is_some_and(|it| it.is_overdue(idle_polls))
     }
 
     /// Takes back the receives that await pieces and that the predicate names.

@@ -144,6 +144,7 @@ impl Rank {
     /// As before sleeping: also gives up on ranks that have left.
     pub(crate) fn progress_thoroughly(&mut self) -> bool {
         let moved = self.progress();
+        self.endpoint.complete_without_senders(&mut self.done);
         self.endpoint.fail_ops_of_left_peers(&mut self.done);
         self.settle() || moved
     }

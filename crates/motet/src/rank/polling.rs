@@ -78,7 +78,7 @@ impl Shared {
             return;
         }
         if self.is_to_park() && !self.has_remote {
-            self.park(POLL_PARK_MAX, |engine| engine.progress_thoroughly());
+            self.park(POLL_PARK_MAX, |engine| engine.progress_before_parking());
         } else {
             self.yield_core();
         }

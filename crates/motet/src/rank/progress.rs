@@ -216,7 +216,7 @@ impl Shared {
                 continue;
             }
             self.park(PARK_MAX, |engine| {
-                let moved = engine.progress_thoroughly();
+                let moved = engine.progress_before_parking();
                 if engine.failure().is_some() {
                     engine.wake_all();
                 }

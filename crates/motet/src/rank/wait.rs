@@ -423,7 +423,7 @@ impl Shared {
     ) -> Option<T> {
         let mut ended = None;
         let poll = |engine: &mut Engine| {
-            let moved = engine.progress_thoroughly();
+            let moved = engine.progress_before_parking();
             ended = ready(engine);
             moved || ended.is_some()
         };
