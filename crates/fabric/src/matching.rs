@@ -8,9 +8,10 @@
 //! Only memory limits the two queues: a smaller bound would make a program hang that merely
 //! receives in another order.
 //!
-//! Most receives are posted while no other receive is, and meet their message before another one is
-//! posted. Such a receive, if it names sender and tag, is *alone*: it is kept beside the queues.
-//! When another receive is posted it joins the queues, as the first entry.
+//! Most programs have few receives posted at a time. Up to [`FEW_MAX`] receives that name sender and
+//! tag are kept in a short list, which is searched from its start: that takes less time than a hash.
+//! When one more is posted, or one with a wildcard, all of the list join the queues, as their first
+//! entries. A receive that is the only one posted is *alone*.
 
 mod index;
 mod queue;
@@ -29,11 +30,14 @@ pub struct Ticket(u64);
 /// ticket of an exact receive is its slot.
 const WILD: u64 = 1 << 63;
 
+/// The receives that are posted without a hash. An exchange with six neighbours posts six.
+const FEW_MAX: usize = 8;
+
 /// Posted receives of type `R` and unexpected messages of type `M`.
 #[derive(Debug)]
 pub struct Matching<R, M> {
-    /// If it is set, no other receive is posted.
-    alone: Option<(Key, R)>,
+    /// Exact receives in the order of their posts. If there are any, no other receive is posted.
+    few: Vec<(Key, R)>,
     exact: Queue<R>,
     wild: VecDeque<(u64, Selector, R)>,
     unexpected: Queue<M>,
@@ -44,7 +48,7 @@ pub struct Matching<R, M> {
 impl<R, M> Default for Matching<R, M> {
     fn default() -> Self {
         Matching {
-            alone: None,
+            few: Vec::with_capacity(FEW_MAX),
             exact: Queue::default(),
             wild: VecDeque::new(),
             unexpected: Queue::default(),
@@ -75,33 +79,40 @@ impl<R: Default, M: Default> Matching<R, M> {
     /// Posts a receive for which no message has arrived yet.
     pub fn post(&mut self, selector: Selector, receive: R) -> Ticket {
         match exact_key(&selector) {
-            Some(key) if self.posted() == 0 => self.put_alone(key, receive),
+            Some(key) if self.are_few() => self.put_with_few(key, receive),
             key => self.post_among_others(key, selector, receive),
         }
     }
 
-    /// Posts a receive that names sender and tag, if no other receive is posted. Returns whether it
-    /// did; the ticket of the receive is the default one.
+    /// Posts a receive that names sender and tag, if few others are posted. Returns whether it did;
+    /// the ticket of the receive is the default one.
     #[inline]
-    pub fn post_alone(&mut self, source: Peer, label: Label, receive: R) -> bool {
-        let is_alone = self.posted() == 0;
-        if is_alone {
-            self.put_alone(Key::new(source, label), receive);
+    pub fn post_with_few(&mut self, source: Peer, label: Label, receive: R) -> bool {
+        let are_few = self.are_few();
+        if are_few {
+            self.put_with_few(Key::new(source, label), receive);
         }
-        is_alone
+        are_few
+    }
+
+    /// Whether one more exact receive may join the short list.
+    #[inline]
+    fn are_few(&self) -> bool {
+        self.few.len() < FEW_MAX && self.exact.len() == 0 && self.wild.is_empty()
     }
 
     #[inline]
-    fn put_alone(&mut self, key: Key, receive: R) -> Ticket {
+    fn put_with_few(&mut self, key: Key, receive: R) -> Ticket {
         self.posts += 1;
-        self.alone = Some((key, receive));
+        self.few.push((key, receive));
         Ticket::default()
     }
 
     fn post_among_others(&mut self, key: Option<Key>, selector: Selector, receive: R) -> Ticket {
         self.posts += 1;
-        if let Some((key, first)) = self.alone.take() {
-            self.exact.push(key, self.posts - 1, first);
+        let first = self.posts - self.few.len() as u64;
+        for (post, (key, receive)) in (first..).zip(self.few.drain(..)) {
+            self.exact.push(key, post, receive);
         }
         match key {
             Some(key) => Ticket(u64::from(self.exact.push(key, self.posts, receive))),
@@ -115,12 +126,12 @@ impl<R: Default, M: Default> Matching<R, M> {
     /// Withdraws the posted receive of this ticket, for which `is_it` returns `true`. `None` if it
     /// is no longer posted.
     pub fn withdraw_one(&mut self, ticket: Ticket, is_it: impl Fn(&R) -> bool) -> Option<R> {
-        if self.alone.is_some() {
-            return self.take_alone(|_, receive| is_it(receive));
+        if !self.few.is_empty() {
+            return self.take_of_few(|_, receive| is_it(receive));
         }
         if ticket.0 & WILD == 0 {
-            // The ticket of a receive that was alone names no slot, but this receive is the oldest
-            // in the queue.
+            // The ticket of a receive that was one of few names no slot, but these receives are the
+            // oldest in the queue.
             return self.exact.take_one(ticket.0 as u32, is_it);
         }
         let post = ticket.0 & !WILD;
@@ -132,24 +143,26 @@ impl<R: Default, M: Default> Matching<R, M> {
     /// The receive that is alone, with its source and its label.
     #[inline]
     pub fn alone(&self) -> Option<(Peer, Label, &R)> {
-        self.alone.as_ref().map(|(key, receive)| (key.source(), key.label(), receive))
+        let [(key, receive)] = &*self.few else { return None };
+        Some((key.source(), key.label(), receive))
     }
 
     /// Removes the receive that was alone: it has met its message.
     #[inline]
     pub fn meet_alone(&mut self) {
-        self.alone = None;
+        self.few.clear();
     }
 
-    fn take_alone(&mut self, is_it: impl FnOnce(&Key, &R) -> bool) -> Option<R> {
-        self.alone.take_if(|(key, receive)| is_it(key, receive)).map(|(_, receive)| receive)
+    fn take_of_few(&mut self, is_it: impl Fn(&Key, &R) -> bool) -> Option<R> {
+        let at = self.few.iter().position(|(key, receive)| is_it(key, receive))?;
+        Some(self.few.remove(at).1)
     }
 
     /// Takes the posted receive that this message meets, if there is one.
     pub fn take_posted(&mut self, source: Peer, label: Label) -> Option<R> {
         let key = Key::new(source, label);
-        if self.alone.is_some() {
-            return self.take_alone(|its, _| *its == key);
+        if !self.few.is_empty() {
+            return self.take_of_few(|its, _| *its == key);
         }
         if !self.wild.is_empty() {
             let exact_at = self.exact.front(&key).map(|(posted, _)| posted);
@@ -171,9 +184,9 @@ impl<R: Default, M: Default> Matching<R, M> {
     /// Withdraws all posted receives for which the predicate holds. Takes time in the number
     /// posted.
     pub fn withdraw(&mut self, mut gone: impl FnMut(Option<Peer>, &R) -> bool) -> Vec<R> {
-        if self.alone.is_some() {
-            let taken = self.take_alone(|key, receive| gone(Some(key.source()), receive));
-            return taken.into_iter().collect();
+        if !self.few.is_empty() {
+            let gone = |(key, receive): &mut (Key, R)| gone(Some(key.source()), receive);
+            return self.few.extract_if(.., gone).map(|(_, receive)| receive).collect();
         }
         let mut taken = self.exact.drain_where(|key, receive| gone(Some(key.source()), receive));
         for _ in 0..self.wild.len() {
@@ -194,8 +207,8 @@ impl<R: Default, M: Default> Matching<R, M> {
 
     /// Calls the function for each posted receive.
     pub fn each_posted(&self, mut visit: impl FnMut(Selector, &R)) {
-        let alone = self.alone.iter().map(|(key, receive)| (key, receive));
-        for (key, receive) in alone.chain(self.exact.iter()) {
+        let few = self.few.iter().map(|(key, receive)| (key, receive));
+        for (key, receive) in few.chain(self.exact.iter()) {
             visit(Selector::exactly(key.source(), key.label()), receive);
         }
         self.wild.iter().for_each(|(_, selector, receive)| visit(*selector, receive));
@@ -204,7 +217,7 @@ impl<R: Default, M: Default> Matching<R, M> {
     /// Number of posted receives.
     #[inline]
     pub fn posted(&self) -> usize {
-        usize::from(self.alone.is_some()) + self.exact.len() + self.wild.len()
+        self.few.len() + self.exact.len() + self.wild.len()
     }
 
     /// Number of unexpected messages.
@@ -248,7 +261,6 @@ mod tests {
         let mut matching = Matching::<&str, ()>::default();
         let alone = matching.post(any(Some(1), Some(7)), "alone");
         assert_eq!(matching.alone(), Some((Peer(1), label(7), &"alone")));
-        assert!(!matching.post_alone(Peer(1), label(8), "not alone"));
         matching.post(any(Some(1), Some(7)), "company");
         assert_eq!((matching.alone(), matching.posted()), (None, 2));
         matching.post(any(None, Some(7)), "anyone");
@@ -276,7 +288,7 @@ mod tests {
     #[test]
     fn one_that_is_alone_meets_only_its_message() {
         let mut matching = Matching::<u32, ()>::default();
-        assert!(matching.post_alone(Peer(1), label(7), 1));
+        assert!(matching.post_with_few(Peer(1), label(7), 1));
         let others = [(Peer(2), label(7)), (Peer(1), label(8))];
         for (source, label) in others {
             assert_eq!(matching.take_posted(source, label), None);
@@ -287,6 +299,60 @@ mod tests {
         assert!(matching.withdraw(|source, _| source != Some(Peer(1))).is_empty());
         assert_eq!(matching.take_posted(Peer(1), label(7)), Some(1));
         assert_eq!((matching.take_posted(Peer(1), label(7)), matching.posted()), (None, 0));
+    }
+
+    #[test]
+    fn few_join_the_queues_as_the_first_entries() {
+        let mut matching = Matching::<usize, ()>::default();
+        let exact = any(Some(1), Some(7));
+        let tickets: Vec<_> = (0..FEW_MAX).map(|each| matching.post(exact, each)).collect();
+        assert!(!matching.post_with_few(Peer(1), label(7), 99), "that is one too many");
+        matching.post(any(None, Some(7)), FEW_MAX);
+        matching.post(exact, FEW_MAX + 1);
+        assert_eq!(matching.withdraw_one(tickets[3], |&each| each == 3), Some(3));
+        let taken: Vec<_> =
+            std::iter::from_fn(|| matching.take_posted(Peer(1), label(7))).collect();
+        let all: Vec<_> = (0..FEW_MAX + 2).filter(|&each| each != 3).collect();
+        assert_eq!((taken, matching.posted()), (all, 0));
+    }
+
+    /// Receives that are posted, met and withdrawn at random, against a plain list of them.
+    #[test]
+    fn every_message_meets_the_first_receive_that_accepts_it() {
+        for seed in 0..40_u64 {
+            let mut random = seed;
+            let mut next = move |below: u64| {
+                random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                (random >> 33) % below
+            };
+            let (mut matching, mut list) = (Matching::<u32, ()>::default(), Vec::new());
+            let wilds = if seed % 2 == 0 { 0 } else { 4 };
+            for receive in 0..2000_u32 {
+                let (source, tag) = (next(2) as u32, next(3));
+                match next(if seed % 4 < 2 { 2 } else { 3 }) {
+                    0 => {
+                        let is_wild = next(20) < wilds;
+                        let selector = any((!is_wild).then_some(source), Some(tag));
+                        let ticket = matching.post(selector, receive);
+                        list.push((selector, receive, ticket));
+                    }
+                    1 if next(8) == 0 && !list.is_empty() => {
+                        let (_, gone, ticket) = list.remove(next(list.len() as u64) as usize);
+                        let withdrawn = matching.withdraw_one(ticket, |&each| each == gone);
+                        assert_eq!(withdrawn, Some(gone), "seed {seed}");
+                    }
+                    _ => {
+                        let first = list
+                            .iter()
+                            .position(|(selector, ..)| selector.accepts(Peer(source), label(tag)));
+                        let expected = first.map(|at| list.remove(at).1);
+                        let met = matching.take_posted(Peer(source), label(tag));
+                        assert_eq!(met, expected, "seed {seed}");
+                    }
+                }
+                assert_eq!(matching.posted(), list.len(), "seed {seed}");
+            }
+        }
     }
 
     #[test]

@@ -168,6 +168,8 @@ pub(crate) struct Engine {
     active: usize,
     /// Number of operations that have ended.
     ended: u64,
+    /// Number of short messages that were sent or received without an operation.
+    transfers: u32,
     moves: u64,
     /// Number of progress calls by threads that poll and never park.
     busy_polls: u32,
@@ -211,6 +213,7 @@ impl Engine {
             calls: replay::ReplayCache::default(),
             active: 0,
             ended: 0,
+            transfers: 0,
             moves: 0,
             busy_polls: 0,
             sleepers: 0,

@@ -46,6 +46,12 @@ impl Endpoint {
         self.recv_queues.unexpected[from.index()] == 0 && self.recv_queues.matching.posted() == 0
     }
 
+    /// The number of receives that are posted.
+    #[inline]
+    pub fn posted_receives(&self) -> usize {
+        self.recv_queues.matching.posted()
+    }
+
     /// Sends a short message if there is room and nothing waits before it. Says whether it did.
     ///
     /// # Safety
@@ -182,13 +188,13 @@ impl Endpoint {
         self.bounce.note_message(from, bytes);
     }
 
-    /// Posts a receive, if no other one is posted and no message is kept. Says whether it did; its
+    /// Posts a receive, if few others are posted and no message is kept. Says whether it did; its
     /// ticket is the default one.
     ///
     /// # Safety
     /// As [`Endpoint::recv`].
     #[inline]
-    pub unsafe fn post_alone(
+    pub unsafe fn post_with_few(
         &mut self,
         from: Peer,
         label: Label,
@@ -198,7 +204,7 @@ impl Endpoint {
     ) -> bool {
         let receive = PostedRecv::new(into, element, token);
         self.recv_queues.matching.unexpected_len() == 0
-            && self.recv_queues.matching.post_alone(from, label, receive)
+            && self.recv_queues.matching.post_with_few(from, label, receive)
     }
 
     /// Receives what the posted receive of this token waits for, if no other one is posted and if
@@ -352,7 +358,7 @@ mod tests {
     fn post(receiver: &mut Endpoint, tag: u64, into: &mut [u8]) -> bool {
         let into = RegionMut::of(into);
         // SAFETY: as the function says.
-        unsafe { receiver.post_alone(Peer(0), label(tag), TypeCode::BYTES, into, TOKEN) }
+        unsafe { receiver.post_with_few(Peer(0), label(tag), TypeCode::BYTES, into, TOKEN) }
     }
 
     #[test]
@@ -361,7 +367,13 @@ mod tests {
         let (mut into, mut done) = ([0; 3], Vec::new());
         assert_eq!(receiver.recv_alone(TOKEN), None);
         assert!(post(&mut receiver, 1, &mut into));
-        assert!(!post(&mut receiver, 1, &mut [0; 3]), "it is not the only one");
+        let mut second = [0; 3];
+        assert!(post(&mut receiver, 5, &mut second));
+        assert_eq!(receiver.recv_alone(TOKEN), None, "it is not the only one");
+        assert_eq!(
+            receiver.recv_queues.matching.take_posted(Peer(0), label(5)).map(|_| ()),
+            Some(())
+        );
         let other = Token { step: 1, ..TOKEN };
         assert_eq!(receiver.recv_alone(other), None);
         assert_eq!(receiver.recv_alone(TOKEN), Some((Peer(0), 1, InlineRecv::Empty)));

@@ -18,6 +18,10 @@ use super::inline_run::POLLS_PER_PROGRESS;
 use super::p2p::{Envelope, Mode, Transfer};
 use super::{Engine, Outcome, State, Work};
 
+/// One in so many short transfers looks for messages of receives that are posted: nobody waits for
+/// them now, and a look at all rings costs more than a transfer.
+const TRANSFERS_PER_PROGRESS: u32 = 8;
+
 /// A receive from one rank: which message, and where to.
 pub(crate) struct ExactRecv {
     pub(crate) from: Peer,
@@ -121,7 +125,7 @@ impl Engine {
         self.active += 1;
         let token = Token { operation: id.0, step: 0 };
         // SAFETY: passed on.
-        if !unsafe { self.endpoint.post_alone(from, label, element, into, token) } {
+        if !unsafe { self.endpoint.post_with_few(from, label, element, into, token) } {
             let transfer = Transfer::Receive(Selector::exactly(from, label), element, into);
             // SAFETY: passed on.
             unsafe { self.post(id, &transfer) };
@@ -203,11 +207,16 @@ impl Engine {
         None
     }
 
-    /// Counts a message that was sent or received without an operation.
+    /// Counts a message that was sent or received without an operation, and advances operations.
     #[inline]
     fn has_transferred(&mut self) {
         self.ended += 1;
-        self.progress_others(0);
+        self.transfers = self.transfers.wrapping_add(1);
+        let is_turn = self.transfers.is_multiple_of(TRANSFERS_PER_PROGRESS);
+        let only_receives = self.active <= self.endpoint.posted_receives();
+        if is_turn || !only_receives || self.endpoint.has_waiting() {
+            self.progress_others(0);
+        }
     }
 }
 
