@@ -86,16 +86,11 @@ impl Communicator {
         let send = Transfer::send::<S>(envelope, span, Mode::Standard);
         let room = RawSlice { start: buffer.as_mut_ptr().cast(), len: buffer.len() };
         let receive = Transfer::receive::<R>(selector, room);
-        // SAFETY: both buffers are borrowed for longer than this waits, and a wait that unwinds has
-        // taken the operation back.
-        let begin =
-            |engine: &mut Engine| unsafe { engine.start_pair(&send, &receive, None, staging) };
-        let id = self.with_room(CALL, begin)?;
-        let outcome = self.core().wait(id, false);
+        // SAFETY: both buffers are borrowed for longer than this waits.
+        let received = unsafe { self.finish_pair(CALL, (&send, staging), &receive) };
         // SAFETY: the elements of the buffer, whose operation is over.
         unsafe { assert_valid::<R>(buffer.as_ptr().cast(), buffer.len()) };
-        let received = outcome.map_err(|error| self.home().error_of_transfer(CALL, error))?;
-        Ok(self.status(received))
+        Ok(self.status(received?))
     }
 
     /// Sends the contents of a buffer, and receives a message into the same buffer.
@@ -241,6 +236,30 @@ impl Communicator {
         }
         // SAFETY: passed on.
         unsafe { self.finish_thoroughly(call, transfer, staging) }
+    }
+
+    /// Sends and receives, and waits until both are complete.
+    ///
+    /// # Safety
+    /// As [`Communicator::finish`], for both.
+    unsafe fn finish_pair(
+        &self,
+        call: &'static str,
+        (send, staging): (&Transfer, Option<Box<PackedBuffers>>),
+        receive: &Transfer,
+    ) -> Result<Received> {
+        // SAFETY: passed on.
+        if staging.is_none() && unsafe { self.home().engine(call)?.send_at_once(send) } {
+            // SAFETY: passed on.
+            return unsafe { self.finish(call, receive, None) };
+        }
+        // SAFETY: passed on: this waits until the operation is over, and a wait that unwinds has
+        // taken it back.
+        let begin =
+            |engine: &mut Engine| unsafe { engine.start_pair(send, receive, None, staging) };
+        let id = self.with_room(call, begin)?;
+        let outcome = self.core().wait(id, false);
+        outcome.map_err(|error| self.home().error_of_transfer(call, error))
     }
 
     /// Does the same as [`Communicator::finish`] for a transfer that does not complete at once.

@@ -9,6 +9,7 @@ use motet_fabric::{Label, Peer, Region, RegionMut, TypeCode};
 
 use super::message::{Incoming, Outgoing, SendMode, tells_type};
 use super::request::Request;
+use super::sendrecv::SendRecv;
 use super::status::Status;
 use crate::base::error::Result;
 use crate::base::status::{Source, TAG_UB, Tag, TagFilter};
@@ -46,9 +47,12 @@ impl Incoming<'_> {
     /// # Safety
     /// As [`Incoming::run`].
     #[inline]
-    pub(super) unsafe fn try_recv_inline(&self, comm: &Communicator) -> Option<Result<Status>> {
-        let (Source::Rank(from), TagFilter::Tag(tag)) = (self.from, self.tag) else { return None };
-        let expected = self.expected(comm, from, tag)?;
+    pub(super) unsafe fn try_recv_inline(
+        &self,
+        call: &'static str,
+        comm: &Communicator,
+    ) -> Option<Result<Status>> {
+        let (from, tag, expected) = self.expected(comm)?;
         let core = comm.core();
         // SAFETY: passed on.
         let received = unsafe { core.free_engine()?.receive_now(&expected, core.max_polls()) }?;
@@ -57,7 +61,7 @@ impl Incoming<'_> {
                 let (source, tag) = (Source::Rank(from), TagFilter::Tag(tag));
                 Ok(Status { source, tag, bytes: bytes as u64, ..Status::EMPTY })
             }
-            Err(error) => Err(comm.home().error_of_transfer("recv", *error)),
+            Err(error) => Err(comm.home().error_of_transfer(call, *error)),
         })
     }
 
@@ -67,11 +71,10 @@ impl Incoming<'_> {
     /// As [`Incoming::start`].
     #[inline]
     pub(super) unsafe fn try_irecv_inline(&self, comm: &Communicator) -> Option<Result<Request>> {
-        let (Source::Rank(from), TagFilter::Tag(tag)) = (self.from, self.tag) else { return None };
         if tells_type(comm) {
             return None;
         }
-        let expected = self.expected(comm, from, tag)?;
+        let (.., expected) = self.expected(comm)?;
         // SAFETY: passed on.
         let begin = |engine: &mut Engine| unsafe { engine.start_receive(&expected) };
         let begun = comm.with_room("irecv", begin);
@@ -80,11 +83,32 @@ impl Incoming<'_> {
         Some(begun.map(request))
     }
 
+    /// The source, the tag and the only message that the receive accepts.
     #[inline]
-    fn expected(&self, comm: &Communicator, from: usize, tag: Tag) -> Option<ExactRecv> {
+    fn expected(&self, comm: &Communicator) -> Option<(usize, Tag, ExactRecv)> {
+        let (Source::Rank(from), TagFilter::Tag(tag)) = (self.from, self.tag) else { return None };
         let Plain { peer, label, span } = plain(comm, self.data, from, tag)?;
         let into = RegionMut::new(span.start, span.len);
-        Some(ExactRecv { from: peer, label, element: TypeCode::BYTES, into })
+        Some((from, tag, ExactRecv { from: peer, label, element: TypeCode::BYTES, into }))
+    }
+}
+
+impl SendRecv<'_> {
+    /// Sends the message if that is possible at once, and then receives the other one. Sends
+    /// nothing if the receive may be refused.
+    ///
+    /// # Safety
+    /// As [`SendRecv::run`].
+    #[inline]
+    pub(super) unsafe fn try_run_inline(&self, comm: &Communicator) -> Option<Result<Status>> {
+        let SendRecv { outgoing, incoming } = self;
+        let is_plain = outgoing.mode == SendMode::Standard && incoming.expected(comm).is_some();
+        // SAFETY: passed on.
+        if !is_plain || !unsafe { outgoing.try_send_inline(comm) } {
+            return None;
+        }
+        // SAFETY: passed on.
+        Some(unsafe { incoming.run_as("sendrecv", comm) })
     }
 }
 

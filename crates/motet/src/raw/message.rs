@@ -99,6 +99,18 @@ impl Outgoing<'_> {
         unsafe { comm.finish_thoroughly(call, &transfer, staging) }.map(drop)
     }
 
+    /// Sends the message if that is possible at once, and returns whether it was sent. A caller
+    /// that tells so by a constant reads nothing behind the send: a read of what was just written
+    /// in another width would wait until the message has left the core.
+    ///
+    /// # Safety
+    /// As [`Outgoing::run`].
+    #[inline]
+    pub unsafe fn send_at_once<'on>(&self, on: impl Into<CommRef<'on>>) -> bool {
+        // SAFETY: passed on.
+        unsafe { self.try_send_inline(on.into().messages()) }
+    }
+
     /// Starts a nonblocking send. (`MPI_Isend` and so on)
     ///
     /// # Safety
@@ -174,22 +186,31 @@ impl Incoming<'_> {
     /// has elements of another type, and nothing is written then; or the source has died or left.
     #[inline]
     pub unsafe fn run<'on>(&self, on: impl Into<CommRef<'on>>) -> Result<Status> {
-        let comm = on.into().messages();
         // SAFETY: passed on.
-        if let Some(received) = unsafe { self.try_recv_inline(comm) } {
+        unsafe { self.run_as("recv", on.into().messages()) }
+    }
+
+    /// The same in the name of a call.
+    ///
+    /// # Safety
+    /// As [`Incoming::run`].
+    #[inline]
+    pub(super) unsafe fn run_as(&self, call: &'static str, comm: &Communicator) -> Result<Status> {
+        // SAFETY: passed on.
+        if let Some(received) = unsafe { self.try_recv_inline(call, comm) } {
             return received;
         }
         // SAFETY: passed on.
-        unsafe { self.run_thoroughly(comm) }
+        unsafe { self.run_thoroughly(call, comm) }
     }
 
     /// # Safety
     /// As [`Incoming::run`].
-    unsafe fn run_thoroughly(&self, comm: &Communicator) -> Result<Status> {
+    unsafe fn run_thoroughly(&self, call: &'static str, comm: &Communicator) -> Result<Status> {
         // SAFETY: passed on.
-        let (transfer, staging) = unsafe { self.transfer("recv", comm) }?;
+        let (transfer, staging) = unsafe { self.transfer(call, comm) }?;
         // SAFETY: passed on: this waits until the operation is over.
-        let received = unsafe { comm.finish_thoroughly("recv", &transfer, staging) }?;
+        let received = unsafe { comm.finish_thoroughly(call, &transfer, staging) }?;
         Ok(Status::of_receive(comm.home(), received))
     }
 

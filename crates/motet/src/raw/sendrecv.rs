@@ -48,6 +48,10 @@ impl SendRecv<'_> {
     /// As [`Outgoing::run`] and [`Incoming::run`].
     pub unsafe fn run<'on>(&self, on: impl Into<CommRef<'on>>) -> Result<Status> {
         let comm = on.into().messages();
+        // SAFETY: passed on.
+        if let Some(received) = unsafe { self.try_run_inline(comm) } {
+            return received;
+        }
         // SAFETY: passed on: this waits until the operation is over.
         let handle = unsafe { self.begin("sendrecv", comm) }?;
         conclude(handle)
