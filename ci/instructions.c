@@ -144,6 +144,25 @@ static void pair(int count) {
     MPI_Isend(bytes[0], count, MPI_BYTE, 1, 0, MPI_COMM_WORLD, &requests[1]);
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
 }
+static void swap_8(void) {
+    MPI_Sendrecv(bytes[0], 8, MPI_BYTE, 1, 0, bytes[1], 8, MPI_BYTE, 1, 0, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+}
+static void halo_8(void) {
+    for (int k = 0; k < 2; k++)
+        MPI_Irecv(bytes[1] + 8 * k, 8, MPI_BYTE, 1, 0, MPI_COMM_WORLD, &requests[k]);
+    for (int k = 2; k < 4; k++)
+        MPI_Isend(bytes[0], 8, MPI_BYTE, 1, 0, MPI_COMM_WORLD, &requests[k]);
+    MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
+}
+static void send_two(void) {
+    send(8);
+    send(8);
+}
+static void receive_two(void) {
+    receive(8);
+    receive(8);
+}
 static void send_8(void) { send(8); }
 static void pair_8(void) { pair(8); }
 static void receive_8(void) { receive(8); }
@@ -193,6 +212,10 @@ static const struct row ROWS[] = {
      receive_8, NULL, nothing},
     {"C irecv, isend and waitall, 1 KiB", 8, 3 * WINDOW, nothing, send_1024, pair_1024, NULL, NULL,
      receive_1024, NULL, nothing},
+    {"C two irecvs, two isends and waitall, 8 B", 8, 3 * WINDOW, nothing, send_two, halo_8, NULL,
+     NULL, receive_two, NULL, nothing},
+    {"C sendrecv, 8 B", 8, 3 * WINDOW, nothing, send_8, swap_8, NULL, NULL, receive_8, NULL,
+     nothing},
     {"C allreduce_init of a known shape", 40, 3 * WINDOW, nothing, init_allreduce, init_allreduce,
      NULL, NULL, free_request, free_request, nothing},
     {"C allreduce of 128 B", 8, 3 * WINDOW, nothing, NULL, allreduce_16, NULL, NULL, allreduce_16,

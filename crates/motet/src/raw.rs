@@ -54,8 +54,8 @@ pub(crate) use request::State;
 pub use request::{Past, Request};
 pub use sendrecv::{SendRecv, SendRecvReplace};
 pub use sets::{
-    get_status_all, get_status_any, get_status_some, start_all, test_all, test_any, test_some,
-    wait_all, wait_any, wait_some,
+    RequestList, get_status_all, get_status_any, get_status_some, start_all, test_all, test_any,
+    test_some, wait_all, wait_any, wait_some,
 };
 pub use status::Status;
 

@@ -7,7 +7,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use motet::raw::{self, Incoming, Outgoing, SendMode, SendRecv, SendRecvReplace};
+use motet::raw::{self, Incoming, Outgoing, Past, SendMode, SendRecv, SendRecvReplace};
 use motet::{ErrorClass, PROC_NULL, Source, Tag, TagFilter};
 
 use super::arguments::{Items, Which};
@@ -132,13 +132,27 @@ pub(super) unsafe fn begin(
     work: impl FnOnce(&FoundComm) -> AbiResult<raw::Request>,
 ) -> AbiResult {
     // SAFETY: promised by the caller.
+    unsafe { begin_with_handle(comm, place, |comm| Ok(Request::publish(work(comm)?, comm))) }
+}
+
+/// The same, where `work` gives the handle.
+///
+/// # Safety
+/// As [`begin`].
+#[inline]
+unsafe fn begin_with_handle(
+    comm: MPI_Comm,
+    place: *mut MPI_Request,
+    work: impl FnOnce(&FoundComm) -> AbiResult<MPI_Request>,
+) -> AbiResult {
+    // SAFETY: promised by the caller.
     let cleared = unsafe { put(place, MPI_REQUEST_NULL) };
     let comm = comm.object()?;
     comm.answer(|| {
         cleared?;
-        let operation = work(&comm)?;
+        let handle = work(&comm)?;
         // SAFETY: promised by the caller.
-        unsafe { put(place, Request::publish(operation, &comm)) }
+        unsafe { put(place, handle) }
     })
 }
 
@@ -175,10 +189,14 @@ macro_rules! sends {
             let work = |comm: &FoundComm| {
                 let sent = Sent::new((buf, count, datatype), (dest, tag), SendMode::$mode)?;
                 // SAFETY: the caller's memory.
-                Ok(unsafe { sent.outgoing().start(comm.on()) }?)
+                if unsafe { sent.outgoing().send_at_once(comm.on()) } {
+                    return Ok(MPI_Request::of_past(Past::Send));
+                }
+                // SAFETY: the caller's memory.
+                Ok(Request::publish(unsafe { sent.outgoing().start(comm.on()) }?, comm))
             };
             // SAFETY: the caller's place.
-            unsafe { begin(comm, request, work) }
+            unsafe { begin_with_handle(comm, request, work) }
         }
 
         #[doc = concat!("Persistent, in the mode ", stringify!($mode), ".")]

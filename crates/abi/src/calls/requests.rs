@@ -11,9 +11,9 @@ mod set;
 use std::ffi::c_int;
 use std::task::Poll;
 
-use motet::raw;
+use motet::raw::{self, RequestList};
 
-use set::{Room, Set};
+use set::{Members, Room, Set};
 
 use crate::boundary::refuse_operator;
 use crate::constants::{MPI_REQUEST_NULL, MPI_UNDEFINED};
@@ -76,14 +76,15 @@ pub(crate) unsafe fn start(request: *mut MPI_Request) -> AbiResult {
 pub(crate) unsafe fn startall(count: c_int, array_of_requests: *mut MPI_Request) -> AbiResult {
     // SAFETY: the caller's list.
     let mut set = unsafe { Set::borrow(count, array_of_requests) }?;
-    let started = raw::start_all(&mut set.room.operations);
+    let members = &mut set.room.members;
+    let Err(error) = raw::start_all(members) else { return Ok(()) };
     // The first that cannot be started is the one that is at fault.
-    let operations = &set.room.operations;
-    let at_fault = || operations.iter().position(|each| each.is_active() || !each.is_persistent());
-    started.map_err(|error| {
-        let site = at_fault().map_or(AbiErrorSite::UNKNOWN, |each| set.site(each));
-        AbiError::from(error).at(site)
-    })
+    let at_fault = (0..members.len()).find(|&at| {
+        let request = members.at(at);
+        request.is_active() || !request.is_persistent()
+    });
+    let site = at_fault.map_or(AbiErrorSite::UNKNOWN, |each| set.site(each));
+    Err(AbiError::from(error).at(site))
 }
 
 /// `MPI_Cancel`
@@ -184,8 +185,8 @@ pub(crate) unsafe fn waitall(
 ) -> AbiResult {
     // SAFETY: the caller's list.
     let mut set = unsafe { Set::borrow(count, array_of_requests) }?;
-    let Room { operations, statuses, .. } = &mut set.room;
-    let told = raw::wait_all(operations, statuses);
+    let Room { members, statuses, .. } = &mut set.room;
+    let told = raw::wait_all(members, statuses);
     // SAFETY: the caller's places.
     unsafe { set.finish_all(told, array_of_statuses) }
 }
@@ -220,13 +221,13 @@ pub(crate) unsafe fn request_get_status_all(
 unsafe fn all(
     count: c_int,
     list: *mut MPI_Request,
-    poll: fn(&mut [raw::Request], &mut Vec<raw::Status>) -> motet::Result<bool>,
+    poll: fn(&mut Members, &mut Vec<raw::Status>) -> motet::Result<bool>,
     (flag, places): (*mut c_int, *mut MPI_Status),
 ) -> AbiResult {
     // SAFETY: promised by the caller.
     let mut set = unsafe { Set::borrow(count, list) }?;
-    let Room { operations, statuses, .. } = &mut set.room;
-    let told = poll(operations, statuses);
+    let Room { members, statuses, .. } = &mut set.room;
+    let told = poll(members, statuses);
     let is_over = !matches!(told, Ok(false));
     if !is_over {
         statuses.clear();
@@ -250,7 +251,7 @@ pub(crate) unsafe fn waitany(
     refuse_operator()?;
     // SAFETY: the caller's list.
     let mut set = unsafe { Set::borrow(count, array_of_requests) }?;
-    let found = raw::wait_any(&mut set.room.operations);
+    let found = raw::wait_any(&mut set.room.members);
     // SAFETY: the caller's places.
     unsafe { finish_any(&set, found, indx, status) }
 }
@@ -287,13 +288,13 @@ pub(crate) unsafe fn request_get_status_any(
 unsafe fn any(
     count: c_int,
     list: *mut MPI_Request,
-    poll: fn(&mut [raw::Request]) -> Poll<CompletedAt>,
+    poll: fn(&mut Members) -> Poll<CompletedAt>,
     (index, flag, status): (*mut c_int, *mut c_int, *mut MPI_Status),
 ) -> AbiResult {
     refuse_operator()?;
     // SAFETY: promised by the caller.
     let mut set = unsafe { Set::borrow(count, list) }?;
-    let found = poll(&mut set.room.operations);
+    let found = poll(&mut set.room.members);
     // SAFETY: promised by the caller.
     unsafe { put(flag, c_int::from(found.is_ready())) }?;
     match found {
@@ -367,7 +368,7 @@ pub(crate) unsafe fn request_get_status_some(
 }
 
 /// What finds some that are over, and says how many.
-type Find = fn(&mut [raw::Request], &mut Vec<(usize, raw::Status)>) -> motet::Result<Option<usize>>;
+type Find = fn(&mut Members, &mut Vec<(usize, raw::Status)>) -> motet::Result<Option<usize>>;
 
 /// Finds all that are over.
 ///
@@ -381,8 +382,8 @@ unsafe fn some(
 ) -> AbiResult {
     // SAFETY: promised by the caller.
     let mut set = unsafe { Set::borrow(count, list) }?;
-    let Room { operations, found, .. } = &mut set.room;
-    let told = find(operations, found);
+    let Room { members, found, .. } = &mut set.room;
+    let told = find(members, found);
     // SAFETY: promised by the caller.
     unsafe { set.finish_some(told, places) }
 }

@@ -160,12 +160,31 @@ impl Borrowed {
         self.claim.as_ref().map_or(AbiErrorSite::UNKNOWN, |claim| claim.shared().site())
     }
 
+    /// The operation in its slot, if it has one.
+    #[inline]
+    pub(crate) fn own(&mut self) -> Option<&mut raw::Request> {
+        self.claim.as_mut().map(ClaimOf::<MPI_ABI_Request>::own)
+    }
+
+    /// The operation that completed when it started, if no call has completed the request.
+    #[inline]
+    pub(crate) fn past(&self) -> Option<Past> {
+        self.past
+    }
+
     /// Returns the operation, if it still exists; else the handle is gone. Returns the present
     /// handle.
     #[inline]
     pub(crate) fn give_back(self) -> MPI_Request {
+        let past = self.past;
+        self.give_back_with(past)
+    }
+
+    /// The same of a request that is this one now, if it has no slot.
+    #[inline]
+    pub(crate) fn give_back_with(self, past: Option<Past>) -> MPI_Request {
         let Some(mut claim) = self.claim else {
-            return self.past.map_or(MPI_REQUEST_NULL, MPI_Request::of_past);
+            return past.map_or(MPI_REQUEST_NULL, MPI_Request::of_past);
         };
         if !claim.own().is_null() {
             return self.handle;
@@ -185,7 +204,8 @@ fn end(claim: ClaimOf<MPI_ABI_Request>) {
 
 impl MPI_Request {
     /// The handle of an operation that completed when it started.
-    fn of_past(past: Past) -> MPI_Request {
+    #[inline]
+    pub(crate) fn of_past(past: Past) -> MPI_Request {
         match past {
             Past::Send => OVER_SEND,
             Past::Collective => OVER_COLLECTIVE,

@@ -20,14 +20,64 @@ const ONE_RANK: &str = "all requests of a set belong to one rank";
 /// too long.
 const AWAITED_SINGLY_MAX: usize = 4;
 
+/// Requests in an order, wherever they lie: a program may keep each in a place of its own.
+pub trait RequestList {
+    /// The number of requests.
+    fn len(&self) -> usize;
+
+    /// Whether there are none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The request at this index.
+    ///
+    /// # Panics
+    /// The index is not below the length.
+    fn at(&mut self, index: usize) -> &mut Request;
+}
+
+impl RequestList for [Request] {
+    fn len(&self) -> usize {
+        self.len()
+    }
+
+    #[inline]
+    fn at(&mut self, index: usize) -> &mut Request {
+        &mut self[index]
+    }
+}
+
+impl RequestList for Vec<Request> {
+    fn len(&self) -> usize {
+        self.len()
+    }
+
+    #[inline]
+    fn at(&mut self, index: usize) -> &mut Request {
+        &mut self[index]
+    }
+}
+
+impl<const LENGTH: usize> RequestList for [Request; LENGTH] {
+    fn len(&self) -> usize {
+        LENGTH
+    }
+
+    #[inline]
+    fn at(&mut self, index: usize) -> &mut Request {
+        &mut self[index]
+    }
+}
+
 /// Starts persistent operations: either all or, if one of them cannot be started, none. The order
 /// has no meaning. (`MPI_Startall`, MPI 4.1 §3.9)
 ///
 /// # Errors
 /// As [`Request::start`], for the first request that cannot be started.
-pub fn start_all(requests: &mut [Request]) -> Result<()> {
-    requests.iter().try_for_each(Request::check_start)?;
-    requests.iter_mut().try_for_each(Request::start)
+pub fn start_all(requests: &mut (impl RequestList + ?Sized)) -> Result<()> {
+    (0..requests.len()).try_for_each(|at| requests.at(at).check_start())?;
+    (0..requests.len()).try_for_each(|at| requests.at(at).start())
 }
 
 /// Waits until all operations are complete, and writes the statuses in the order of the requests.
@@ -36,14 +86,17 @@ pub fn start_all(requests: &mut [Request]) -> Result<()> {
 /// # Errors
 /// Some operations failed; their statuses contain the errors. All requests are completed
 /// nevertheless.
-pub fn wait_all(requests: &mut [Request], statuses: &mut Vec<Status>) -> Result<()> {
+pub fn wait_all(
+    requests: &mut (impl RequestList + ?Sized),
+    statuses: &mut Vec<Status>,
+) -> Result<()> {
     if !end_soon(requests)
         && let Some(core) = core_of(requests)
     {
         refuse_operator()?;
         let (ids, mut complete) = (awaited(requests, &core), 0);
         core.wait_for(&ids, |engine| {
-            complete += collect_first(&mut requests[complete..], &core, engine);
+            complete = collect_from(requests, complete, &core, engine);
             (complete == requests.len()).then_some(())
         });
     }
@@ -55,9 +108,9 @@ pub fn wait_all(requests: &mut [Request], statuses: &mut Vec<Status>) -> Result<
 ///
 /// # Panics
 /// Called by a reduction operator.
-pub fn wait_any(requests: &mut [Request]) -> Option<(usize, Result<Status>)> {
+pub fn wait_any(requests: &mut (impl RequestList + ?Sized)) -> Option<(usize, Result<Status>)> {
     let found = wait_for_one(requests)?;
-    Some((found, requests[found].conclude()))
+    Some((found, requests.at(found).conclude()))
 }
 
 /// Waits until at least one operation is complete, and completes all that are: writes their indices
@@ -66,7 +119,7 @@ pub fn wait_any(requests: &mut [Request]) -> Option<(usize, Result<Status>)> {
 /// # Errors
 /// Some of these operations failed; their statuses contain the errors.
 pub fn wait_some(
-    requests: &mut [Request],
+    requests: &mut (impl RequestList + ?Sized),
     found: &mut Vec<(usize, Status)>,
 ) -> Result<Option<usize>> {
     found.clear();
@@ -81,7 +134,10 @@ pub fn wait_some(
 ///
 /// # Errors
 /// As [`wait_all`].
-pub fn test_all(requests: &mut [Request], statuses: &mut Vec<Status>) -> Result<bool> {
+pub fn test_all(
+    requests: &mut (impl RequestList + ?Sized),
+    statuses: &mut Vec<Status>,
+) -> Result<bool> {
     refuse_operator()?;
     if !are_all_over(requests) {
         return Ok(false);
@@ -91,8 +147,10 @@ pub fn test_all(requests: &mut [Request], statuses: &mut Vec<Status>) -> Result<
 
 /// Completes one request whose operation is complete. Makes progress if possible, and never waits.
 /// Returns `Ready(None)` if no request is active. (`MPI_Testany`)
-pub fn test_any(requests: &mut [Request]) -> Poll<Option<(usize, Result<Status>)>> {
-    poll_one(requests).map(|found| found.map(|found| (found, requests[found].conclude())))
+pub fn test_any(
+    requests: &mut (impl RequestList + ?Sized),
+) -> Poll<Option<(usize, Result<Status>)>> {
+    poll_one(requests).map(|found| found.map(|found| (found, requests.at(found).conclude())))
 }
 
 /// Completes all requests whose operations are complete, and returns their number. `None` if no
@@ -101,7 +159,7 @@ pub fn test_any(requests: &mut [Request]) -> Poll<Option<(usize, Result<Status>)
 /// # Errors
 /// As [`wait_some`].
 pub fn test_some(
-    requests: &mut [Request],
+    requests: &mut (impl RequestList + ?Sized),
     found: &mut Vec<(usize, Status)>,
 ) -> Result<Option<usize>> {
     poll_some(requests, Request::conclude, found)
@@ -111,7 +169,10 @@ pub fn test_some(
 ///
 /// # Errors
 /// As [`wait_all`].
-pub fn get_status_all(requests: &mut [Request], statuses: &mut Vec<Status>) -> Result<bool> {
+pub fn get_status_all(
+    requests: &mut (impl RequestList + ?Sized),
+    statuses: &mut Vec<Status>,
+) -> Result<bool> {
     refuse_operator()?;
     if !are_all_over(requests) {
         return Ok(false);
@@ -120,8 +181,10 @@ pub fn get_status_all(requests: &mut [Request], statuses: &mut Vec<Status>) -> R
 }
 
 /// Does the same as [`test_any`] without completing the request. (`MPI_Request_get_status_any`)
-pub fn get_status_any(requests: &mut [Request]) -> Poll<Option<(usize, Result<Status>)>> {
-    poll_one(requests).map(|found| found.map(|found| (found, tell(&mut requests[found]))))
+pub fn get_status_any(
+    requests: &mut (impl RequestList + ?Sized),
+) -> Poll<Option<(usize, Result<Status>)>> {
+    poll_one(requests).map(|found| found.map(|found| (found, tell(requests.at(found)))))
 }
 
 /// Does the same as [`test_some`] without completing the requests. (`MPI_Request_get_status_some`)
@@ -129,7 +192,7 @@ pub fn get_status_any(requests: &mut [Request]) -> Poll<Option<(usize, Result<St
 /// # Errors
 /// As [`wait_some`].
 pub fn get_status_some(
-    requests: &mut [Request],
+    requests: &mut (impl RequestList + ?Sized),
     found: &mut Vec<(usize, Status)>,
 ) -> Result<Option<usize>> {
     poll_some(requests, tell, found)
@@ -142,7 +205,7 @@ fn tell(request: &mut Request) -> Result<Status> {
 
 /// Waits for a few requests one by one, for about the time that a short message takes. Returns
 /// whether all are complete.
-fn end_soon(requests: &mut [Request]) -> bool {
+fn end_soon(requests: &mut (impl RequestList + ?Sized)) -> bool {
     let mut first = None;
     let mut ends_soon = |inner: &mut Inner| {
         let core = Arc::as_ptr(inner.core());
@@ -150,20 +213,21 @@ fn end_soon(requests: &mut [Request]) -> bool {
         inner.ends_soon()
     };
     requests.len() <= AWAITED_SINGLY_MAX
-        && requests.iter_mut().filter_map(Request::active).all(&mut ends_soon)
+        && (0..requests.len()).all(|at| requests.at(at).active().is_none_or(&mut ends_soon))
 }
 
 /// Returns the rank of the active requests, if there are any.
-fn core_of(requests: &mut [Request]) -> Option<Arc<RankContext>> {
-    requests.iter_mut().find_map(Request::active).map(|inner| inner.core().clone())
+fn core_of(requests: &mut (impl RequestList + ?Sized)) -> Option<Arc<RankContext>> {
+    (0..requests.len()).find_map(|at| requests.at(at).active().map(|inner| inner.core().clone()))
 }
 
 /// Returns the active operations, if a report of a hang is to name them.
-fn awaited(requests: &mut [Request], core: &RankContext) -> Vec<Id> {
+fn awaited(requests: &mut (impl RequestList + ?Sized), core: &RankContext) -> Vec<Id> {
     if !core.reports_waits() {
         return Vec::new();
     }
-    requests.iter_mut().filter_map(Request::active).map(|inner| inner.id()).collect()
+    let all = 0..requests.len();
+    all.filter_map(|at| requests.at(at).active().map(|inner| inner.id())).collect()
 }
 
 /// Takes the outcome of an operation if it is complete.
@@ -173,29 +237,39 @@ fn collect(inner: &mut Inner, core: &Arc<RankContext>, engine: &mut Engine) -> b
     inner.collect(engine)
 }
 
-/// Returns how many requests at the start of the slice have no operation in flight.
-fn collect_first(requests: &mut [Request], core: &Arc<RankContext>, engine: &mut Engine) -> usize {
-    let waits =
-        |request: &mut Request| request.active().is_some_and(|inner| !collect(inner, core, engine));
+/// Returns the first request from this index on that has an operation in flight, or how many there
+/// are.
+fn collect_from(
+    requests: &mut (impl RequestList + ?Sized),
+    first: usize,
+    core: &Arc<RankContext>,
+    engine: &mut Engine,
+) -> usize {
     let all = requests.len();
-    requests.iter_mut().position(waits).unwrap_or(all)
+    let mut waits =
+        |at: usize| requests.at(at).active().is_some_and(|inner| !collect(inner, core, engine));
+    (first..all).find(|&at| waits(at)).unwrap_or(all)
 }
 
 /// Returns the first active request whose operation is complete.
 fn first_over(
-    requests: &mut [Request],
+    requests: &mut (impl RequestList + ?Sized),
     core: &Arc<RankContext>,
     engine: &mut Engine,
 ) -> Option<usize> {
-    let is_over =
-        |request: &mut Request| request.active().is_some_and(|inner| collect(inner, core, engine));
-    requests.iter_mut().position(is_over)
+    let mut all = 0..requests.len();
+    all.find(|&at| requests.at(at).active().is_some_and(|inner| collect(inner, core, engine)))
+}
+
+/// Returns the first request whose operation was complete when it started.
+fn first_past(requests: &mut (impl RequestList + ?Sized)) -> Option<usize> {
+    (0..requests.len()).find(|&at| requests.at(at).is_over())
 }
 
 /// Waits until an operation is complete, and returns the first such index. `None` if no request is
 /// active.
-fn wait_for_one(requests: &mut [Request]) -> Option<usize> {
-    if let Some(first) = requests.iter().position(Request::is_over) {
+fn wait_for_one(requests: &mut (impl RequestList + ?Sized)) -> Option<usize> {
+    if let Some(first) = first_past(requests) {
         return Some(first);
     }
     let core = core_of(requests)?;
@@ -213,8 +287,8 @@ fn wait_for_one(requests: &mut [Request]) -> Option<usize> {
 
 /// Makes progress, then looks for a complete operation. Returns `Ready(None)` if no request is
 /// active.
-fn poll_one(requests: &mut [Request]) -> Poll<Option<usize>> {
-    let over = requests.iter().position(Request::is_over);
+fn poll_one(requests: &mut (impl RequestList + ?Sized)) -> Poll<Option<usize>> {
+    let over = first_past(requests);
     let Some(core) = core_of(requests) else { return Poll::Ready(over) };
     let mut engine = core.engine();
     engine.progress_now_and_then_thoroughly(requests.len());
@@ -234,7 +308,7 @@ fn poll_one(requests: &mut [Request]) -> Poll<Option<usize>> {
 
 /// Makes progress, then completes (or only reports) the requests whose operations are complete.
 fn poll_some(
-    requests: &mut [Request],
+    requests: &mut (impl RequestList + ?Sized),
     complete: fn(&mut Request) -> Result<Status>,
     found: &mut Vec<(usize, Status)>,
 ) -> Result<Option<usize>> {
@@ -248,12 +322,12 @@ fn poll_some(
 }
 
 /// Makes progress, and returns whether no operation is in flight any more.
-fn are_all_over(requests: &mut [Request]) -> bool {
+fn are_all_over(requests: &mut (impl RequestList + ?Sized)) -> bool {
     let Some(core) = core_of(requests) else { return true };
     let mut engine = core.engine();
     engine.progress_now_and_then_thoroughly(requests.len());
     let all = requests.len();
-    let mut are_over = |engine: &mut Engine| collect_first(requests, &core, engine) == all;
+    let mut are_over = |engine: &mut Engine| collect_from(requests, 0, &core, engine) == all;
     // A death ends those that it concerns.
     let all_over = are_over(&mut engine) || engine.failure().is_some() && are_over(&mut engine);
     drop(engine);
@@ -266,7 +340,7 @@ fn are_all_over(requests: &mut [Request]) -> bool {
 /// Completes (or only reports) all requests whose operations are complete, as that at index `first`
 /// is, and returns their number.
 fn complete_some(
-    requests: &mut [Request],
+    requests: &mut (impl RequestList + ?Sized),
     first: usize,
     complete: fn(&mut Request) -> Result<Status>,
     found: &mut Vec<(usize, Status)>,
@@ -277,7 +351,8 @@ fn complete_some(
         (Some(core), Some(engine)) => collect(inner, core, engine),
         _ => false,
     };
-    for (at, request) in requests.iter_mut().enumerate() {
+    for at in 0..requests.len() {
+        let request = requests.at(at);
         if at == first || request.is_over() || request.active().is_some_and(&mut is_over) {
             found.push((at, Status::EMPTY));
         }
@@ -286,7 +361,7 @@ fn complete_some(
     drop(engine);
     let mut faults = Faults::default();
     for (at, status) in found.iter_mut() {
-        *status = faults.status(complete(&mut requests[*at]));
+        *status = faults.status(complete(requests.at(*at)));
     }
     let completed = found.len();
     faults.or_else(|| completed)
@@ -294,13 +369,14 @@ fn complete_some(
 
 /// Completes (or only reports) all requests, and writes their statuses.
 fn tell_all(
-    requests: &mut [Request],
+    requests: &mut (impl RequestList + ?Sized),
     complete: fn(&mut Request) -> Result<Status>,
     statuses: &mut Vec<Status>,
 ) -> Result<()> {
     let mut faults = Faults::default();
     statuses.clear();
-    statuses.extend(requests.iter_mut().map(|request| faults.status(complete(request))));
+    let all = 0..requests.len();
+    statuses.extend(all.map(|at| faults.status(complete(requests.at(at)))));
     faults.or_else(|| ())
 }
 

@@ -6,6 +6,7 @@ use std::cell::Cell;
 use std::ffi::c_int;
 use std::mem;
 
+use motet::raw::RequestList;
 use motet::{ErrorClass, raw};
 
 use crate::calls::errors::text_of;
@@ -18,10 +19,34 @@ use crate::out_params::put;
 /// What a thread keeps from one call on several requests to the next.
 #[derive(Default)]
 pub(super) struct Room {
-    claims: Vec<Borrowed>,
-    pub(super) operations: Vec<raw::Request>,
+    pub(super) members: Members,
     pub(super) statuses: Vec<raw::Status>,
     pub(super) found: Vec<(usize, raw::Status)>,
+}
+
+/// The requests of a list, each in its slot.
+#[derive(Default)]
+pub(super) struct Members(Vec<Member>);
+
+/// A request of a list.
+struct Member {
+    borrowed: Borrowed,
+    /// The request of an operation that completed when it started, or the null request, if the
+    /// handle has no slot.
+    other: raw::Request,
+}
+
+impl RequestList for Members {
+    #[inline]
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    #[inline]
+    fn at(&mut self, index: usize) -> &mut raw::Request {
+        let Member { borrowed, other } = &mut self.0[index];
+        borrowed.own().unwrap_or(other)
+    }
 }
 
 /// No more is kept than room for so many requests.
@@ -53,9 +78,9 @@ impl Set {
         let room = ROOM.try_with(Cell::take).unwrap_or_default();
         let mut set = Set { handles, room };
         for each in 0..count {
-            let mut borrowed = set.handle(each).borrow()?;
-            set.room.operations.push(borrowed.work(mem::take));
-            set.room.claims.push(borrowed);
+            let borrowed = set.handle(each).borrow()?;
+            let other = borrowed.past().map(raw::Request::over).unwrap_or_default();
+            set.room.members.0.push(Member { borrowed, other });
         }
         Ok(set)
     }
@@ -69,7 +94,7 @@ impl Set {
 
     /// Whose error handler is told of one of them.
     pub(super) fn site(&self, each: usize) -> AbiErrorSite {
-        self.room.claims[each].site()
+        self.room.members.0[each].borrowed.site()
     }
 
     /// What has become of one of them.
@@ -151,11 +176,8 @@ impl Set {
 impl Drop for Set {
     fn drop(&mut self) {
         let mut room = mem::take(&mut self.room);
-        let borrowed = room.claims.drain(..).zip(room.operations.drain(..));
-        for (each, (mut borrowed, operation)) in borrowed.enumerate() {
-            // Nothing has been left there, and to drop that takes a while.
-            borrowed.work(|place| mem::forget(mem::replace(place, operation)));
-            let now = borrowed.give_back();
+        for (each, Member { borrowed, other }) in room.members.0.drain(..).enumerate() {
+            let now = borrowed.give_back_with(other.past());
             if now != self.handle(each) {
                 // SAFETY: one of the list, which is there, says who made this.
                 let place = unsafe { self.handles.add(each) };
@@ -163,7 +185,7 @@ impl Drop for Set {
                 unsafe { place.write(now) };
             }
         }
-        if room.operations.capacity() <= MOST_KEPT {
+        if room.members.0.capacity() <= MOST_KEPT {
             let _ = ROOM.try_with(|kept| kept.set(room));
         }
     }
