@@ -115,6 +115,26 @@ fn sendrecv_tells_of_a_message_that_is_too_long() {
     });
 }
 
+/// A call that is refused because of its receive has sent nothing.
+#[test]
+fn a_sendrecv_whose_receive_is_refused_sends_nothing() {
+    on_ranks(2, |world| {
+        let (sent, mut got) = ([7u8; 3], [9u8; 3]);
+        if world.rank() == 0 {
+            for (source, tag) in [(2, Tag(1)), (1, Tag(u32::MAX))] {
+                let typed = world.sendrecv((&sent[..], 1, Tag(1)), (&mut got[..], source, tag));
+                assert!(typed.is_err());
+            }
+            world.send(&[1u8; 3], 1, Tag(1))
+        } else {
+            world.recv(&mut got, 0, Tag(1))?;
+            assert_eq!(got, [1; 3]);
+            assert_eq!(world.iprobe(ANY_SOURCE, ANY_TAG)?, None);
+            Ok(())
+        }
+    });
+}
+
 /// Every call takes nobody for a partner, and returns at once.
 #[test]
 fn nobody_sends_and_receives_nothing() {
