@@ -262,7 +262,6 @@ impl Call<'_> {
     ///
     /// # Errors
     /// Arguments that there cannot be.
-    #[inline(always)]
     pub(crate) fn items(
         &self,
         which: Which,
@@ -280,7 +279,6 @@ impl Call<'_> {
     ///
     /// # Errors
     /// Arguments that there cannot be.
-    #[inline(always)]
     pub(crate) fn items_or_in_place(
         &self,
         address: *const c_void,
@@ -302,7 +300,6 @@ impl Call<'_> {
     ///
     /// # Errors
     /// Arguments that there cannot be.
-    #[inline(always)]
     pub(crate) fn own_block(
         &self,
         part: RootPart,
@@ -413,7 +410,6 @@ impl Call<'_> {
     ///
     /// # Errors
     /// Arguments that there cannot be.
-    #[inline(always)]
     pub(crate) fn reduced_at_root(
         &self,
         part: RootPart,
