@@ -42,7 +42,7 @@ pub(crate) enum Code {
 }
 
 /// An object with an error handler.
-pub(crate) trait HasErrorHandler: fmt::Debug + Send + Sync {
+pub(crate) trait HasErrorHandler: Send + Sync {
     /// What its error handler does about an error.
     fn reaction(&self) -> Reaction;
 
@@ -55,6 +55,12 @@ pub(crate) trait HasErrorHandler: fmt::Debug + Send + Sync {
     /// Whether objects of its kind have the initial error handler until the program sets another.
     fn has_initial_handler(&self) -> bool {
         false
+    }
+}
+
+impl fmt::Debug for dyn HasErrorHandler {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.described())
     }
 }
 

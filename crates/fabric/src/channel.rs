@@ -107,11 +107,12 @@ pub fn cells(messages: &[usize], ranks: u32, is_oversubscribed: bool) -> Vec<usi
     if ranks <= FULL_RINGS_MAX_RANKS || all.sum::<usize>() <= OPERATION_RINGS_MAX_BYTES {
         return cells;
     }
-    let mut order: Vec<usize> = (0..messages.len()).filter(|&at| cells[at] > 0).collect();
-    order.sort_by_key(|&at| messages[at]);
+    let mut order: Vec<(usize, usize)> =
+        messages.iter().copied().zip(0..).filter(|&(_, at)| cells[at] > 0).collect();
+    order.sort_unstable();
     let (mut left, mut others) = (OPERATION_RINGS_MAX_BYTES, order.len());
-    for at in order {
-        let (share, bytes) = (left / others, messages[at]);
+    for (bytes, at) in order {
+        let share = left / others;
         while cells[at] > RING_MIN_CELLS && taken(cells[at], bytes) > share {
             cells[at] /= 2;
         }

@@ -1,5 +1,7 @@
 //! The key-value space of a launcher (PMI-1, PMI-2, PMIx): put, fence, get, abort, finalize.
 
+use std::fmt;
+
 use crate::Result;
 
 /// Bytes of the longest value that a [`KeyValueSpace`] takes.
@@ -29,7 +31,7 @@ pub const NAME_MAX_BYTES: usize = 24;
 /// **No call waits for ever.** It ends with an error when the launcher has ended or does not answer
 /// in time. A fence waits for the slowest rank, so it has more time than other calls
 /// ([`LAUNCH_SECONDS`](crate::bootstrap::LAUNCH_SECONDS)).
-pub trait KeyValueSpace: Send + std::fmt::Debug {
+pub trait KeyValueSpace: Send {
     /// The rank of this process.
     fn rank(&self) -> usize;
 
@@ -63,6 +65,12 @@ pub trait KeyValueSpace: Send + std::fmt::Debug {
     /// # Errors
     /// As [`KeyValueSpace::put`].
     fn finalize(&mut self) -> Result<()>;
+}
+
+impl fmt::Debug for dyn KeyValueSpace {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "KeyValueSpace(rank {} of {})", self.rank(), self.ranks())
+    }
 }
 
 /// Puts a value, and returns what every rank has put under this name. All ranks call it.

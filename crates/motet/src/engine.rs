@@ -28,7 +28,7 @@ mod p2p_inline;
 mod persistent;
 mod plan_cache;
 mod polling;
-mod quick_hash;
+pub(crate) mod quick_hash;
 mod records;
 mod replay;
 mod wakers;

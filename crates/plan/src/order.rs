@@ -19,6 +19,11 @@ pub fn sort_by_number<T>(items: &mut Vec<T>, number: impl Fn(&T) -> u64) {
     }
 }
 
+/// A number that grows as a signed one does, to sort by.
+pub fn number_of_signed(signed: i64) -> u64 {
+    signed.wrapping_sub(i64::MIN) as u64
+}
+
 /// The set of these items, put into it one after the other: `collect` would sort them first.
 pub fn set_of<T: Ord>(items: impl IntoIterator<Item = T>) -> BTreeSet<T> {
     let mut set = BTreeSet::new();
@@ -47,7 +52,7 @@ fn sort(order: &mut [(u64, usize)]) -> bool {
 mod tests {
     use proptest::prelude::*;
 
-    use super::sort_by_number;
+    use super::{number_of_signed, sort_by_number};
 
     proptest! {
         /// Few numbers, so that many items have the same one.
@@ -59,6 +64,13 @@ mod tests {
             sort_by_number(&mut ours, |item| item.0);
             expected.sort_by_key(|item| item.0);
             prop_assert_eq!(ours, expected);
+        }
+
+        #[test]
+        fn numbers_grow_as_signed_ones_do(one: i64, other: i64) {
+            let numbers = [one, other, i64::MIN, i64::MAX].map(number_of_signed);
+            prop_assert_eq!(numbers[0].cmp(&numbers[1]), one.cmp(&other));
+            prop_assert_eq!(&numbers[2..], &[0, u64::MAX]);
         }
     }
 }

@@ -28,14 +28,15 @@ const GENERATION_SHIFT: u32 = 40;
 pub(crate) const GENERATIONS: u32 = 1 << 24;
 
 /// A place for an object: a `T`, which all users share, and an `X`, which belongs to the thread
-/// that has claimed it.
+/// that has claimed it. The object has the address of its slot: whoever uses both needs only one.
+#[repr(C)]
 pub(crate) struct Slot<T: 'static, X: 'static = ()> {
+    shared: UnsafeCell<MaybeUninit<T>>,
     word: AtomicU64,
     /// The next free slot, while this one is free.
     pub(crate) next: AtomicU32,
     /// The arena and the index to which the slot returns when its object is gone.
     home: Option<(&'static Arena<T, X>, u32)>,
-    shared: UnsafeCell<MaybeUninit<T>>,
     own: UnsafeCell<MaybeUninit<X>>,
 }
 

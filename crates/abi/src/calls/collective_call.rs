@@ -59,7 +59,7 @@ impl Form {
 ///
 /// There is one only where the program has made a call, and whatever addresses its methods are
 /// given are those that the program passed in that call. So they are what the standard says: that
-/// is promised once, by who [makes](Call::make) it.
+/// is promised once, by who [makes](Call::dispatch) it.
 pub(crate) struct Call<'a> {
     pub(crate) comm: FoundComm,
     form: &'a Form,
@@ -104,29 +104,13 @@ impl RootPart {
 }
 
 impl Call<'_> {
-    /// Makes a call of a collective: `work` finds the data and calls [`Call::perform`].
+    /// Makes a call of a collective: `work` finds the data and calls [`Call::perform`]. If these
+    /// words stand for the call and have been said before, `work` is not needed.
     ///
     /// # Safety
-    /// All addresses, in the form and those that `work` passes on, are what the standard says of
-    /// them: lists have an entry for each block, or are null; all data is there for as long as the
-    /// form needs it; the place of a request may be written, or is null.
-    ///
-    /// # Errors
-    /// What is wrong with it.
-    pub(crate) unsafe fn make(
-        comm: MPI_Comm,
-        form: Form,
-        work: impl FnOnce(&Call<'_>) -> AbiResult,
-    ) -> AbiResult {
-        // SAFETY: passed on.
-        unsafe { Call::dispatch_slow(comm, form, None, work) }
-    }
-
-    /// The same of a call that these words stand for: if they have been said before, `work` is not
-    /// needed.
-    ///
-    /// # Safety
-    /// As [`Call::make`]; the same of the addresses in the words.
+    /// All addresses, in the form, in the words and those that `work` passes on, are what the
+    /// standard says of them: lists have an entry for each block, or are null; all data is there
+    /// for as long as the form needs it; the place of a request may be written, or is null.
     ///
     /// # Errors
     /// What is wrong with it.
@@ -135,7 +119,7 @@ impl Call<'_> {
         comm: MPI_Comm,
         form: Form,
         words: Option<CallKey>,
-        work: impl FnOnce(&Call<'_>) -> AbiResult,
+        work: impl Fn(&Call<'_>) -> AbiResult,
     ) -> AbiResult {
         if let Some(words) = &words
             // SAFETY: promised by the caller.
@@ -144,7 +128,7 @@ impl Call<'_> {
             return ended;
         }
         // SAFETY: promised by the caller.
-        unsafe { Call::dispatch_slow(comm, form, words, work) }
+        unsafe { Call::dispatch_slow(comm, form, &words, work) }
     }
 
     /// A call that has been made before; nothing if it has not, or if anything is wrong with it.
@@ -170,7 +154,9 @@ impl Call<'_> {
         }
     }
 
-    /// Makes a call that has not been made before, to be known by these words.
+    /// Makes a call that has not been made before, to be known by these words. It is a function of
+    /// its own, and copies the words, so that a call that is replayed has what `work` captures and
+    /// the words in registers.
     ///
     /// # Safety
     /// As [`Call::dispatch`].
@@ -178,8 +164,22 @@ impl Call<'_> {
     unsafe fn dispatch_slow(
         comm: MPI_Comm,
         form: Form,
+        words: &Option<CallKey>,
+        work: impl Fn(&Call<'_>) -> AbiResult,
+    ) -> AbiResult {
+        // SAFETY: passed on.
+        unsafe { Call::dispatch_to(comm, form, *words, &work) }
+    }
+
+    /// The same, once for all collectives.
+    ///
+    /// # Safety
+    /// As [`Call::dispatch`].
+    unsafe fn dispatch_to(
+        comm: MPI_Comm,
+        form: Form,
         words: Option<CallKey>,
-        work: impl FnOnce(&Call<'_>) -> AbiResult,
+        work: &dyn Fn(&Call<'_>) -> AbiResult,
     ) -> AbiResult {
         // SAFETY: promised by the caller.
         let cleared = unsafe { form.clear() };
@@ -262,7 +262,6 @@ impl Call<'_> {
     ///
     /// # Errors
     /// Arguments that there cannot be.
-    #[inline(always)]
     pub(crate) fn items(
         &self,
         which: Which,
@@ -280,7 +279,6 @@ impl Call<'_> {
     ///
     /// # Errors
     /// Arguments that there cannot be.
-    #[inline(always)]
     pub(crate) fn items_or_in_place(
         &self,
         address: *const c_void,
@@ -302,7 +300,6 @@ impl Call<'_> {
     ///
     /// # Errors
     /// Arguments that there cannot be.
-    #[inline(always)]
     pub(crate) fn own_block(
         &self,
         part: RootPart,
@@ -413,7 +410,6 @@ impl Call<'_> {
     ///
     /// # Errors
     /// Arguments that there cannot be.
-    #[inline(always)]
     pub(crate) fn reduced_at_root(
         &self,
         part: RootPart,

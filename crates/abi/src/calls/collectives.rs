@@ -106,7 +106,7 @@ pub(crate) unsafe fn gatherv(
         call.perform(&collective)
     };
     // SAFETY: the program passes what the standard says.
-    unsafe { Call::make(comm, form, work) }
+    unsafe { Call::dispatch(comm, form, None, work) }
 }
 
 /// `MPI_Scatter`
@@ -161,7 +161,7 @@ pub(crate) unsafe fn scatterv(
         call.perform(&collective)
     };
     // SAFETY: the program passes what the standard says.
-    unsafe { Call::make(comm, form, work) }
+    unsafe { Call::dispatch(comm, form, None, work) }
 }
 
 /// A block from each rank at all ranks: the same from each, or one for each.
@@ -219,7 +219,7 @@ pub(crate) unsafe fn allgatherv(
         call.perform(&collective)
     };
     // SAFETY: the program passes what the standard says.
-    unsafe { Call::make(comm, form, work) }
+    unsafe { Call::dispatch(comm, form, None, work) }
 }
 
 /// `MPI_Alltoallv`
@@ -248,7 +248,7 @@ pub(crate) unsafe fn alltoallv(
         call.perform(&collective)
     };
     // SAFETY: the program passes what the standard says.
-    unsafe { Call::make(comm, form, work) }
+    unsafe { Call::dispatch(comm, form, None, work) }
 }
 
 /// `MPI_Alltoallw`
@@ -277,7 +277,7 @@ pub(crate) unsafe fn alltoallw(
         call.perform(&collective)
     };
     // SAFETY: the program passes what the standard says.
-    unsafe { Call::make(comm, form, work) }
+    unsafe { Call::dispatch(comm, form, None, work) }
 }
 
 /// `MPI_Reduce`
@@ -372,5 +372,5 @@ pub(crate) unsafe fn reduce_scatter(
         call.perform(&collective)
     };
     // SAFETY: the program passes what the standard says.
-    unsafe { Call::make(comm, form, work) }
+    unsafe { Call::dispatch(comm, form, None, work) }
 }

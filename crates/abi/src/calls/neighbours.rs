@@ -52,7 +52,7 @@ macro_rules! of_blocks {
                 call.perform(&Collective::$collective { send, receive })
             };
             // SAFETY: the program passes what the standard says.
-            unsafe { Call::make(comm, form, work) }
+            unsafe { Call::dispatch(comm, form, None, work) }
         }
     )*};
 }
@@ -84,7 +84,7 @@ pub(crate) unsafe fn neighbor_allgatherv(
         call.perform(&collective)
     };
     // SAFETY: the program passes what the standard says.
-    unsafe { Call::make(comm, form, work) }
+    unsafe { Call::dispatch(comm, form, None, work) }
 }
 
 /// `MPI_Neighbor_alltoallv`
@@ -111,7 +111,7 @@ pub(crate) unsafe fn neighbor_alltoallv(
         call.perform(&collective)
     };
     // SAFETY: the program passes what the standard says.
-    unsafe { Call::make(comm, form, work) }
+    unsafe { Call::dispatch(comm, form, None, work) }
 }
 
 /// `MPI_Neighbor_alltoallw`
@@ -139,5 +139,5 @@ pub(crate) unsafe fn neighbor_alltoallw(
         call.perform(&collective)
     };
     // SAFETY: the program passes what the standard says.
-    unsafe { Call::make(comm, form, work) }
+    unsafe { Call::dispatch(comm, form, None, work) }
 }

@@ -54,7 +54,7 @@ macro_rules! of_blocks {
                 call.perform(&Collective::$collective { send, receive, to, from })
             };
             // SAFETY: the program passes what the standard says.
-            unsafe { Call::make(comm, form, work) }
+            unsafe { Call::dispatch(comm, form, None, work) }
         }
     )*};
 }
@@ -91,7 +91,7 @@ pub(crate) unsafe fn exchangev(
         call.perform(&collective)
     };
     // SAFETY: the program passes what the standard says.
-    unsafe { Call::make(comm, form, work) }
+    unsafe { Call::dispatch(comm, form, None, work) }
 }
 
 /// `MPIX_Exchangew`
@@ -122,7 +122,7 @@ pub(crate) unsafe fn exchangew(
         call.perform(&collective)
     };
     // SAFETY: the program passes what the standard says.
-    unsafe { Call::make(comm, form, work) }
+    unsafe { Call::dispatch(comm, form, None, work) }
 }
 
 /// `MPIX_Neighbor_bcastv`
@@ -150,7 +150,7 @@ pub(crate) unsafe fn neighbor_bcastv(
         call.perform(&collective)
     };
     // SAFETY: the program passes what the standard says.
-    unsafe { Call::make(comm, form, work) }
+    unsafe { Call::dispatch(comm, form, None, work) }
 }
 
 /// Reductions of blocks of one length: one for each destination, or one for all of them.
@@ -177,7 +177,7 @@ macro_rules! reductions {
                 call.perform(&Collective::$collective { reduction, to, from })
             };
             // SAFETY: the program passes what the standard says.
-            unsafe { Call::make(comm, form, work) }
+            unsafe { Call::dispatch(comm, form, None, work) }
         }
     )*};
 }
@@ -214,5 +214,5 @@ pub(crate) unsafe fn neighbor_reducev(
         call.perform(&collective)
     };
     // SAFETY: the program passes what the standard says.
-    unsafe { Call::make(comm, form, work) }
+    unsafe { Call::dispatch(comm, form, None, work) }
 }

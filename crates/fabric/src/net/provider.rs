@@ -66,15 +66,17 @@ impl Offer {
         self.address.is_some_and(|address| address.is_loopback())
     }
 
-    /// The order of preference: the smaller, the better. The error is the reason of a refusal.
-    fn rank(&self) -> std::result::Result<(usize, bool, bool), &'static str> {
+    /// The order of preference: the smaller, the better. The provider counts most, then whether it
+    /// reaches other hosts, then the address. The error is the reason of a refusal.
+    fn rank(&self) -> std::result::Result<usize, &'static str> {
         let base = self.provider.split(';').next().unwrap_or_default();
         if let Some((_, why)) = REFUSED.iter().find(|(name, _)| *name == base) {
             return Err(why);
         }
         let general = FOR_ANY_NETWORK.iter().position(|name| *name == self.provider);
         let is_v6 = self.address.is_some_and(|address| address.is_ipv6());
-        Ok((general.map_or(0, |place| place + 1), self.is_loopback(), is_v6))
+        let provider = general.map_or(0, |place| place + 1);
+        Ok(provider << 2 | usize::from(self.is_loopback()) << 1 | usize::from(is_v6))
     }
 }
 
@@ -133,18 +135,19 @@ fn tells_words(info: &Info) -> bool {
 pub fn choose(library: &Arc<Library>, named: Option<&str>) -> Result<Choice> {
     let hints = hints(library, named)?;
     let found = library.matching_infos(ffi::INTERFACE, &hints)?;
+    let infos: Vec<_> = found.iter().collect();
     let mut ranked = Vec::new();
     let mut others = Vec::new();
-    for (at, info) in found.iter().enumerate() {
+    for (at, info) in infos.iter().enumerate() {
         let offer = Offer::of(info);
         match offer.rank() {
             Err(why) if named.is_none() => others.push((offer, why.to_owned())),
-            rank => ranked.push(((rank.unwrap_or_default(), at), offer, info)),
+            rank => ranked.push((rank.unwrap_or_default(), at)),
         }
     }
-    ranked.sort_by_key(|(rank, ..)| *rank);
-    let mut ranked = ranked.into_iter();
-    let Some((_, offer, info)) = ranked.next() else {
+    ranked.sort_unstable();
+    let mut ranked = ranked.into_iter().map(|(_, at)| (Offer::of(infos[at]), infos[at]));
+    let Some((offer, info)) = ranked.next() else {
         return Err(nothing(library, named, &others));
     };
     let why = match named {
@@ -156,7 +159,7 @@ pub fn choose(library: &Arc<Library>, named: Option<&str>) -> Result<Choice> {
                  that work over any network"
             .into(),
     };
-    let rest = ranked.map(|(_, offer, _)| (offer, "another is preferred".to_owned()));
+    let rest = ranked.map(|(offer, _)| (offer, "another is preferred".to_owned()));
     let others = rest.chain(others).collect();
     Ok(Choice { info: library.copy(info)?, offer, why, others, writes: false })
 }

@@ -154,7 +154,10 @@ impl Info {
     /// # Errors
     /// A key that is empty, or a key or a value that is longer than the standard allows.
     pub fn set(&mut self, key: impl Into<String>, value: impl Into<String>) -> Result<()> {
-        let (key, value) = (key.into(), value.into());
+        self.insert(key.into(), value.into())
+    }
+
+    fn insert(&mut self, key: String, value: String) -> Result<()> {
         if key.is_empty() || key.len() >= MAX_INFO_KEY {
             return Err(InfoError::Key { len: key.len() }.into());
         }

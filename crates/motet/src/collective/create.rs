@@ -9,6 +9,7 @@
 //! separates calls of several threads.
 
 use motet_plan::Block;
+use motet_plan::order::{number_of_signed, sort_by_number};
 
 use super::CollectiveArgs;
 use crate::base::error::{Error, Result};
@@ -128,15 +129,13 @@ impl Communicator {
         if colour.is_none() {
             return Ok(None);
         }
-        let alike = all.iter().enumerate().filter(|(_, [colour, ..])| *colour == own[0]);
-        let mut members: Vec<(i64, usize)> =
-            alike.map(|(rank, &[_, key, _])| (key, rank)).collect();
-        members.sort_unstable();
+        let mut members: Vec<_> = (0..all.len()).filter(|&rank| all[rank][0] == own[0]).collect();
+        sort_by_number(&mut members, |&rank| number_of_signed(all[rank][1]));
         // The first member's fresh id names the new communicator: no two colours share a member.
-        let [_, _, id] = all[members[0].1];
-        let place = members.iter().position(|&(_, rank)| rank == self.rank());
+        let [_, _, id] = all[members[0]];
+        let place = members.iter().position(|&rank| rank == self.rank());
         let place = place.expect("the caller has its own colour");
-        let group = Group::new(members.iter().map(|&(_, rank)| self.group().peer(rank)).collect());
+        let group = Group::new(members.iter().map(|&rank| self.group().peer(rank)).collect());
         Ok(Some(self.of_members(group, place, id as u64)))
     }
 

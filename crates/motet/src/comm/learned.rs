@@ -21,6 +21,7 @@
 //! merges apply to later calls of that communicator and of its copies, for the same reason.
 
 use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -30,6 +31,7 @@ use motet_plan::{Algorithm, Call, Collective};
 use crate::base::hints::Overlap;
 use crate::comm::communicator::Communicator;
 use crate::engine::CacheCounters;
+use crate::engine::quick_hash::Quick;
 
 /// Maximum number of choices of one communicator. Further choices are not stored: to evict old
 /// ones, all ranks would have to evict the same.
@@ -118,7 +120,7 @@ pub(crate) struct Lesson {
 
 #[derive(Clone, Default)]
 struct Table {
-    lessons: HashMap<Key, Lesson>,
+    lessons: HashMap<Key, Lesson, BuildHasherDefault<Quick>>,
     wisdom: Wisdom,
 }
 

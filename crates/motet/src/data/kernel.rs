@@ -232,15 +232,34 @@ impl<T: Copy, F: Fn(T, T) -> T + Send + Sync, O> Kernel for Loop<T, F, O> {
     unsafe fn reduce(&self, left: *const u8, right: *const u8, into: *mut u8, count: usize) {
         let first = before_line::<T>(into, count);
         if first > 0 {
-            // SAFETY: a part of what the caller promises.
-            unsafe { self.reduce_best(left, right, into, first) };
+            let at = first * size_of::<T>();
+            // SAFETY: passed on; `first` is below `count`.
+            return unsafe { reduce_to_line(self, (first, at), left, right, into, count) };
         }
-        let at = first * size_of::<T>();
-        let (left, right, into) =
-            (left.wrapping_add(at), right.wrapping_add(at), into.wrapping_add(at));
-        // SAFETY: the other part, which begins within the arrays: `first` is below `count`, or 0.
-        unsafe { self.reduce_best(left, right, into, count - first) }
+        // SAFETY: passed on.
+        unsafe { self.reduce_best(left, right, into, count) }
     }
+}
+
+/// Reduces the first elements, which are so many bytes, and then the others, whose results begin
+/// a line.
+///
+/// # Safety
+/// As [`Kernel::reduce`]; there are more than the first elements.
+unsafe fn reduce_to_line(
+    kernel: &dyn Kernel,
+    (first, at): (usize, usize),
+    left: *const u8,
+    right: *const u8,
+    into: *mut u8,
+    count: usize,
+) {
+    // SAFETY: a part of what the caller promises.
+    unsafe { kernel.reduce(left, right, into, first) };
+    let (left, right, into) =
+        (left.wrapping_add(at), right.wrapping_add(at), into.wrapping_add(at));
+    // SAFETY: the other part, which begins within the arrays.
+    unsafe { kernel.reduce(left, right, into, count - first) }
 }
 
 /// The elements of the result before the first one that begins a cache line, if the result is long;

@@ -1,11 +1,11 @@
-//! The hash by which the plan cache looks up a call.
+//! The hash by which caches look up a call.
 
 use std::hash::Hasher;
 
 /// A hash of a few numbers, which are arguments of the program itself, so no attacker chooses them
 /// to collide. Each call computes it, so it must be fast.
 #[derive(Default)]
-pub(super) struct Quick(u64);
+pub(crate) struct Quick(u64);
 
 impl Hasher for Quick {
     fn write(&mut self, bytes: &[u8]) {

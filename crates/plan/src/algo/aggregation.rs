@@ -83,14 +83,14 @@ pub(super) fn cost(call: &Call, demand: EdgeDemand, chain: usize) -> Cost {
 pub(super) fn surroundings(call: &Call) -> &NodeKnowledge {
     match &call.operation {
         Operation::NodeExchange { surroundings, .. } => surroundings,
-        operation => unreachable!("{operation:?} is no exchange among nodes"),
+        _ => unreachable!("{} is no exchange among nodes", call.collective()),
     }
 }
 
 /// Writes down the exchange.
 pub(super) fn build(bundle: Bundle, call: &Call, builder: &mut Builder<'_>) {
     let Operation::NodeExchange { to, from, surroundings } = &call.operation else {
-        unreachable!("{:?} is no exchange among nodes", call.operation)
+        unreachable!("{} is no exchange among nodes", call.collective())
     };
     let own = surroundings.mate(call.rank).expect("a rank is on its own node");
     let outgoing = parcels(bundle, sent(surroundings));

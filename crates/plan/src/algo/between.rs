@@ -138,7 +138,7 @@ pub(super) fn shared_out(call: &Call) -> usize {
     match &call.operation {
         Operation::InterReduceScatterBlock { left, counts, .. } => counts[0] * *left as usize,
         Operation::InterReduceScatter { counts, .. } => counts.iter().sum(),
-        operation => unreachable!("{operation:?} shares out nothing"),
+        _ => unreachable!("{} shares out nothing", call.collective()),
     }
 }
 

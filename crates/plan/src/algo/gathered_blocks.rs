@@ -20,7 +20,7 @@ pub(super) fn blocks(call: &Call) -> Vec<Slice> {
         }
         Operation::Gatherv { blocks, .. } => blocks.all(),
         Operation::Allgatherv { blocks } | Operation::Alltoallv { from: blocks, .. } => blocks,
-        operation => unreachable!("{operation:?} gathers no blocks"),
+        _ => unreachable!("{} gathers no blocks", call.collective()),
     };
     blocks.iter().map(|block| block.slice(Buffer::Output)).collect()
 }
@@ -154,7 +154,7 @@ pub(super) fn largest_block_bytes(call: &Call) -> usize {
     let count = match &call.operation {
         Operation::Allgatherv { blocks } => blocks.iter().map(|block| block.count).max(),
         Operation::Allgather { count } => Some(*count),
-        operation => unreachable!("{operation:?} gathers no blocks"),
+        _ => unreachable!("{} gathers no blocks", call.collective()),
     };
     count.unwrap_or(0) * call.element_bytes
 }

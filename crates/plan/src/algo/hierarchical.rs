@@ -86,21 +86,25 @@ impl<P: Phases> Algorithm for Hierarchical<P> {
     }
 
     fn parts(&self, call: &Call) -> (Cost, Cost) {
-        let cost = |ranks, operation: Operation, prices: &CostParams| {
-            let row = cheapest(call, ranks, &operation, prices);
-            row.cost_within(call, ranks, operation)
-        };
-        let near = |sum: Cost, operation| {
-            sum.then(cost(call.nodes.largest(), operation, &CostParams::FIXED))
-        };
-        let within = P::within(call).into_iter().fold(Cost::default(), near);
-        let nodes = call.nodes.sizes().len() as u32;
-        (within, cost(nodes, P::between(call), &CostParams::FIXED.between_nodes()))
+        costs(call, P::within(call), P::between(call))
     }
 
     fn build(&self, call: &Call, builder: &mut Builder<'_>) {
         P::build(call, builder, &NodeRole::new(call, P::leaders(call)));
     }
+}
+
+/// What the phases cost: those within the largest node, and the one of the leaders.
+fn costs(call: &Call, within: Vec<Operation>, between: Operation) -> (Cost, Cost) {
+    let cost = |ranks, operation: Operation, prices: &CostParams| {
+        let row = cheapest(call, ranks, &operation, prices);
+        row.cost_within(call, ranks, operation)
+    };
+    let near =
+        |sum: Cost, operation| sum.then(cost(call.nodes.largest(), operation, &CostParams::FIXED));
+    let within = within.into_iter().fold(Cost::default(), near);
+    let nodes = call.nodes.sizes().len() as u32;
+    (within, cost(nodes, between, &CostParams::FIXED.between_nodes()))
 }
 
 /// The cheapest algorithm for a phase of this number of ranks.

@@ -21,7 +21,7 @@ pub(super) fn blocks(call: &Call) -> Vec<Slice> {
         }
         Operation::Scatterv { blocks, .. } => blocks.all(),
         Operation::Alltoallv { to, .. } => to,
-        operation => unreachable!("{operation:?} deals out no blocks"),
+        _ => unreachable!("{} deals out no blocks", call.collective()),
     };
     blocks.iter().map(|block| block.slice(buffer)).collect()
 }

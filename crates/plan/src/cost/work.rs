@@ -85,6 +85,7 @@ pub struct AggregateWork {
 
 impl AggregateWork {
     /// Each rank does as much as the longest chain says.
+    #[inline(never)] // most algorithms ask for it
     pub fn alike(ranks: u32, cost: &Cost) -> Self {
         let ranks = ranks as usize;
         let of_all = |one: usize| one.saturating_mul(ranks);

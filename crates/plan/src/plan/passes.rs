@@ -10,6 +10,7 @@
 use std::collections::BTreeMap;
 
 use super::{Action, Buffer, Slice, StepId};
+use crate::order::sort_by_number;
 
 /// What is known of one step.
 #[derive(Clone, Copy, Debug, Default)]
@@ -51,7 +52,8 @@ impl ReductionPasses {
                 _ => {}
             }
         }
-        chains.sort_unstable();
+        // A step has only one reader here.
+        sort_by_number(&mut chains, |&(writer, _)| writer.index() as u64);
         let mut before = vec![None; steps.len()];
         for (first, next) in chains {
             let is_alone = successors(first).contains(&next);

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use super::{ParseError, Row};
 use crate::algo::Algorithm;
 use crate::call::Call;
+use crate::order::sort_by_number;
 
 /// The largest number of lines: more lines displace the oldest ones.
 const MOST_LINES: usize = 4096;
@@ -93,11 +94,11 @@ impl Wisdom {
         if self.overlaps() {
             return self;
         }
-        let key = |line: &Line| {
-            let collective = line.row.0.collective();
-            (collective, line.ranks.first, line.ranks.last, line.bytes.first)
-        };
-        self.0.sort_by_key(key);
+        // Each sort keeps the order of the one before it among equal numbers.
+        sort_by_number(&mut self.0, |line| line.bytes.first);
+        sort_by_number(&mut self.0, |line| line.ranks.last);
+        sort_by_number(&mut self.0, |line| line.ranks.first);
+        sort_by_number(&mut self.0, |line| line.row.0.collective() as u64);
         let mut joined: Vec<Line> = Vec::new();
         for line in self.0 {
             match joined.last_mut() {

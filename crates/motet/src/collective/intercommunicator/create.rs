@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use motet_fabric::Peer;
 use motet_plan::Block;
-use motet_plan::order::sort_by_number;
+use motet_plan::order::{number_of_signed, sort_by_number};
 
 use super::{Groups, Intercommunicator};
 use crate::base::error::{ErrorKind, Result};
@@ -218,10 +218,9 @@ impl Intercommunicator {
             return Ok(None);
         }
         let members = |side: Range<usize>| {
-            let alike = side.filter(|&rank| all[rank][0] == own[0]);
-            let mut alike: Vec<_> = alike.map(|rank| (all[rank][1], rank)).collect();
-            alike.sort_unstable();
-            alike.into_iter().map(|(_, rank)| rank).collect()
+            let mut alike: Vec<_> = side.filter(|&rank| all[rank][0] == own[0]).collect();
+            sort_by_number(&mut alike, |&rank| number_of_signed(all[rank][1]));
+            alike
         };
         Ok(self.part(members).map(|(groups, first)| {
             Intercommunicator::new(self.home(), groups, all[first][2] as u64)

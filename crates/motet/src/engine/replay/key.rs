@@ -1,6 +1,5 @@
 //! The keys of the replay cache: what tells a call from all others.
 
-use std::fmt::Debug;
 use std::iter::zip;
 
 use motet_plan::Block;
@@ -113,7 +112,7 @@ impl BlockList<'_> {
 }
 
 /// What the key of a call says beside its signature.
-pub(crate) trait KeyDetails: Debug {
+pub(crate) trait KeyDetails {
     /// The counts and displacements of the sent and of the received blocks, if each block has its
     /// own.
     fn lists(&self) -> [Lists<'_>; 2];
@@ -131,7 +130,7 @@ pub(crate) trait KeyDetails: Debug {
 }
 
 /// The key of a call that may be replayed: its signature, and its buffer addresses in this call.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(crate) struct ReplayKey<'a> {
     pub(crate) signature: CallSignature,
     /// Null if nothing is sent.

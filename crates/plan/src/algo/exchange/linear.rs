@@ -59,7 +59,7 @@ impl Algorithm for Linear {
             Operation::Exchange { count, to, from } => (uniform(*count, to), uniform(*count, from)),
             Operation::Exchangev { to, from } => (to.to_vec(), from.to_vec()),
             Operation::NodeExchange { to, from, .. } => (to.to_vec(), from.to_vec()),
-            operation => unreachable!("{operation:?} is no exchange"),
+            _ => unreachable!("{} is no exchange", call.collective()),
         };
         let me = call.rank;
         // The sorts are stable, so blocks of one pair of ranks stay in order at both ends.

@@ -88,7 +88,7 @@ impl Operands {
         mut room: impl FnMut(&mut Builder<'_>, usize) -> Slice,
     ) -> Self {
         let Operation::NeighborReduce { to, from, .. } = &call.operation else {
-            unreachable!("{:?} is no reduction among neighbours", call.operation)
+            unreachable!("{} is no reduction among neighbours", call.collective())
         };
         let mut own = to.iter().filter(|other| other.rank == call.rank).map(block);
         let operand = |(index, source): (usize, &Rank)| {
