@@ -120,7 +120,13 @@ fn impossible_numbers_of_ranks_are_2() {
         assert!(ended.err.starts_with("motet: "), "{}", ended.err);
         assert_eq!(ended.err.lines().count(), 1, "{}", ended.err);
     }
-    assert!(run(&["run", "-n", "0", "true"]).err.contains("(1 to 1024 allowed)"));
+    assert!(run(&["run", "-n", "1025", "true"]).err.contains("(1 to 1024 allowed)"));
+    let expected = "expected a number of ranks (1 or more); one machine runs at most 1024\n";
+    for ranks in ["0", "2x"] {
+        let ended = run(&["run", "-n", ranks, "true"]);
+        let text = format!("motet: invalid value '{ranks}' for '--ranks <N>': {expected}");
+        assert_eq!(ended.err, text);
+    }
 }
 
 #[test]
