@@ -234,7 +234,7 @@ fn environment(page: &mut Page) {
         let value = value.as_ref().map_or("not set".to_owned(), shown);
         page.write(format_args!("  {name:<24} {value:<10} {purpose}\n"));
     }
-    if let Err(error) = motet::Settings::from_environment() {
+    if let Err(error) = motet::env::check() {
         page.row("error", error);
     }
 }

@@ -37,7 +37,7 @@ pub(crate) const SESSION: &str = "MOTET_SESSION";
 ///
 /// Exit codes: 0 if all ranks succeeded; otherwise the exit code of the first rank that failed, or
 /// 128 plus the number of the signal that killed it; 127 if the program is not found; 126 if it
-/// cannot be started; 2 if the command line is wrong.
+/// cannot be started; 2 if the command line or an environment variable of Motet is wrong.
 #[derive(Debug, clap::Args)]
 #[command(
     override_usage = "motet run -n N [--label] [--session=own] [--shared-heap] PROGRAM [ARGS]..."
@@ -96,6 +96,7 @@ impl RunCommand {
         let program = words.next().expect("the parser asks for at least one");
         let mut job = Job::new(program, words.collect(), ranks);
         job.label = self.label;
+        motet::env::check()?;
         let session = setting::variable(SESSION, |text| SESSIONS.parse(text))?;
         job.session = self.session.or(session).unwrap_or(Session::Shared);
         job.environment.push(motet::machine::for_ranks()?);

@@ -185,7 +185,8 @@ pub mod hint {
 /// The names of the environment variables that [`Settings::from_environment`] reads.
 pub mod env {
     pub use crate::rank::environment::{
-        ERROR_CODES, INITIAL_ERRHANDLER, InitialErrhandler, initial_errhandler, returns_classes,
+        ERROR_CODES, INITIAL_ERRHANDLER, InitialErrhandler, check, initial_errhandler,
+        returns_classes,
     };
     pub use crate::rank::settings::{
         ALGORITHM, CHANNELS, CHECK, HANG_SECONDS, MACHINE, MAX_PENDING, PROGRESS, RANKS_PER_NODE,

@@ -77,6 +77,16 @@ pub fn ranks_per_segment() -> Result<Option<usize>> {
     Ok(share.filter(|&share| share > 0))
 }
 
+/// Checks the variables of a rank that starts.
+///
+/// # Errors
+/// [`Error::Setting`](crate::Error::Setting) for the first with a value that it cannot have.
+pub fn check_variables() -> Result<()> {
+    ranks_per_segment()?;
+    Timeouts::of(variable)?;
+    setting::variable(CHOICE, |text| CHOICES.parse(text)).map(drop)
+}
+
 /// The value of a variable of this process.
 pub(super) fn variable(name: &str) -> Option<OsString> {
     env::var_os(name)

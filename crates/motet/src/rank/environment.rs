@@ -1,8 +1,10 @@
-//! The environment variables that only the C library uses.
+//! The check of all environment variables at once, and those that only the C library uses.
 
 use motet_fabric::setting::{self, Words};
+use motet_fabric::{bootstrap, net};
 
 use crate::base::error::{ErrorKind, Result};
+use crate::rank::settings::Settings;
 
 /// The variable that names the error handler with which a program on the C library begins.
 pub const INITIAL_ERRHANDLER: &str = "MOTET_INITIAL_ERRHANDLER";
@@ -44,4 +46,18 @@ pub fn initial_errhandler() -> Result<Option<InitialErrhandler>> {
 pub fn returns_classes() -> Result<bool> {
     let classes = setting::variable(ERROR_CODES, |text| CODES.parse(text));
     Ok(classes.map_err(ErrorKind::from)?.unwrap_or(false))
+}
+
+/// Checks all variables that a rank reads, for a launcher: it then reports a wrong value once,
+/// before it starts ranks. A rank of another launcher checks each where it reads it.
+///
+/// # Errors
+/// The first variable with a value that it cannot have.
+pub fn check() -> Result<()> {
+    Settings::from_environment()?;
+    bootstrap::check_variables().map_err(ErrorKind::from)?;
+    net::peer_timeout().map_err(ErrorKind::from)?;
+    net::remote_writes().map_err(ErrorKind::from)?;
+    initial_errhandler()?;
+    returns_classes().map(drop)
 }
