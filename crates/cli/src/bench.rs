@@ -36,11 +36,11 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use motet::Communicator;
-use motet_fabric::layout::MAX_RANKS;
+use motet_fabric::setting::{Number, Seconds};
 use motet_plan::Collective;
 
 use crate::output::Mistake;
-use crate::quantity;
+use crate::quantity::{self, ON_ONE_MACHINE};
 use case::{Case, ELEMENT_BYTES, Form};
 use comparison::Plan;
 use hints::Study;
@@ -52,8 +52,12 @@ use subjects::Measured;
 /// a block for each rank, six times this memory for each of them.
 const MOST_BYTES: usize = 256 << 20;
 
-/// The longest time for a point, in seconds.
-const MOST_SECONDS: f64 = 3600.0;
+/// The sizes of data that can be measured.
+const SIZES: Number =
+    Number::new("a size in bytes").at_least(ELEMENT_BYTES as u64).at_most(MOST_BYTES as u64);
+
+/// The time for a point.
+const TIMES: Seconds = Seconds::new(1e-6, 3600.0);
 
 /// Measure the time of collectives in their three forms: blocking, nonblocking, persistent
 ///
@@ -75,7 +79,7 @@ pub(crate) struct Bench {
         short = 'n',
         long = "ranks",
         value_name = "N",
-        value_parser = clap::value_parser!(u32).range(1..=MAX_RANKS as i64)
+        value_parser = quantity::number::<u32>(ON_ONE_MACHINE)
     )]
     ranks: Option<u32>,
 
@@ -288,18 +292,13 @@ fn without_repetition(forms: &mut Vec<Form>) {
 }
 
 fn size(text: &str) -> Result<usize, String> {
-    let bytes = quantity::positive(text)?;
+    let bytes = quantity::sized(SIZES)(text)?;
     if !bytes.is_multiple_of(ELEMENT_BYTES) {
-        return Err(format!("must be a multiple of {ELEMENT_BYTES}"));
-    }
-    if bytes > MOST_BYTES {
-        return Err(format!("must be at most {}", quantity::bytes(MOST_BYTES)));
+        return Err(format!("expected a multiple of {ELEMENT_BYTES} bytes"));
     }
     Ok(bytes)
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
-    let seconds: Option<f64> = text.parse().ok();
-    let seconds = seconds.filter(|seconds| *seconds > 0.0 && *seconds <= MOST_SECONDS);
-    seconds.ok_or_else(|| format!("not a number of seconds above 0 and up to {MOST_SECONDS}"))
+    TIMES.parse(text).map(|time| time.as_secs_f64())
 }

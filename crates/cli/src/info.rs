@@ -16,6 +16,7 @@ use motet_fabric::{bootstrap, host, launcher, net, printable};
 
 use crate::measure;
 use crate::probe::{self, Finding};
+use crate::quantity::{self, ON_ONE_MACHINE};
 
 /// The environment variables of Motet, and the effect of each: those of `docs/settings.md` in its
 /// order, then those that `motet run` sets. Two belong to the C library, which this crate does not
@@ -24,8 +25,8 @@ const VARIABLES: [(&str, &str); 28] = [
     (motet::env::CHECK, "`1`: ranks compare their collective calls; a mismatch is an error"),
     (motet::env::HANG_SECONDS, "report each wait that takes longer than this many seconds"),
     (motet::env::MAX_PENDING, "the largest number of pending collectives of a rank"),
-    ("MOTET_INITIAL_ERRHANDLER", "the initial error handler of programs on the C library"),
-    ("MOTET_ERROR_CODES", "`classes`: C functions return error classes only"),
+    (motet::env::INITIAL_ERRHANDLER, "the initial error handler of programs on the C library"),
+    (motet::env::ERROR_CODES, "`classes`: C functions return error classes only"),
     (motet::env::ALGORITHM, "algorithms to use, as in `allreduce=ring,bcast=binomial`"),
     (motet::env::WISDOM, "measured choices of algorithms: a file, or its lines"),
     (motet::env::SAVE_WISDOM, "the file into which ranks merge the choices that they measure"),
@@ -55,7 +56,12 @@ const VARIABLES: [(&str, &str); 28] = [
 #[derive(Debug, clap::Args)]
 pub(crate) struct Info {
     /// Also show the memory of a world of this many ranks
-    #[arg(short = 'n', long = "ranks", value_name = "N")]
+    #[arg(
+        short = 'n',
+        long = "ranks",
+        value_name = "N",
+        value_parser = quantity::number::<usize>(ON_ONE_MACHINE)
+    )]
     ranks: Option<usize>,
 
     /// Show which libfabric provider carries messages between hosts, and why it is chosen
@@ -228,7 +234,7 @@ fn environment(page: &mut Page) {
         let value = value.as_ref().map_or("not set".to_owned(), shown);
         page.write(format_args!("  {name:<24} {value:<10} {purpose}\n"));
     }
-    if let Err(error) = motet::Settings::from_environment() {
+    if let Err(error) = motet::env::check() {
         page.row("error", error);
     }
 }

@@ -3,16 +3,17 @@
 use std::fmt::Write;
 use std::process::ExitCode;
 
+use motet_fabric::setting::Number;
 use motet_plan::select::{self, Choice, Reason};
 use motet_plan::{Algorithm, Call, Collective, CostParams, Tuning, algo};
 
 use crate::output::Mistake;
 use crate::plan::example::{Example, Sizes};
 use crate::plan::{target, tuning_sharing};
-use crate::quantity::counted;
+use crate::quantity::{self, CORES, counted};
 
 /// The most ranks for which costs are predicted: more than any machine has.
-const MOST_RANKS: i64 = 1 << 20;
+const RANKS: Number = Number::new("a number of ranks").at_least(1).at_most(1 << 20);
 
 /// The width of the page in columns.
 const WIDTH: usize = 100;
@@ -32,7 +33,7 @@ pub(crate) struct List {
         short = 'n',
         long = "ranks",
         value_name = "N",
-        value_parser = clap::value_parser!(u32).range(1..=MOST_RANKS)
+        value_parser = quantity::number::<u32>(RANKS)
     )]
     ranks: Option<u32>,
 
@@ -44,7 +45,7 @@ pub(crate) struct List {
         long,
         value_name = "C",
         requires = "ranks",
-        value_parser = clap::value_parser!(u32).range(1..)
+        value_parser = quantity::number::<u32>(CORES)
     )]
     cores: Option<u32>,
 }

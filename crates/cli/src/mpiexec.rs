@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use crate::output::USAGE;
+use crate::quantity;
 
 const HELP: &str = "\
 Usage: mpiexec [OPTIONS] [--] PROGRAM [ARGUMENTS]...
@@ -53,7 +54,7 @@ enum Wish {
 /// The program to start, and the options of the run.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Job {
-    ranks: Option<OsString>,
+    ranks: Option<usize>,
     label: bool,
     hosts: Option<OsString>,
     variables: Vec<(OsString, OsString)>,
@@ -120,8 +121,8 @@ impl Job {
 
     /// The arguments for `motet run`.
     fn words(&self) -> Vec<OsString> {
-        let ranks = self.ranks.clone().unwrap_or_else(|| "1".into());
-        let mut words: Vec<OsString> = vec!["run".into(), "-n".into(), ranks];
+        let ranks = self.ranks.unwrap_or(1).to_string();
+        let mut words: Vec<OsString> = vec!["run".into(), "-n".into(), ranks.into()];
         if self.label {
             words.push("--label".into());
         }
@@ -163,7 +164,7 @@ fn read(words: Vec<OsString>) -> Result<Wish, String> {
             words.next().ok_or_else(|| format!("'{word}' needs {needed}"))
         };
         match word.to_str().unwrap_or_default() {
-            "-n" | "-np" | "--n" | "--np" | "--ranks" => job.ranks = Some(next("a number")?),
+            "-n" | "-np" | "--n" | "--np" | "--ranks" => job.ranks = Some(ranks(next)?),
             "-l" | "--label" | "-prepend-rank" | "--tag-output" => job.label = true,
             "-env" | "-genv" => {
                 let needed = "a name and a value";
@@ -202,6 +203,13 @@ fn read(words: Vec<OsString>) -> Result<Wish, String> {
         Some(0) => whole(job, Vec::new()),
         _ => whole(job, command),
     }
+}
+
+/// Parses the number of ranks, which is the next word.
+fn ranks(next: impl FnOnce(&str) -> Result<OsString, String>) -> Result<usize, String> {
+    let number = next("a number")?;
+    let number = number.to_string_lossy();
+    quantity::ranks(&number).map_err(|expected| format!("-n is `{number}`; {expected}"))
 }
 
 fn whole(mut job: Job, command: Vec<OsString>) -> Result<Wish, String> {
@@ -300,6 +308,10 @@ mod tests {
             ("-n 2", "a program is missing"),
             ("-n 2 --", "a program is missing"),
             ("-n 2 :", "a program is missing"),
+            (
+                "-np 2x true",
+                "-n is `2x`; expected a number of ranks (1 or more); one machine runs at most 1024",
+            ),
             ("-n", "'-n' needs a number"),
             ("--np", "'--np' needs a number"),
             ("-wdir", "'-wdir' needs a folder"),

@@ -4,6 +4,9 @@ use std::fmt;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use motet::ErrorKind;
+use motet_fabric::Error;
+
 /// The exit code for a command line that cannot be understood.
 pub(crate) const USAGE: u8 = 2;
 
@@ -25,11 +28,17 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     let (text, code) = match error.downcast_ref::<motet_fabric::Error>() {
         // The text of these errors includes their causes.
         Some(error) => (error.to_string(), motet_fabric::launcher::exit_code(error)),
-        None if error.is::<Mistake>() => (error.to_string(), USAGE),
+        None if error.is::<Mistake>() || is_setting(error) => (error.to_string(), USAGE),
         None => (format!("{error:#}"), 1),
     };
     complain(&text);
     ExitCode::from(code)
+}
+
+/// Whether an environment variable has a value that it cannot have.
+fn is_setting(error: &anyhow::Error) -> bool {
+    let kind = error.downcast_ref().map(motet::Error::kind);
+    matches!(kind, Some(ErrorKind::Setting { .. } | ErrorKind::Fabric(Error::Setting { .. })))
 }
 
 /// Writes a line to standard error.

@@ -9,17 +9,21 @@ use std::process::ExitCode;
 
 use anyhow::{Context, anyhow};
 use motet_fabric::file::{read_text, replace};
+use motet_fabric::setting::Number;
 use motet_plan::select::{self, Choice, Wisdom};
 use motet_plan::verify::{Mode, Options};
 use motet_plan::{Call, Tuning, draw, verify};
 
 use crate::output::Mistake;
-use crate::quantity::counted;
+use crate::quantity::{self, CORES, RANK, counted};
 use example::{Example, Sizes};
 use target::Target;
 
 /// The largest number of ranks that is drawn: more lines are unreadable.
-const MOST_RANKS: i64 = 64;
+const RANKS: Number = Number::new("a number of ranks").at_least(1).at_most(64);
+
+/// The ranks of the first of two groups.
+const LEFT: Number = Number::new("a number of ranks");
 
 /// The largest number of elements, in the buffers of all ranks together, that is verified: the
 /// verifier keeps an expression for each, and takes about two seconds for this number.
@@ -44,7 +48,7 @@ pub(crate) struct Plan {
         short = 'n',
         long = "ranks",
         value_name = "N",
-        value_parser = clap::value_parser!(u32).range(1..=MOST_RANKS)
+        value_parser = quantity::number::<u32>(RANKS)
     )]
     ranks: u32,
 
@@ -52,15 +56,20 @@ pub(crate) struct Plan {
     sizes: Sizes,
 
     /// Predict times for ranks that share this number of cores [default: one core for each rank]
-    #[arg(long, value_name = "C", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "C", value_parser = quantity::number::<u32>(CORES))]
     cores: Option<u32>,
 
     /// The root of a rooted collective
-    #[arg(long, value_name = "R", default_value_t = 0)]
+    #[arg(
+        long,
+        value_name = "R",
+        default_value = "0",
+        value_parser = quantity::number::<u32>(RANK)
+    )]
     root: u32,
 
     /// Number of ranks in the first group of a collective between two groups [default: half]
-    #[arg(long, value_name = "L")]
+    #[arg(long, value_name = "L", value_parser = quantity::number::<u32>(LEFT))]
     left: Option<u32>,
 
     /// Input and output are the same buffer (MPI_IN_PLACE)
@@ -68,7 +77,7 @@ pub(crate) struct Plan {
     in_place: bool,
 
     /// Show only the steps of this rank
-    #[arg(long, value_name = "R")]
+    #[arg(long, value_name = "R", value_parser = quantity::number::<u32>(RANK))]
     rank: Option<u32>,
 
     /// Also write the drawing as SVG into this file; `-` writes only the SVG to standard output

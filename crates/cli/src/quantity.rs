@@ -1,24 +1,51 @@
 //! Numbers on the command line: `64`, `4K`, `1M`, `2G`, where `K` is 1024.
 
+use motet_fabric::layout::MAX_RANKS;
+use motet_fabric::setting::Number;
+
+/// The ranks of a world on one machine.
+pub(crate) const ON_ONE_MACHINE: Number =
+    Number::new("a number of ranks").at_least(1).at_most(MAX_RANKS as u64);
+/// The cores that ranks share.
+pub(crate) const CORES: Number = Number::new("a number of cores").at_least(1);
+/// A rank of a world.
+pub(crate) const RANK: Number = Number::new("a rank");
+
+/// Parses the number of ranks of a job, some of which may be meant for other machines.
+pub(crate) fn ranks(text: &str) -> Result<usize, String> {
+    let parsed = Number::new("a number of ranks").at_least(1).parse(text);
+    parsed.map_err(|expected| format!("{expected}; one machine runs at most {MAX_RANKS}"))
+}
+
+/// A parser of the command line for a number.
+pub(crate) fn number<T>(
+    allowed: Number,
+) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static
+where
+    T: TryFrom<u64>,
+{
+    move |text: &str| allowed.parse(text)
+}
+
+/// A parser of the command line for a number that may have a unit.
+pub(crate) fn sized(
+    allowed: Number,
+) -> impl Fn(&str) -> Result<usize, String> + Clone + Send + Sync + 'static {
+    move |text: &str| {
+        let sized = allowed.check(with_unit(text));
+        sized.map_err(|expected| format!("{expected}, such as 64, 4K or 1M"))
+    }
+}
+
 /// Parses a number with an optional unit.
-pub(crate) fn parse(text: &str) -> Result<usize, String> {
+fn with_unit(text: &str) -> Option<u64> {
     let (digits, unit) = match text.as_bytes().last() {
         Some(b'k' | b'K') => (&text[..text.len() - 1], 1 << 10),
         Some(b'm' | b'M') => (&text[..text.len() - 1], 1 << 20),
         Some(b'g' | b'G') => (&text[..text.len() - 1], 1 << 30),
         _ => (text, 1),
     };
-    let number: Option<usize> = digits.parse().ok();
-    let number = number.and_then(|number| number.checked_mul(unit));
-    number.ok_or_else(|| "not a number such as 64, 4K or 1M".to_owned())
-}
-
-/// Parses a number that is not 0.
-pub(crate) fn positive(text: &str) -> Result<usize, String> {
-    match parse(text)? {
-        0 => Err("must be at least 1".to_owned()),
-        number => Ok(number),
-    }
+    digits.parse::<u64>().ok()?.checked_mul(unit)
 }
 
 /// Formats a number of bytes in the largest unit that leaves a whole number.
@@ -43,12 +70,14 @@ mod tests {
     #[test]
     fn units_are_powers_of_1024() {
         for (text, number) in [("0", 0), ("64", 64), ("4K", 4096), ("1m", 1 << 20)] {
-            assert_eq!(parse(text), Ok(number));
+            assert_eq!(with_unit(text), Some(number));
         }
         for text in ["", "K", "-1", "1.5K", "1KB", "99999999999999999999", "99999999999G", "é"] {
-            assert!(parse(text).is_err(), "{text}");
+            assert_eq!(with_unit(text), None, "{text}");
         }
-        assert!(positive("0").is_err());
+        let count = sized(Number::new("a number of elements").at_least(1));
+        let expected = "expected a number of elements (1 or more), such as 64, 4K or 1M";
+        assert_eq!((count("0"), count("4K")), (Err(expected.to_owned()), Ok(4096)));
     }
 
     #[test]

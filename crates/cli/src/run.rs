@@ -3,12 +3,12 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::ValueEnum;
-use motet_fabric::launcher::{self, Job};
+use motet_fabric::launcher::{self, Job, Session};
+use motet_fabric::setting::{self, Words};
 use motet_fabric::{log_line, printable};
 
-use crate::output::{Mistake, USAGE};
-use crate::shared_heap;
+use crate::output::USAGE;
+use crate::{quantity, shared_heap};
 
 /// The variable that selects the session of a job if `--session` is not given.
 pub(crate) const SESSION: &str = "MOTET_SESSION";
@@ -37,14 +37,20 @@ pub(crate) const SESSION: &str = "MOTET_SESSION";
 ///
 /// Exit codes: 0 if all ranks succeeded; otherwise the exit code of the first rank that failed, or
 /// 128 plus the number of the signal that killed it; 127 if the program is not found; 126 if it
-/// cannot be started; 2 if the command line is wrong.
+/// cannot be started; 2 if the command line or an environment variable of Motet is wrong.
 #[derive(Debug, clap::Args)]
 #[command(
     override_usage = "motet run -n N [--label] [--session=own] [--shared-heap] PROGRAM [ARGS]..."
 )]
 pub(crate) struct RunCommand {
     /// Number of ranks
-    #[arg(short = 'n', long = "ranks", value_name = "N", required_unless_present = "hosts")]
+    #[arg(
+        short = 'n',
+        long = "ranks",
+        value_name = "N",
+        value_parser = quantity::ranks,
+        required_unless_present = "hosts"
+    )]
     ranks: Option<usize>,
 
     /// Not supported: prints the command lines of launchers that start ranks on several hosts
@@ -61,9 +67,9 @@ pub(crate) struct RunCommand {
     #[arg(long)]
     label: bool,
 
-    /// The session of the ranks: that of this command, or a new one. The variable MOTET_SESSION
-    /// sets it for all jobs [default: shared]
-    #[arg(long, value_name = "SESSION", value_enum)]
+    /// The session of the ranks: `shared` with this command, or their `own`. The variable
+    /// MOTET_SESSION sets it for all jobs [default: shared]
+    #[arg(long, value_name = "SESSION", value_parser = |text: &str| SESSIONS.parse(text))]
     session: Option<Session>,
 
     /// Large blocks of the program lie in a heap that all ranks map. MOTET_SHARED_HEAP=1 sets it
@@ -77,32 +83,7 @@ pub(crate) struct RunCommand {
 }
 
 /// Which session.
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum Session {
-    Shared,
-    Own,
-}
-
-impl Session {
-    /// The session that `MOTET_SESSION` selects.
-    fn from_environment() -> anyhow::Result<Session> {
-        let setting = std::env::var_os(SESSION).filter(|value| !value.is_empty());
-        let Some(setting) = setting else { return Ok(Session::Shared) };
-        let setting = setting.to_string_lossy();
-        Session::from_str(&setting, false).map_err(|_| {
-            Mistake(format!("{SESSION} is `{setting}`; expected `own` or `shared`")).into()
-        })
-    }
-}
-
-impl From<Session> for launcher::Session {
-    fn from(session: Session) -> launcher::Session {
-        match session {
-            Session::Shared => launcher::Session::Shared,
-            Session::Own => launcher::Session::Own,
-        }
-    }
-}
+const SESSIONS: Words<Session> = Words(&[("own", Session::Own), ("shared", Session::Shared)]);
 
 impl RunCommand {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
@@ -115,10 +96,9 @@ impl RunCommand {
         let program = words.next().expect("the parser asks for at least one");
         let mut job = Job::new(program, words.collect(), ranks);
         job.label = self.label;
-        job.session = match self.session {
-            Some(session) => session.into(),
-            None => Session::from_environment()?.into(),
-        };
+        motet::env::check()?;
+        let session = setting::variable(SESSION, |text| SESSIONS.parse(text))?;
+        job.session = self.session.or(session).unwrap_or(Session::Shared);
         job.environment.push(motet::machine::for_ranks()?);
         let by_setting = shared_heap::from_environment()?;
         if self.shared_heap || by_setting {

@@ -117,7 +117,8 @@ fn mistakes_are_one_line() {
     assert!(complaint("list alreduce", 2).contains(names));
     assert!(complaint("list -n 0", 2).contains("--ranks"));
     assert!(complaint("list --count 3", 2).contains("--ranks"));
-    assert!(complaint("list -n 4 --element-bytes 0", 2).contains("at least 1"));
+    let sizes = "expected a size in bytes (1 or more), such as 64, 4K or 1M";
+    assert!(complaint("list -n 4 --element-bytes 0", 2).contains(sizes));
     let huge = complaint("list -n 4 --count 9223372036854775807", 2);
     assert!(huge.contains("do not fit in memory"), "{huge}");
 }

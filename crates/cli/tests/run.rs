@@ -120,7 +120,56 @@ fn impossible_numbers_of_ranks_are_2() {
         assert!(ended.err.starts_with("motet: "), "{}", ended.err);
         assert_eq!(ended.err.lines().count(), 1, "{}", ended.err);
     }
-    assert!(run(&["run", "-n", "0", "true"]).err.contains("(1 to 1024 allowed)"));
+    assert!(run(&["run", "-n", "1025", "true"]).err.contains("(1 to 1024 allowed)"));
+    let expected = "expected a number of ranks (1 or more); one machine runs at most 1024\n";
+    for ranks in ["0", "2x"] {
+        let ended = run(&["run", "-n", ranks, "true"]);
+        let text = format!("motet: invalid value '{ranks}' for '--ranks <N>': {expected}");
+        assert_eq!(ended.err, text);
+    }
+}
+
+/// Not each rank reports a wrong variable, but the launcher, before it starts one.
+#[test]
+fn a_wrong_variable_is_2_and_one_line() {
+    let cases = [
+        ("MOTET_WAIT", "slep", "`auto`, `spin`, `yield` or `sleep`"),
+        ("MOTET_PROGRESS", "x", "`calls` or `thread`"),
+        ("MOTET_CHECK", "yes", "`0` or `1`"),
+        ("MOTET_HANG_SECONDS", "-1", "a number of seconds from 0 to 100000000"),
+        ("MOTET_MAX_PENDING", "many", "a number of operations (0 or more)"),
+        ("MOTET_RANKS_PER_NODE", "2x", "a number of ranks (0 or more)"),
+        ("MOTET_RANKS_PER_SEGMENT", "two", "a number of ranks (0 or more)"),
+        ("MOTET_SINGLE_COPY", "no", "`on` or `off`"),
+        ("MOTET_CHANNELS", "1", "`on` or `off`"),
+        ("MOTET_SHARED_HEAP", "yes", "`1`, `0`, `on` or `off`"),
+        ("MOTET_SESSION", "mine", "`own` or `shared`"),
+        ("MOTET_BOOTSTRAP", "pmi3", "`alone`, `pmi1`, `pmi2` or `pmix`"),
+        ("MOTET_LAUNCH_SECONDS", "0", "a number of seconds from 1 to 86400"),
+        ("MOTET_PEER_TIMEOUT", "0.01", "a number of seconds from 0.1 to 86400"),
+        ("MOTET_REMOTE_WRITES", "never", "`on` or `off`"),
+        ("MOTET_ERROR_CODES", "class", "`texts` or `classes`"),
+        (
+            "MOTET_INITIAL_ERRHANDLER",
+            "none",
+            "`mpi_errors_are_fatal`, `mpi_errors_abort` or `mpi_errors_return`",
+        ),
+    ];
+    for (name, value, expected) in cases {
+        let mut command = plain(&["run", "-n", "2", "echo", "started"]);
+        let ended = Motet::of(command.env(name, value)).end();
+        let text = format!("motet: {name} is `{value}`; expected {expected}\n");
+        assert_eq!((ended.code, ended.err.as_str(), ended.text().as_str()), (Some(2), &*text, ""));
+    }
+    for (name, value, told) in [
+        ("MOTET_ALGORITHM", "allreduce=rong", "motet: MOTET_ALGORITHM: "),
+        ("MOTET_MACHINE", "latency=x", "motet: MOTET_MACHINE: "),
+    ] {
+        let mut command = plain(&["run", "-n", "2", "echo", "started"]);
+        let ended = Motet::of(command.env(name, value)).end();
+        assert_eq!((ended.code, ended.text().as_str()), (Some(2), ""), "{ended:?}");
+        assert!(ended.err.starts_with(told) && ended.err.lines().count() == 1, "{}", ended.err);
+    }
 }
 
 #[test]

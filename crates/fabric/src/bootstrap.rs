@@ -46,7 +46,7 @@ pub use joined_rank::JoinedRank;
 use joined_rank::take;
 use launch_env::LaunchEnv;
 pub use pmix::LIBRARY as PMIX_LIBRARY;
-pub use settings::{CHOICE, LAUNCH_SECONDS, LAUNCHER, RANK, RANKS, SEGMENT};
+pub use settings::{CHOICE, LAUNCH_SECONDS, LAUNCHER, RANK, RANKS, SEGMENT, check_variables};
 pub use settings::{RANKS_PER_SEGMENT, ranks_per_segment};
 use settings::{Timeouts, variable};
 pub use simulated_hosts::threads_apart;

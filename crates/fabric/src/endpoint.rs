@@ -56,6 +56,7 @@ pub use channels::Attached;
 use channels::Channels;
 use disconnect::Disconnect;
 pub use fill::Fill;
+pub use in_place::InPlaceCounters;
 pub use inline::InlineRecv;
 pub use introspect::Transit;
 pub use mprobe::MatchedMessage;

@@ -28,6 +28,16 @@ pub enum Error {
     /// The environment that a launcher should have prepared is invalid.
     #[error("cannot join the job of the launcher: {}", printable(.0))]
     Environment(String),
+    /// An environment variable, or an option, has a value that it cannot have.
+    #[error("{name} is `{}`; {expected}", printable(value))]
+    Setting {
+        /// The variable or option.
+        name: &'static str,
+        /// The value that was given.
+        value: String,
+        /// What is expected, from that word on.
+        expected: String,
+    },
     /// A program could not be started.
     #[error("cannot start {}: {source}{}", printable(program), program_remedy(program, source))]
     Program {

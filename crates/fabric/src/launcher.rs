@@ -138,7 +138,7 @@ pub fn relaunch(ranks: usize, environment: Vec<(OsString, OsString)>) -> Result<
 /// The exit code for a job that could not be started, by the conventions of shells.
 pub fn exit_code(error: &Error) -> u8 {
     match error {
-        Error::Ranks { .. } => 2,
+        Error::Ranks { .. } | Error::Setting { .. } => 2,
         Error::Program { source, .. } if source.kind() == ErrorKind::NotFound => 127,
         Error::Program { .. } => 126,
         _ => 1,

@@ -45,6 +45,7 @@ pub mod poison;
 pub mod process_heap;
 pub mod read_lease;
 pub mod segment;
+pub mod setting;
 pub mod shared_heap;
 pub mod slab;
 pub mod spsc;

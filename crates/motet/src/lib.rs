@@ -184,6 +184,10 @@ pub mod hint {
 
 /// The names of the environment variables that [`Settings::from_environment`] reads.
 pub mod env {
+    pub use crate::rank::environment::{
+        ERROR_CODES, INITIAL_ERRHANDLER, InitialErrhandler, check, initial_errhandler,
+        returns_classes,
+    };
     pub use crate::rank::settings::{
         ALGORITHM, CHANNELS, CHECK, HANG_SECONDS, MACHINE, MAX_PENDING, PROGRESS, RANKS_PER_NODE,
         RANKS_PER_SEGMENT, SAVE_WISDOM, SHARED_HEAP, SINGLE_COPY, WAIT, WISDOM,

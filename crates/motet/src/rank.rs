@@ -12,6 +12,7 @@
 //!
 //! **Futures.** The first pending future starts the progress thread, which wakes the wakers.
 
+pub(crate) mod environment;
 mod finalize;
 mod flush_thread;
 mod granularity;

@@ -16,6 +16,7 @@ use crate::collective::untyped::CommRef;
 use crate::comm::communicator::Communicator;
 use crate::engine::check::Caller;
 use crate::rank::RankContext;
+use crate::rank::environment;
 use crate::rank::machine;
 use crate::rank::settings::Settings;
 use crate::rank::wisdom;
@@ -130,12 +131,13 @@ fn init_with(settings: impl FnOnce() -> Result<Settings>) -> Result<World> {
 /// with the same arguments, waits for them and exits with their exit code.
 ///
 /// # Errors
-/// As [`init`]; the processes cannot be started; or the cost figures of the machine
-/// ([`MACHINE`](crate::env::MACHINE)) cannot be read.
+/// As [`init`]; the processes cannot be started; or an environment variable has a value that it
+/// cannot have ([`check`](crate::env::check)).
 pub fn launch(ranks: usize) -> Result<World> {
     if let Some(seat) = bootstrap::from_environment().map_err(ErrorKind::from)? {
         return take_seat(seat, &Settings::from_environment()?);
     }
+    environment::check()?;
     let prices = machine::for_ranks()?;
     let outcome = launcher::relaunch(ranks, vec![prices]).map_err(ErrorKind::from)?;
     std::process::exit(i32::from(outcome.code))

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use cases::{CASE, TestCase, end_of, main_of};
 use motet::op::{commutative, ordered};
 use motet::{Communicator, Element, Info, Max, Operator, Result, SharedAllocator, Sum, Tag};
+use motet_fabric::endpoint::InPlaceCounters;
 
 #[global_allocator]
 static ALLOCATOR: SharedAllocator = SharedAllocator;
@@ -74,7 +75,17 @@ impl TestCase for Case {
             trials(&world, count, |rank, at| (at % 1000 + rank) as f32, Max)?;
             trials(&world, count, |rank, at| (at % 1000 * 8 + rank) as f64, Sum)?;
             trials(&world, count, |rank, at| (at * 3 + rank) as i128, commutative(i128::max))?;
+            // Elements of which no whole number is a part of a pass: of 3, 12, 24 and 40 bytes.
+            let bytes = |rank: usize, at: usize| [at as u8, rank as u8, (at / 3) as u8];
+            trials(&world, count, bytes, commutative(each(u8::max)))?;
+            let numbers = |rank: usize, at: usize| [at as i32, rank as i32, 1];
+            trials(&world, count, numbers, commutative(each(i32::wrapping_add)))?;
+            let floats = |rank: usize, at: usize| [at as f64, rank as f64, 1.0];
+            trials(&world, count, floats, commutative(each(|left: f64, right| left + right)))?;
+            let words = |rank: usize, at: usize| [(at * 7 + rank) as u64; 5];
+            trials(&world, count, words, commutative(each(u64::min)))?;
         }
+        self.assert_read_in_place(&world)?;
         // Elsewhere the last rank needs more than the root.
         if self.algorithms == LINEAR { a_late_operand_holds_nobody(&world) } else { Ok(()) }
     }
@@ -88,6 +99,21 @@ impl TestCase for Case {
             Some(status) if status.success() => Ok(()),
             end => Err(format!("{}: {end:?} within {LIMIT:?}", self.name)),
         }
+    }
+}
+
+impl Case {
+    /// The ranks together have read operands where they lay. Where a rank has all operands at once,
+    /// it has done several reductions in one pass; where it gets one after the other, it may have.
+    fn assert_read_in_place(&self, world: &Communicator) -> Result<()> {
+        let InPlaceCounters { operands, passes } = world.in_place_counters();
+        let (mut all, ranks) = ([0; 2], self.ranks);
+        world.allreduce(&[operands, passes], &mut all, Sum)?;
+        assert!(all[0] > 0, "{}: no operand was read in place", self.name);
+        let has_all = ranks > 2 && [LINEAR, BY_PARTS].contains(&self.algorithms);
+        assert!(all[1] > 0 || !has_all, "{}: no pass was formed", self.name);
+        assert!(all[1] == 0 || ranks > 2, "{}: two ranks have one operand each", self.name);
+        Ok(())
     }
 }
 
@@ -106,6 +132,13 @@ fn a_late_operand_holds_nobody(world: &Communicator) -> Result<()> {
     }
     assert!(rank > 0 || result.iter().all(|&sum| sum == (size * (size - 1) / 2) as u64));
     Ok(())
+}
+
+/// Combines arrays of numbers, number by number.
+fn each<T: Copy, const N: usize>(
+    combine: impl Fn(T, T) -> T + Clone,
+) -> impl Fn([T; N], [T; N]) -> [T; N] + Clone {
+    move |left, right| std::array::from_fn(|at| combine(left[at], right[at]))
 }
 
 /// Two maps `x -> a x + b` modulo 2³², the left one first: their order counts.

@@ -217,6 +217,18 @@ impl Plan {
         self.passes.next(reduction)
     }
 
+    /// Says that this reduction follows that one in a pass, whether it may or not.
+    #[cfg(test)]
+    pub(crate) fn plant_next_of_pass(&mut self, first: StepId, next: StepId) {
+        self.passes.plant_next(first, next);
+    }
+
+    /// Says that this reduction alone reads what that step receives, whether it does or not.
+    #[cfg(test)]
+    pub(crate) fn plant_received_for(&mut self, receive: StepId, reduction: StepId, side: usize) {
+        self.passes.plant_received(receive, reduction, side);
+    }
+
     /// An execution that has not begun, to be copied.
     #[inline]
     pub(crate) fn beginning(&self) -> &Cursor {

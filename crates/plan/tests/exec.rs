@@ -2,9 +2,11 @@
 
 mod cases;
 
-use cases::calls;
+use cases::{Sizes, calls, plans, specimen};
+use motet_plan::verify::{Mode, Options};
 use motet_plan::{
-    Action, Buffer, Builder, Call, Cursor, Operation, Plan, Rank, Slice, StepId, Tuning, select,
+    Action, Buffer, Builder, Call, Cursor, Operation, Plan, Rank, Slice, StepId, Tuning, algo,
+    select, verify,
 };
 
 fn call() -> Call {
@@ -265,4 +267,40 @@ fn what_is_read_by_others_is_in_no_pass() {
     assert_eq!(two(output, copied), 1, "it is changed");
     let elsewhere = |builder: &mut Builder, _| builder.send(Rank(3), scratch(16));
     assert_eq!(two(output, elsewhere), 2);
+}
+
+/// Each algorithm whose plans have passes is verified with passes, in all modes together, and so
+/// are the operands that it may read in place.
+#[test]
+fn every_algorithm_with_passes_is_verified_with_them() {
+    let mut forming = Vec::new();
+    for row in algo::table() {
+        let (mut has_pass, mut has_operand, mut followed, mut in_place) = (false, false, 0, 0);
+        for (ranks, commutative) in [(4, false), (5, false), (8, false), (5, true), (8, true)] {
+            let sizes = Sizes { count: 19, block: |rank| 1 + rank % 3, commutative };
+            let calls = specimen(row.collective(), ranks, &sizes);
+            if row.accepts(&calls[0]).is_err() {
+                continue;
+            }
+            let plans = plans(*row, &calls);
+            for plan in &plans {
+                has_pass |= plan.ids().any(|step| plan.next_of_pass(step).is_some());
+                has_operand |= plan.ids().any(|step| plan.reduction_of(step).is_some());
+            }
+            for mode in [Mode::Eager, Mode::Rendezvous, Mode::InOrder] {
+                for seed in 0..4 {
+                    let report = verify(&calls, &plans, &Options { seed, mode });
+                    let report = report.unwrap_or_else(|violation| panic!("{row:?}: {violation}"));
+                    followed += report.followed_in_pass;
+                    in_place += report.read_in_place;
+                }
+            }
+        }
+        assert_eq!((has_pass, has_operand), (followed > 0, in_place > 0), "{row:?}");
+        if has_pass {
+            forming.push(format!("{}/{}", row.collective(), row.name()));
+        }
+    }
+    let known = "allreduce/linear_reduce_scatter_allgather";
+    assert!(forming.iter().any(|name| name == known) && forming.len() >= 10, "{forming:?}");
 }

@@ -7,10 +7,10 @@
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
-use std::env;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use motet::ErrorClass;
+use motet::env::InitialErrhandler;
 
 use crate::arena::{Arena, ObjectRef};
 use crate::constants::{MPI_ERRORS_ABORT, MPI_ERRORS_ARE_FATAL, MPI_ERRORS_RETURN};
@@ -18,7 +18,7 @@ use crate::error::{AbiError, AbiResult, Reaction, argument};
 use crate::handle::{Callback, Kind, MPI_ABI_Errhandler, MPI_Errhandler};
 
 /// The variable that names the initial error handler of a program.
-pub(crate) const INITIAL_HANDLER: &str = "MOTET_INITIAL_ERRHANDLER";
+pub(crate) const INITIAL_HANDLER: &str = motet::env::INITIAL_ERRHANDLER;
 
 /// An error handler.
 #[derive(Clone, Debug)]
@@ -99,15 +99,6 @@ fn lock(held: &Mutex<Held>) -> MutexGuard<'_, Held> {
 }
 
 impl Errhandler {
-    /// The handler of the standard that has this name.
-    pub(crate) fn named(name: &str) -> Option<Errhandler> {
-        let found = PREDEFINED.iter().find(|(each, ..)| each.eq_ignore_ascii_case(name));
-        found.and_then(|(_, held, _)| match &*lock(held) {
-            Held::Predefined(handler) => Some(handler.clone()),
-            Held::User { .. } => None,
-        })
-    }
-
     /// What it does about an error.
     #[cold]
     pub(crate) fn reaction(&self) -> Reaction {
@@ -124,11 +115,10 @@ impl Errhandler {
     /// # Errors
     /// An unknown name.
     pub(crate) fn initial() -> AbiResult<Errhandler> {
-        let Ok(name) = env::var(INITIAL_HANDLER) else { return Ok(Errhandler::Fatal) };
-        Errhandler::named(&name).ok_or_else(|| {
-            let known = "mpi_errors_are_fatal, mpi_errors_abort, mpi_errors_return";
-            let text = format!("{INITIAL_HANDLER} is `{name}`, not one of {known}");
-            AbiError::new(ErrorClass::Arg, text)
+        Ok(match motet::env::initial_errhandler()? {
+            None | Some(InitialErrhandler::Fatal) => Errhandler::Fatal,
+            Some(InitialErrhandler::Abort) => Errhandler::Abort,
+            Some(InitialErrhandler::Return) => Errhandler::Return,
         })
     }
 

@@ -3,9 +3,8 @@
 use std::fmt;
 
 use motet::dims_create;
+use motet_fabric::setting::Number;
 use serde::{Serialize, Serializer};
-
-use crate::quantity;
 
 /// The neighbours of each rank. No rank is its own neighbour, and none is listed twice, so few
 /// ranks may have fewer neighbours.
@@ -26,9 +25,9 @@ impl Neighbours {
             "ring" => Ok(Neighbours::Ring(2)),
             "grid" => Ok(Neighbours::Grid),
             "all" => Ok(Neighbours::All),
-            _ => match quantity::parse(text) {
-                Ok(many) if many > 0 && many.is_multiple_of(2) => Ok(Neighbours::Ring(many)),
-                _ => Err("there are `ring`, `grid`, `all`, and even numbers of ranks".to_owned()),
+            _ => match Number::new("a number of ranks").at_least(2).parse::<usize>(text) {
+                Ok(many) if many.is_multiple_of(2) => Ok(Neighbours::Ring(many)),
+                _ => Err("expected `ring`, `grid`, `all`, or an even number of ranks".to_owned()),
             },
         }
     }

@@ -2,25 +2,33 @@
 
 use std::sync::Arc;
 
+use motet_fabric::setting::Number;
 use motet_plan::nodes::{Lists, everybody};
 use motet_plan::{Block, Blocks, Call, Collective, Neighbour, NodeMap, Operation, Rank};
 
 use crate::output::Mistake;
 use crate::quantity::{self, counted};
 
+/// The elements of the data, or of one block.
+const ELEMENTS: Number = Number::new("a number of elements");
+/// The size of an element.
+const ELEMENT_BYTES: Number = Number::new("a size in bytes").at_least(1);
+/// The ranks on a node.
+const PER_NODE: Number = Number::new("a number of ranks").at_least(1);
+
 /// The sizes of a call, its operator, and its nodes.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Sizes {
     /// Number of elements of the data, or of one block; `4K` is 4096 [default: one for each rank,
     /// one in a block]
-    #[arg(long, value_name = "C", value_parser = quantity::parse, requires = "ranks")]
+    #[arg(long, value_name = "C", value_parser = quantity::sized(ELEMENTS), requires = "ranks")]
     count: Option<usize>,
 
     /// Size of an element in bytes
     #[arg(
         long,
         value_name = "B",
-        value_parser = quantity::positive,
+        value_parser = quantity::sized(ELEMENT_BYTES),
         default_value = "8",
         requires = "ranks"
     )]
@@ -35,7 +43,7 @@ pub(crate) struct Sizes {
     #[arg(
         long,
         value_name = "K",
-        value_parser = clap::value_parser!(u32).range(1..),
+        value_parser = quantity::number::<u32>(PER_NODE),
         requires = "ranks"
     )]
     per_node: Option<u32>,

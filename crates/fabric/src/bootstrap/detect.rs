@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::os::fd::RawFd;
 
 use super::CHOICE;
+use super::settings::{CHOICES, Choice};
+use crate::setting;
 use crate::{Error, Result};
 
 /// The interface of another library's launcher.
@@ -32,17 +34,17 @@ impl DetectedLauncher {
         variable: impl Fn(&str) -> Option<OsString>,
     ) -> Result<Option<DetectedLauncher>> {
         let text = |name: &str| variable(name).map(|text| text.to_string_lossy().into_owned());
-        let choice = text(CHOICE).unwrap_or_default();
+        let choice = setting::read(CHOICE, variable(CHOICE), |text| CHOICES.parse(text))?;
         let offers = [pmi2(&text), pmi1(&text), port(&text), pmix(&text)];
         let mut offers = offers.into_iter().flatten();
-        match choice.as_str() {
-            "alone" => return Ok(None),
-            "" => {
+        match choice {
+            Some(Choice::Alone) => return Ok(None),
+            None => {
                 if let Some(offer) = offers.next() {
                     return Ok(Some(offer));
                 }
             }
-            "pmi1" | "pmi2" | "pmix" => {
+            Some(Choice::Interface(choice)) => {
                 // If PMI-2 is asked for by name, it need not be recognised.
                 let second = || second(&text).filter(|_| choice == "pmi2");
                 let found = second().or_else(|| offers.find(|offer| offer.protocol() == choice));
@@ -53,10 +55,6 @@ impl DetectedLauncher {
                     ))
                 };
                 return found.map(Some).ok_or_else(wrong);
-            }
-            _ => {
-                let text = format!("{CHOICE} is {choice:?}, not alone, pmi1, pmi2 or pmix");
-                return Err(Error::Environment(text));
             }
         }
         match several(&text) {
@@ -189,7 +187,7 @@ mod tests {
             Ok(Some(DetectedLauncher::Second { rank: 1, job: None, .. }))
         ));
         assert!(choose("pmix").unwrap_err().contains("MOTET_BOOTSTRAP=pmix, which it does not"));
-        assert!(choose("pmi3").unwrap_err().contains("not alone, pmi1, pmi2 or pmix"));
+        assert!(choose("pmi3").unwrap_err().contains("expected `alone`, `pmi1`, `pmi2` or `pmix`"));
     }
 
     #[test]

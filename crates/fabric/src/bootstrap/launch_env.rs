@@ -5,7 +5,6 @@
 use std::ffi::OsString;
 use std::fs::OpenOptions;
 use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
-use std::str::FromStr;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -18,6 +17,7 @@ use super::settings::{RANKS_PER_SEGMENT, ranks_per_segment};
 use super::{CHOICE, JoinedRank, LAUNCHER, RANK, RANKS, SEGMENT, Timeouts, take, variable};
 use crate::cma::is_gone;
 use crate::segment::{Abort, State};
+use crate::setting::{self, Number};
 use crate::{Error, Failure, How, Peer, Result, SharedSegment};
 
 /// How often to check whether the launcher has answered.
@@ -234,17 +234,19 @@ pub(super) fn inherited_socket(descriptor: RawFd) -> Result<OwnedFd> {
     Ok(socket)
 }
 
-/// A variable that must hold a number.
-fn number<T: FromStr>(variable: impl Fn(&str) -> Option<OsString>, name: &str) -> Result<T> {
-    let Some(text) = variable(name) else {
+/// A variable that must hold a number, which is never negative.
+fn number<T: TryFrom<u64>>(
+    variable: impl Fn(&str) -> Option<OsString>,
+    name: &'static str,
+) -> Result<T> {
+    let allowed = Number::new("a number");
+    let wrong = |error| Error::Environment(format!("{error}. {UNSET_REMEDY}"));
+    let number = setting::read(name, variable(name), |text| allowed.parse(text)).map_err(wrong)?;
+    number.ok_or_else(|| {
         let text = format!(
             "{name} is not set, although others of {RANK}, {RANKS}, {SEGMENT} are. {UNSET_REMEDY}"
         );
-        return Err(Error::Environment(text));
-    };
-    let text = text.to_string_lossy();
-    text.parse().map_err(|_| {
-        Error::Environment(format!("{name} is {text:?}, which is no number. {UNSET_REMEDY}"))
+        Error::Environment(text)
     })
 }
 
@@ -283,9 +285,9 @@ mod tests {
         let text = found(&[(RANK, "2"), (SEGMENT, "7")]).unwrap_err();
         assert!(text.contains("MOTET_RANKS is not set"), "{text}");
         let text = found(&[(RANK, "two"), (RANKS, "4"), (SEGMENT, "7")]).unwrap_err();
-        assert!(text.contains("MOTET_RANK is \"two\""), "{text}");
+        assert!(text.contains("MOTET_RANK is `two`; expected a number"), "{text}");
         let text = found(&[(RANK, "-1"), (RANKS, "4"), (SEGMENT, "7")]).unwrap_err();
-        assert!(text.contains("MOTET_RANK is \"-1\""), "{text}");
+        assert!(text.contains("MOTET_RANK is `-1`; expected a number"), "{text}");
         let text = found(&[(RANK, "4"), (RANKS, "4"), (SEGMENT, "7")]).unwrap_err();
         assert!(text.contains("none of the 4 ranks"), "{text}");
     }

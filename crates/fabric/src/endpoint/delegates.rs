@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::Endpoint;
 use super::cancel::Copied;
 use super::channels::{Attached, Channels};
+use super::in_place::InPlaceCounters;
 use super::introspect::{self, Transit};
 use super::mprobe::MatchedMessage;
 use super::pipeline::Pipelines;
@@ -239,5 +240,18 @@ impl Endpoint {
     /// Lists the incomplete transfers of an operation. Takes time linear in the number of all.
     pub fn transits(&self, operation: u64) -> Vec<Transit> {
         introspect::transits(&self.transport, &self.recv_queues, &self.rndv, operation)
+    }
+
+    /// What reductions of this rank have read in place.
+    pub fn in_place_counters(&self) -> InPlaceCounters {
+        self.bounce.in_place.counters
+    }
+
+    /// Counts a reduction, or a pass of several, that has read these messages in place.
+    #[inline]
+    pub fn count_in_place(&mut self, read: InPlaceCounters) {
+        let counters = &mut self.bounce.in_place.counters;
+        counters.operands += read.operands;
+        counters.passes += read.passes;
     }
 }

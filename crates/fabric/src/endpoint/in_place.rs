@@ -42,6 +42,17 @@ pub(super) enum InPlaceSource {
 #[derive(Debug, Default)]
 pub(super) struct InPlaceReceives {
     pub(super) messages: Vec<InPlaceReceive>,
+    pub(super) counters: InPlaceCounters,
+}
+
+/// What reductions of a rank have read in place: for tests, since a result does not show whether
+/// an operand was copied before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct InPlaceCounters {
+    /// Messages that reductions have read where they lay.
+    pub operands: u64,
+    /// Passes of two or more reductions.
+    pub passes: u64,
 }
 
 impl InPlaceReceives {

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use super::control_channel::{ControlChannel, ControlMessage};
 use super::fi_endpoint::WaitFd;
 use crate::segment::{pack, unpack};
+use crate::setting::{self, Seconds};
 use crate::{Error, Failure, How, Peer, Result, SharedSegment};
 
 /// The variable with the number of seconds without an answer after which a rank is lost.
@@ -27,17 +28,11 @@ const LAST_MESSAGE_TIMEOUT: Duration = Duration::from_millis(500);
 /// Reads the timeout from the variable.
 ///
 /// # Errors
-/// [`Error::Environment`] if it is no time.
+/// [`Error::Setting`] if it is no time.
 pub fn peer_timeout() -> Result<Duration> {
-    let Some(text) = std::env::var_os(PEER_TIMEOUT).filter(|text| !text.is_empty()) else {
-        return Ok(DEFAULT_TIMEOUT);
-    };
-    let text = text.to_string_lossy();
-    let seconds = text.parse().ok().filter(|seconds| (0.1..=86_400.0).contains(seconds));
-    seconds.map(Duration::from_secs_f64).ok_or_else(|| {
-        let range = "not a number of seconds from 0.1 to 86400";
-        Error::Environment(format!("{PEER_TIMEOUT} is {text:?}, {range}"))
-    })
+    let allowed = Seconds::new(0.1, 86_400.0);
+    let timeout = setting::variable(PEER_TIMEOUT, |text| allowed.parse(text))?;
+    Ok(timeout.unwrap_or(DEFAULT_TIMEOUT))
 }
 
 /// The state that a rank and its failure detector share.

@@ -187,6 +187,12 @@ impl Communicator {
         self.learned().take_wisdom(&Wisdom::read(lines).0);
     }
 
+    /// What reductions of this rank have read in place, for tests. Local.
+    #[doc(hidden)]
+    pub fn in_place_counters(&self) -> motet_fabric::endpoint::InPlaceCounters {
+        self.core().engine().in_place_counters()
+    }
+
     /// Returns the counters of the caches of this rank, for all communicators. Local.
     ///
     /// ```

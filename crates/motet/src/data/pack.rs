@@ -149,9 +149,11 @@ impl PackedBuffers {
         self.memory.iter().any(|memory| std::ptr::eq(memory.address(), address))
     }
 
-    /// The length of all streams together, in bytes.
-    pub(crate) fn stream_bytes(&self) -> usize {
-        self.memory.iter().map(|memory| memory.bytes).sum()
+    /// Bytes of all streams, layouts and lists together.
+    pub(crate) fn held_bytes(&self) -> usize {
+        let streams: usize = self.memory.iter().map(|memory| memory.bytes).sum();
+        let layouts: usize = self.blocks.iter().map(|block| block.layout.heap_bytes()).sum();
+        streams + layouts + size_of_val(&*self.blocks) + size_of_val(&*self.padded)
     }
 
     /// Gives the blocks new addresses of first items, in the order of [`PackedBuffers::blocks`].

@@ -37,6 +37,11 @@ impl Memory {
         self.scratch.want();
     }
 
+    /// Bytes of the scratch memory, allocated or not.
+    pub(crate) fn scratch_bytes(&self) -> usize {
+        self.scratch.bytes
+    }
+
     /// Zeroes the scratch memory, if it is allocated: zeros are values of every type.
     pub(crate) fn clear_scratch(&mut self) {
         if let Some(start) = self.scratch.start {

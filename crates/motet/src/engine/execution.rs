@@ -114,6 +114,11 @@ impl Execution {
         self.place
     }
 
+    /// Bytes of its scratch memory.
+    pub(crate) fn scratch_bytes(&self) -> usize {
+        self.memory.scratch_bytes()
+    }
+
     /// The slot of the replay cache that holds this execution.
     pub(crate) fn kept_at(&self) -> Option<usize> {
         self.kept_at.map(|above| usize::from(above.get()) - 1)

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use motet_fabric::endpoint::InPlaceCounters;
 use motet_fabric::slab::Id;
 
 use super::{CachedPlan, Engine, Execution, Operation, PlanCache, TransportSummary, Work};
@@ -10,6 +11,11 @@ impl Engine {
     /// The plan cache.
     pub(crate) fn cache(&mut self) -> &mut PlanCache {
         &mut self.cache
+    }
+
+    /// What reductions of this rank have read in place.
+    pub(crate) fn in_place_counters(&self) -> InPlaceCounters {
+        self.endpoint.in_place_counters()
     }
 
     /// Takes back an execution that was never bound.

@@ -29,6 +29,10 @@ const SLOTS: usize = 64;
 /// calls of a program that share it would replace each other all the time; among eight calls and 64
 /// slots that happens in every third program.
 const ASSOCIATIVITY: usize = 4;
+/// The greatest length in bytes of the scratch memory of all cached executions together. An
+/// execution with more is given back to the plan cache: translating its call takes much less time
+/// than its messages do.
+const SCRATCH_BYTES_MAX: usize = 64 << 20;
 /// The greatest alignment in bytes that any buffer needs.
 const ALIGNMENT: usize = 16;
 
@@ -59,6 +63,8 @@ pub(super) struct CachedCall {
     run: Option<Box<Execution>>,
     /// The addresses of a call with derived datatypes, which has no sources.
     derived: Option<Box<DerivedBuffers>>,
+    /// The bytes of the scratch memory of the execution.
+    scratch_bytes: usize,
 }
 
 impl CachedCall {
@@ -138,6 +144,11 @@ impl ReplayCache {
         })
     }
 
+    /// The bytes of the scratch memory of all executions together, also of those that are running.
+    fn scratch_bytes(&self) -> usize {
+        self.slots.iter().flatten().map(|call| call.scratch_bytes).sum()
+    }
+
     /// The slot of a call that is not in its own one.
     #[inline(never)] // so the common case stays short
     fn find_behind(&self, home: usize, known: &ReplayKey<'_>) -> Option<usize> {
@@ -188,6 +199,12 @@ impl Engine {
     #[cfg(test)]
     pub(crate) fn replayed(&self) -> usize {
         self.calls.found
+    }
+
+    /// The bytes of scratch memory in the replay cache.
+    #[cfg(test)]
+    pub(crate) fn cached_scratch_bytes(&self) -> usize {
+        self.calls.scratch_bytes()
     }
 
     /// Whether calls may be replayed: not in check mode, and not when the engine must first check
@@ -299,13 +316,23 @@ impl Engine {
             program: run.compile_for_replay(),
             run: None,
             derived: None,
+            scratch_bytes: run.scratch_bytes(),
         };
         self.put(run, known, kept);
     }
 
-    /// Puts a call into the cache, in place of another one if there is no room.
+    /// Puts a call into the cache, in place of another one if there is no slot. There must be room
+    /// for its scratch memory.
     fn put(&mut self, run: &mut Execution, known: &ReplayKey<'_>, kept: CachedCall) {
         let slot = self.calls.slot_for(known);
+        if kept.scratch_bytes > 0 {
+            let former = self.calls.slots[slot].as_ref().map_or(0, |call| call.scratch_bytes);
+            let others = self.calls.scratch_bytes() - former;
+            if others + kept.scratch_bytes > SCRATCH_BYTES_MAX {
+                run.keep_nowhere();
+                return;
+            }
+        }
         run.keep_at(slot);
         if let Some(CachedCall { run: Some(former), .. }) = self.calls.slots[slot].replace(kept) {
             self.cache.give_back(former);

@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use motet_fabric::setting::{self, Number, SWITCH, Seconds, Words};
 use motet_fabric::{Options, bootstrap, trusted};
 use motet_plan::Tuning;
 use motet_plan::select::Wisdom;
@@ -54,6 +55,20 @@ pub const MAX_PENDING: &str = "MOTET_MAX_PENDING";
 pub const RANKS_PER_NODE: &str = "MOTET_RANKS_PER_NODE";
 /// The variable that says how many ranks share memory: see [`Settings::ranks_per_segment`].
 pub const RANKS_PER_SEGMENT: &str = bootstrap::RANKS_PER_SEGMENT;
+
+/// The values of [`CHECK`].
+const BIT: Words<bool> = Words(&[("0", false), ("1", true)]);
+/// The values of [`WAIT`].
+const WAITS: Words<Waiting> = Words(&[
+    ("auto", Waiting::Auto),
+    ("spin", Waiting::Spin),
+    ("yield", Waiting::Yield),
+    ("sleep", Waiting::Sleep),
+]);
+/// The values of [`PROGRESS`], and whether there is a progress thread.
+const PROGRESS_WAYS: Words<bool> = Words(&[("calls", false), ("thread", true)]);
+/// The values of [`HANG_SECONDS`]: up to some years.
+const HANG_TIMES: Seconds = Seconds::new(0.0, 1e8);
 
 /// The settings of a world. They must be the same on all its ranks.
 ///
@@ -113,49 +128,31 @@ impl Settings {
         if let Some(path) = save {
             settings = settings.save_wisdom(path);
         }
-        match env::var(CHECK).as_deref() {
-            Err(_) | Ok("" | "0") => {}
-            Ok("1") => {
-                settings = settings.check();
-                settings.watch.fails_run = true;
-            }
-            Ok(other) => return Err(setting(CHECK, format!("`{other}` is neither 0 nor 1"))),
+        if read(CHECK, |text| BIT.parse(text))? == Some(true) {
+            settings = settings.check();
+            settings.watch.fails_run = true;
         }
-        if let Ok(text) = env::var(HANG_SECONDS) {
-            let seconds = text.parse().ok().and_then(|text| Duration::try_from_secs_f64(text).ok());
-            let wrong = || setting(HANG_SECONDS, format!("`{text}` is no time in seconds"));
-            settings = settings.report_hangs(seconds.ok_or_else(wrong)?);
+        if let Some(after) = read(HANG_SECONDS, |text| HANG_TIMES.parse(text))? {
+            settings = settings.report_hangs(after);
         }
-        if let Ok(text) = env::var(MAX_PENDING) {
-            let wrong = |_| setting(MAX_PENDING, format!("`{text}` is no number"));
-            settings = settings.max_pending(text.parse().map_err(wrong)?);
+        let allowed = Number::new("a number of operations");
+        if let Some(most) = read(MAX_PENDING, |text| allowed.parse(text))? {
+            settings = settings.max_pending(most);
         }
-        if let Ok(text) = env::var(RANKS_PER_NODE) {
-            let wrong = |_| setting(RANKS_PER_NODE, format!("`{text}` is no number"));
-            settings = settings.ranks_per_node(text.parse().map_err(wrong)?);
+        let allowed = Number::new("a number of ranks");
+        if let Some(ranks) = read(RANKS_PER_NODE, |text| allowed.parse(text))? {
+            settings = settings.ranks_per_node(ranks);
         }
         if let Some(share) = bootstrap::ranks_per_segment().map_err(ErrorKind::from)? {
             settings = settings.ranks_per_segment(share);
         }
-        settings.progress_config.waiting = match env::var(WAIT).as_deref() {
-            Err(_) | Ok("" | "auto") => Waiting::Auto,
-            Ok("spin") => Waiting::Spin,
-            Ok("yield") => Waiting::Yield,
-            Ok("sleep") => Waiting::Sleep,
-            Ok(other) => {
-                let problem = format!("`{other}` is none of auto, spin, yield, sleep");
-                return Err(setting(WAIT, problem));
-            }
-        };
-        match env::var(PROGRESS).as_deref() {
-            Err(_) | Ok("" | "calls") => {}
-            Ok("thread") => settings = settings.progress_thread(),
-            Ok(other) => {
-                return Err(setting(PROGRESS, format!("`{other}` is neither calls nor thread")));
-            }
+        let waiting = read(WAIT, |text| WAITS.parse(text))?;
+        settings.progress_config.waiting = waiting.unwrap_or(Waiting::Auto);
+        if read(PROGRESS, |text| PROGRESS_WAYS.parse(text))? == Some(true) {
+            settings = settings.progress_thread();
         }
-        settings.options.single_copy = switch(SINGLE_COPY)?;
-        if switch(CHANNELS)? == Some(false) {
+        settings.options.single_copy = read(SINGLE_COPY, |text| SWITCH.parse(text))?;
+        if read(CHANNELS, |text| SWITCH.parse(text))? == Some(false) {
             settings = settings.without_channels();
         }
         Ok(settings)
@@ -166,7 +163,7 @@ impl Settings {
     /// # Errors
     /// A text of another form, or an unknown name.
     pub fn algorithms(mut self, text: &str) -> Result<Settings> {
-        self.tuning.overrides = text.parse().map_err(|error| setting(ALGORITHM, error))?;
+        self.tuning.overrides = text.parse().map_err(|error| unreadable(ALGORITHM, error))?;
         Ok(self)
     }
 
@@ -175,7 +172,7 @@ impl Settings {
     /// # Errors
     /// A line of another form.
     pub fn wisdom(mut self, text: &str) -> Result<Settings> {
-        self.tuning.wisdom = text.parse().map_err(|error| setting(WISDOM, error))?;
+        self.tuning.wisdom = text.parse().map_err(|error| unreadable(WISDOM, error))?;
         self.source = Source::default();
         Ok(self)
     }
@@ -186,7 +183,7 @@ impl Settings {
     /// # Errors
     /// A line of another form.
     pub fn machine(mut self, text: &str) -> Result<Settings> {
-        self.tuning.machine = text.parse().map_err(|error| setting(MACHINE, error))?;
+        self.tuning.machine = text.parse().map_err(|error| unreadable(MACHINE, error))?;
         Ok(self)
     }
 
@@ -321,16 +318,14 @@ impl Settings {
     }
 }
 
-/// The value of an on/off variable, if it is set.
-fn switch(variable: &'static str) -> Result<Option<bool>> {
-    match env::var(variable).as_deref() {
-        Err(_) | Ok("") => Ok(None),
-        Ok("on") => Ok(Some(true)),
-        Ok("off") => Ok(Some(false)),
-        Ok(other) => Err(setting(variable, format!("`{other}` is neither on nor off"))),
-    }
+/// The value of a variable, if it is set.
+fn read<T>(
+    variable: &'static str,
+    parse: impl FnOnce(&str) -> std::result::Result<T, String>,
+) -> Result<Option<T>> {
+    Ok(setting::variable(variable, parse).map_err(ErrorKind::from)?)
 }
 
-fn setting(variable: &'static str, problem: impl ToString) -> Error {
+fn unreadable(variable: &'static str, problem: impl ToString) -> Error {
     ErrorKind::Setting { variable, problem: problem.to_string() }.into()
 }

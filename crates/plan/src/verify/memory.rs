@@ -27,6 +27,18 @@ struct Element {
     sending: u32,
 }
 
+impl Element {
+    /// Why a step may not write it, if it may not.
+    fn write_fault(&self) -> Option<Fault> {
+        match self {
+            Element { protected: true, .. } => Some(Fault::WriteProtected),
+            Element { content: Content::Arriving, .. } => Some(Fault::WriteArriving),
+            Element { sending: 1.., .. } => Some(Fault::WriteSending),
+            _ => None,
+        }
+    }
+}
+
 /// Why a step may not touch an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
@@ -123,6 +135,28 @@ impl Memory {
         }
     }
 
+    /// Ends a receive whose message has been left where it is, or a reduction whose result has been
+    /// used before it was written whole: the elements hold nothing that a step may read.
+    pub(super) fn forget(&mut self, slice: Slice) {
+        self.slice_mut(slice).iter_mut().for_each(|element| element.content = Content::Unset);
+    }
+
+    /// Puts a message that was left where it is into the place of its receive.
+    pub(super) fn bring(&mut self, slice: Slice, values: &[ValueId]) {
+        for (element, value) in self.slice_mut(slice).iter_mut().zip(values) {
+            element.content = Content::Value(*value);
+        }
+    }
+
+    /// Checks that a step may write these elements.
+    pub(super) fn may_write(&self, slice: Slice) -> Result<(), Faulty> {
+        let elements = self.buffers[slice.buffer as usize][slice.positions()].iter();
+        let faults = elements.enumerate().filter_map(|(offset, element)| {
+            Some((element.write_fault()?, slice.buffer, slice.start + offset))
+        });
+        faults.take(1).try_for_each(Err)
+    }
+
     /// Keeps the elements from being written while a send is in progress.
     pub(super) fn begin_send(&mut self, slice: Slice) {
         self.slice_mut(slice).iter_mut().for_each(|element| element.sending += 1);
@@ -137,13 +171,7 @@ impl Memory {
         for (offset, (element, content)) in
             self.slice_mut(slice).iter_mut().zip(contents).enumerate()
         {
-            let fault = match element {
-                Element { protected: true, .. } => Some(Fault::WriteProtected),
-                Element { content: Content::Arriving, .. } => Some(Fault::WriteArriving),
-                Element { sending: 1.., .. } => Some(Fault::WriteSending),
-                _ => None,
-            };
-            if let Some(fault) = fault {
+            if let Some(fault) = element.write_fault() {
                 return Err((fault, slice.buffer, slice.start + offset));
             }
             element.content = content;

@@ -13,6 +13,11 @@
 //! - [`Mode::InOrder`]: as eager, and each rank executes its steps one after the other. A plan that
 //!   finishes here also finishes if only some ranks do that: the others wait for less.
 //!
+//! Reductions run as in the engine: a message that one reduction alone reads
+//! ([`Plan::reduction_of`]) is mostly left where it is and read there, and reductions that may
+//! follow each other in one pass ([`Plan::next_of_pass`]) mostly do, part by part. The place of the
+//! receive, and the results between, then hold nothing that a step may read.
+//!
 //! A run is a violation if a step reads an element that is not set or still arriving, overwrites
 //! one that is being sent or received, or writes one that must stay unchanged; if the ranks
 //! deadlock; or if the result differs from the [specification](crate::spec). In an allreduce all
@@ -23,6 +28,8 @@
 
 mod memory;
 mod run;
+#[cfg(test)]
+mod tests;
 mod value;
 
 use std::fmt;
@@ -63,6 +70,10 @@ pub struct Report {
     pub steps: usize,
     /// Messages of all ranks.
     pub messages: usize,
+    /// Operands of all ranks that reductions have read in messages that stayed where they were.
+    pub read_in_place: usize,
+    /// Reductions of all ranks that have followed another one in a pass.
+    pub followed_in_pass: usize,
 }
 
 /// A step that cannot complete.
@@ -192,7 +203,9 @@ pub fn verify(calls: &[Call], plans: &[Plan], options: &Options) -> Result<Repor
     run.execute()?;
     run.check(&expected)?;
     let steps = plans.iter().map(|plan| plan.steps().len()).sum();
-    Ok(Report { steps, messages: matching.messages().len() })
+    let run::PassCounts { read_in_place, followed_in_pass } = run.counts();
+    let messages = matching.messages().len();
+    Ok(Report { steps, messages, read_in_place, followed_in_pass })
 }
 
 fn check_buffers(calls: &[Call], plans: &[Plan]) -> Result<(), Violation> {

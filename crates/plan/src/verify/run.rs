@@ -1,5 +1,7 @@
 //! One symbolic run of all ranks, in an order drawn from a seed.
 
+mod pass;
+
 use std::ops::Range;
 
 use super::memory::{Content, Fault, Faulty, Memory};
@@ -8,7 +10,7 @@ use super::{Mode, Options, Stuck, Violation};
 use crate::call::{Call, Collective, Rank};
 use crate::pairing::{Pairing, StepRef};
 use crate::plan::cursor::Cursor;
-use crate::plan::{Action, Buffer, Plan, Slice};
+use crate::plan::{Action, Buffer, Plan, Slice, StepId};
 use crate::spec::Expected;
 
 pub(super) struct VerifierRun<'a> {
@@ -21,10 +23,30 @@ pub(super) struct VerifierRun<'a> {
     memories: Vec<Memory>,
     execs: Vec<Cursor>,
     messages: Vec<Progress>,
-    /// Messages that stay with their senders until a reduction starts, which is this step.
-    waiting: Vec<(StepRef, usize)>,
+    /// Messages that have been left where they are until a reduction reads them there.
+    in_place: Vec<LeftMessage>,
     /// What could happen next.
     possible: Vec<Event>,
+    /// How often a reduction has read a message in place, and followed another one in a pass.
+    counts: PassCounts,
+}
+
+/// What was done in place or in a pass.
+#[derive(Clone, Copy, Default)]
+pub(super) struct PassCounts {
+    pub(super) read_in_place: usize,
+    pub(super) followed_in_pass: usize,
+}
+
+/// A message that has been received, but left where it is.
+struct LeftMessage {
+    message: usize,
+    /// The step that has received it.
+    receive: StepRef,
+    /// The step that is to read it.
+    reduction: StepId,
+    /// Unless sends wait for receives, what was read when the send started.
+    values: Vec<ValueId>,
 }
 
 #[derive(Clone, Copy)]
@@ -69,9 +91,14 @@ impl<'a> VerifierRun<'a> {
             memories,
             execs: plans.iter().map(|plan| begun(plan, options.mode)).collect(),
             messages: vec![Progress::default(); matching.messages().len()],
-            waiting: Vec::new(),
+            in_place: Vec::new(),
             possible: Vec::new(),
+            counts: PassCounts::default(),
         }
+    }
+
+    pub(super) fn counts(&self) -> PassCounts {
+        self.counts
     }
 
     /// Executes all steps.
@@ -99,11 +126,11 @@ impl<'a> VerifierRun<'a> {
 
     fn start(&mut self, place: StepRef) -> Result<(), Violation> {
         let action = *self.action(place);
+        if matches!(action, Action::Reduce { .. }) {
+            return self.reduce(place);
+        }
         match self.act(place, &action) {
-            Ok(true) => {
-                self.let_go(place);
-                self.complete(place);
-            }
+            Ok(true) => self.complete(place),
             Ok(false) => {}
             Err(fault) => return Err(violation(place, action, fault)),
         }
@@ -125,14 +152,7 @@ impl<'a> VerifierRun<'a> {
                 memory.write(into, &values)?;
                 Ok(true)
             }
-            Action::Reduce { left, right, into } => {
-                let (left, right) = (memory.read(left)?, memory.read(right)?);
-                let pairs = left.into_iter().zip(right);
-                let results: Vec<_> =
-                    pairs.map(|(left, right)| self.values.reduction(left, right)).collect();
-                memory.write(into, &results)?;
-                Ok(true)
-            }
+            Action::Reduce { .. } => unreachable!("a reduction may be the first one of a pass"),
             Action::Send { from, .. } => {
                 let values = memory.read(from)?;
                 if self.mode == Mode::Rendezvous {
@@ -165,31 +185,18 @@ impl<'a> VerifierRun<'a> {
             values = memory
                 .read(from)
                 .map_err(|fault| violation(message.send, *self.action(message.send), fault))?;
-            match self.stays_until(message.recv) {
-                Some(reduction) => self.waiting.push((reduction, index)),
-                None => self.end_send(index),
-            }
+        }
+        if let Some(reduction) = self.reader_in_place(message.recv) {
+            let receive = message.recv;
+            return self.leave(LeftMessage { message: index, receive, reduction, values });
+        }
+        if self.mode == Mode::Rendezvous {
+            self.end_send(index);
         }
         let into = self.slice(message.recv);
         self.memories[message.recv.rank.index()].end_recv(into, &values);
         self.complete(message.recv);
         Ok(())
-    }
-
-    /// The reduction until which a message may stay with its sender, if there is one.
-    fn stays_until(&self, receive: StepRef) -> Option<StepRef> {
-        let plan = &self.plans[receive.rank.index()];
-        let step = plan.reduction_of(receive.step).filter(|_| plan.may_wait(receive.step))?;
-        Some(StepRef { step, ..receive })
-    }
-
-    /// Ends the sends of the messages that have stayed with their senders until this step.
-    fn let_go(&mut self, reduction: StepRef) {
-        let (ended, waiting) =
-            std::mem::take(&mut self.waiting).into_iter().partition(|it| it.0 == reduction);
-        self.waiting = waiting;
-        let ended: Vec<(StepRef, usize)> = ended;
-        ended.into_iter().for_each(|(_, message)| self.end_send(message));
     }
 
     fn end_send(&mut self, message: usize) {

@@ -8,6 +8,7 @@ use crate::net::failure_detector;
 use crate::net::fi_endpoint::{FiEndpoint, Registration, RmaRegion};
 use crate::net::provider::{self, PROVIDER};
 use crate::net::world_tag;
+use crate::setting::{self, SWITCH};
 use crate::{Error, RegionMut, Result, SharedSegment};
 
 /// Messages that can arrive between two polls of a rank.
@@ -18,14 +19,9 @@ pub const REMOTE_WRITES: &str = "MOTET_REMOTE_WRITES";
 /// Reads that variable.
 ///
 /// # Errors
-/// [`Error::Network`] if it is neither `on` nor `off`.
+/// [`Error::Setting`] if it is neither `on` nor `off`.
 pub fn remote_writes() -> Result<bool> {
-    match std::env::var_os(REMOTE_WRITES) {
-        None => Ok(true),
-        Some(text) if text.is_empty() || text == "on" => Ok(true),
-        Some(text) if text == "off" => Ok(false),
-        Some(text) => Err(Error::Network(format!("{REMOTE_WRITES} is {text:?}: say on or off"))),
-    }
+    Ok(setting::variable(REMOTE_WRITES, |text| SWITCH.parse(text))?.unwrap_or(true))
 }
 
 /// The hosts of the ranks, and how ranks may communicate.

@@ -298,7 +298,8 @@ pub enum ErrorKind {
         /// What happened.
         text: String,
     },
-    /// A setting that cannot be read.
+    /// A setting whose value is a text of several parts that cannot be read. (A value that is not
+    /// one of those allowed is [`motet_fabric::Error::Setting`].)
     #[error("{variable}: {problem}")]
     Setting {
         /// The environment variable.
@@ -445,7 +446,7 @@ fn fabric_class(error: &motet_fabric::Error) -> ErrorClass {
             ErrorClass::NoMem
         }
         Error::Program { .. } | Error::Start { .. } | Error::Files { .. } => ErrorClass::Spawn,
-        Error::Ranks { .. } => ErrorClass::Arg,
+        Error::Ranks { .. } | Error::Setting { .. } => ErrorClass::Arg,
         Error::Segment { .. } => ErrorClass::NoMem,
         _ => ErrorClass::Other,
     }

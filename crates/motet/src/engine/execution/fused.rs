@@ -18,6 +18,7 @@
 
 use std::ops::Range;
 
+use motet_fabric::endpoint::InPlaceCounters;
 use motet_fabric::memory::copy_many;
 use motet_fabric::{Completion, Endpoint, Token, TransferError};
 use motet_plan::{Action, Slice, StepId};
@@ -187,6 +188,8 @@ impl Execution {
             self.fail_in_place(error, endpoint);
             return first;
         }
+        let passes = u64::from(pass.len > 1);
+        endpoint.count_in_place(InPlaceCounters { operands: 0, passes });
         let elements = self.planned.plan.step(first).elements();
         self.part_by_part(elements, endpoint, done, |run, part| run.reduce_part(&pass, part));
         for &step in pass.steps() {
@@ -219,6 +222,7 @@ impl Execution {
                 let token = receive.map(|receive| Token { operation, step: receive.0 });
                 if let Some(message) = token.and_then(|token| endpoint.open_in_place(token)) {
                     *operand = message?.start().cast_mut();
+                    endpoint.count_in_place(InPlaceCounters { operands: 1, passes: 0 });
                 }
             }
         }
@@ -297,7 +301,10 @@ impl Execution {
                 let token = |receive: StepId| Token { operation, step: receive.0 };
                 let received = plan.received_for(step)[side].map(token);
                 let start = match received.and_then(|token| endpoint.open_in_place(token)) {
-                    Some(message) => message?.start().cast_mut(),
+                    Some(message) => {
+                        endpoint.count_in_place(InPlaceCounters { operands: 1, passes: 0 });
+                        message?.start().cast_mut()
+                    }
                     None => self.memory.region_mut(slice).start(),
                 };
                 operands[side] = PassSpan { start, is_reused: false };

@@ -22,8 +22,8 @@ use super::{ALIGNMENT, BufferSource, CachedCall, CachedDetails, ReplayCache, Rep
 use crate::data::buffer::RawSlice;
 use crate::engine::{Advance, Engine, Execution, InlineRun, OpKey, PackedBuffers};
 
-/// The greatest length in bytes of all streams of the cache together.
-const STREAM_BYTES_MAX: usize = 4 << 20;
+/// The greatest length in bytes of all streams, layouts and lists of the cache together.
+const HELD_BYTES_MAX: usize = 4 << 20;
 
 /// An address of a call: so many bytes behind the address that the caller passed for a side.
 #[derive(Clone, Copy, Debug)]
@@ -71,8 +71,8 @@ pub(super) struct DerivedBuffers {
     misaligned: usize,
     /// The first items of the packed blocks.
     blocks: Box<[Anchor]>,
-    /// The length of all streams together, in bytes.
-    stream_bytes: usize,
+    /// The bytes of all streams, layouts and lists together.
+    held_bytes: usize,
     has_packed: bool,
     /// The packed copies; `None` while an operation has them, or if there are none.
     packed: Option<Box<PackedBuffers>>,
@@ -108,6 +108,7 @@ impl DerivedBuffers {
         let blocks = blocks.iter().map(|block| Anchor::behind(block.base, sides, block.address));
         let blocks = blocks.collect::<Option<Box<[Anchor]>>>()?;
         let buffers = [input, output];
+        let held_bytes = packed.map_or(0, PackedBuffers::held_bytes) + size_of_val(&*blocks);
         let are_both = buffers.iter().all(|anchor| anchor.source != BufferSource::Nothing);
         let given = spans.iter().filter(|span| !is_fixed(span.start));
         let low = given.fold(ALIGNMENT, |low, span| low | span.start.addr());
@@ -116,7 +117,7 @@ impl DerivedBuffers {
             lengths: spans.map(|span| if are_both { span.len * element_bytes } else { 0 }),
             misaligned: (1 << low.trailing_zeros()) - 1,
             blocks,
-            stream_bytes: packed.map_or(0, PackedBuffers::stream_bytes),
+            held_bytes,
             has_packed: packed.is_some(),
             packed: None,
         })
@@ -207,27 +208,27 @@ impl ReplayCache {
         false
     }
 
-    /// The length in bytes of the streams of this call in the cache.
-    fn stream_bytes_of(&self, known: &ReplayKey<'_>) -> usize {
+    /// The bytes that this call holds in the cache.
+    fn held_bytes_of(&self, known: &ReplayKey<'_>) -> usize {
         let home = known.signature.slot();
         let slot = if self.is_at(home, known) { Some(home) } else { self.find_behind(home, known) };
         let call = slot.and_then(|slot| self.slots[slot].as_ref());
-        call.and_then(|call| call.derived.as_ref()).map_or(0, |derived| derived.stream_bytes)
+        call.and_then(|call| call.derived.as_ref()).map_or(0, |derived| derived.held_bytes)
     }
 
-    /// The length in bytes of all streams of the cache together, also of those that operations
-    /// have.
-    fn stream_bytes(&self) -> usize {
+    /// The bytes of all streams, layouts and lists of the cache together, also of those that
+    /// operations have.
+    fn held_bytes(&self) -> usize {
         let cached = self.slots.iter().flatten();
-        cached.filter_map(|call| call.derived.as_ref()).map(|derived| derived.stream_bytes).sum()
+        cached.filter_map(|call| call.derived.as_ref()).map(|derived| derived.held_bytes).sum()
     }
 }
 
 impl Engine {
-    /// The length in bytes of all streams in the replay cache.
+    /// The bytes of all streams, layouts and lists in the replay cache.
     #[cfg(test)]
-    pub(crate) fn cached_stream_bytes(&self) -> usize {
-        self.calls.stream_bytes()
+    pub(crate) fn cached_held_bytes(&self) -> usize {
+        self.calls.held_bytes()
     }
 
     /// Takes the execution of an identical call with derived datatypes, bound to these addresses
@@ -289,8 +290,8 @@ impl Engine {
     }
 
     /// Like [`Engine::store`], for a call with derived datatypes, of whose data these are packed
-    /// copies. Not stored are streams that are too long for the cache, and calls that are made for
-    /// the first time: a program may make a new datatype for each call.
+    /// copies. Not stored are calls that hold more than there is room for, and calls that are made
+    /// for the first time: a program may make a new datatype for each call.
     pub(crate) fn store_derived(
         &mut self,
         run: &mut Execution,
@@ -302,11 +303,11 @@ impl Engine {
             return;
         }
         let Some(derived) = DerivedBuffers::of(known, spans, packed) else { return };
-        if derived.stream_bytes > STREAM_BYTES_MAX {
+        if derived.held_bytes > HELD_BYTES_MAX {
             return;
         }
-        let others = self.calls.stream_bytes() - self.calls.stream_bytes_of(known);
-        if others + derived.stream_bytes > STREAM_BYTES_MAX {
+        let others = self.calls.held_bytes() - self.calls.held_bytes_of(known);
+        if others + derived.held_bytes > HELD_BYTES_MAX {
             self.forget_derived();
         }
         let kept = CachedCall {
@@ -319,11 +320,12 @@ impl Engine {
             program: run.compile_for_replay(),
             run: None,
             derived: Some(Box::new(derived)),
+            scratch_bytes: run.scratch_bytes(),
         };
         self.put(run, known, kept);
     }
 
-    /// Removes all calls with derived datatypes from the cache: their streams fill it.
+    /// Removes all calls with derived datatypes from the cache: they hold too much.
     fn forget_derived(&mut self) {
         for slot in &mut self.calls.slots {
             let is_derived = |call: &mut CachedCall| call.derived.is_some();

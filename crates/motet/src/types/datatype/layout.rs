@@ -64,6 +64,22 @@ impl Node {
     }
 }
 
+impl Placed {
+    /// Bytes of memory that it takes beside itself.
+    fn heap_bytes(&self) -> usize {
+        match &self.node {
+            Node::Strided { .. } => 0,
+            Node::Scattered { places, .. } => size_of_val::<[i64]>(places),
+            Node::Runs { runs, .. } => size_of_val::<[ByteRun]>(runs),
+            Node::Loop { body, .. } => size_of::<Placed>() + body.heap_bytes(),
+            Node::Parts { parts, .. } => {
+                let below: usize = parts.iter().map(|part| part.placed.heap_bytes()).sum();
+                size_of_val::<[PlacedPart]>(parts) + below
+            }
+        }
+    }
+}
+
 /// The receiver of the blocks of a walk.
 pub(super) trait Sink {
     /// Stream bytes for which it has room. A walk never hands it more.
@@ -132,6 +148,11 @@ impl Layout {
             layout.row = layout.size as usize;
         }
         layout
+    }
+
+    /// Bytes of memory that the layout takes beside itself. Datatypes may share them.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        size_of::<Placed>() + self.root.heap_bytes()
     }
 
     /// Bytes of an item, if any number of items is one run of bytes from its address on.

@@ -4,11 +4,12 @@
 
 use std::collections::HashSet;
 
-use super::STREAM_BYTES_MAX;
+use super::HELD_BYTES_MAX;
+use crate::engine::replay::SCRATCH_BYTES_MAX;
 use crate::raw::{Collective, CommRef, Reduction, Root, TypedBuffer, VectorBuffer};
 use crate::types::datatype::{Datatype, DatatypeError};
 use crate::worlds::on_ranks_with;
-use crate::{Info, Op, Result, Settings, World};
+use crate::{Info, Op, Result, Settings, Sum, World};
 
 /// The length of each buffer, in integers.
 const ROOM: usize = 128;
@@ -300,16 +301,16 @@ fn buffers_that_overlap_are_refused_each_time() {
 /// The cache holds only so many bytes of streams, and forgets them when there are more.
 #[test]
 fn the_streams_of_the_cache_are_limited() {
-    const BYTES: usize = STREAM_BYTES_MAX / 8;
+    const BYTES: usize = HELD_BYTES_MAX / 9;
     on_ranks_with(2, &Settings::new(), |world| {
-        let mut data = vec![0_u16; 2 * STREAM_BYTES_MAX];
+        let mut data = vec![0_u16; 2 * HELD_BYTES_MAX];
         let address = data.as_mut_ptr().cast();
         let bcast = |datatype: &Datatype, bytes: usize| -> Result<usize> {
             let data = TypedBuffer { address, count: bytes, datatype };
             let call = Collective::Bcast { data, root: Root::Rank(0) };
             // SAFETY: the buffer lives longer than the calls.
             let count = replayed(world, || unsafe { call.run(&**world) });
-            assert!(world.core().engine().cached_stream_bytes() <= STREAM_BYTES_MAX);
+            assert!(world.core().engine().cached_held_bytes() <= HELD_BYTES_MAX);
             count
         };
         let byte = || made(Datatype::resized(0, 2, &Datatype::BYTE));
@@ -317,7 +318,7 @@ fn the_streams_of_the_cache_are_limited() {
         let counts = [bcast(&kept, BYTES)?, bcast(&kept, BYTES)?, bcast(&kept, BYTES)?];
         assert_eq!(counts, [0, 0, 1]);
         for _ in 0..3 {
-            assert_eq!(bcast(&large, STREAM_BYTES_MAX + 64)?, 0, "too long to be kept");
+            assert_eq!(bcast(&large, HELD_BYTES_MAX + 64)?, 0, "too long to be kept");
         }
         for _ in 0..20 {
             assert_eq!(bcast(&byte(), BYTES)?, 0);
@@ -328,6 +329,61 @@ fn the_streams_of_the_cache_are_limited() {
             assert_eq!([bcast(&again, BYTES)?, bcast(&again, BYTES)?], [0, 0]);
         }
         assert_eq!([bcast(&kept, BYTES)?, bcast(&kept, BYTES)?], [0, 1], "forgotten, and kept");
+        Ok(())
+    });
+}
+
+/// The cache holds only so many bytes of layouts, and forgets them when there are more.
+#[test]
+fn the_layouts_of_the_cache_are_limited() {
+    const BLOCKS: usize = HELD_BYTES_MAX / 80;
+    on_ranks_with(2, &Settings::new(), |world| {
+        let mut data = vec![0_u8; 4 * BLOCKS];
+        let address = data.as_mut_ptr().cast();
+        let bcast = |datatype: &Datatype| -> Result<(usize, usize)> {
+            let data = TypedBuffer { address, count: 1, datatype };
+            let call = Collective::Bcast { data, root: Root::Rank(0) };
+            // SAFETY: the buffer lives longer than the calls.
+            let count = replayed(world, || unsafe { call.run(&**world) })?;
+            Ok((count, world.core().engine().cached_held_bytes()))
+        };
+        // Bytes at irregular places, which no vector describes.
+        let scattered = |blocks: usize| -> Datatype {
+            let places: Vec<i64> = (0..blocks as i64).map(|at| 3 * at + at % 2).collect();
+            made(Datatype::indexed_block(1, &places, &Datatype::BYTE))
+        };
+        let kept = scattered(BLOCKS);
+        assert_eq!([bcast(&kept)?.0, bcast(&kept)?.0, bcast(&kept)?.0], [0, 0, 1]);
+        let (_, held) = bcast(&kept)?;
+        assert!((8 * BLOCKS..=HELD_BYTES_MAX).contains(&held), "layouts count: {held}");
+        for _ in 0..40 {
+            let again = scattered(BLOCKS);
+            assert_eq!([bcast(&again)?.0, bcast(&again)?.0], [0, 0]);
+            let held = bcast(&again)?.1;
+            assert!(held <= HELD_BYTES_MAX, "{held} bytes");
+        }
+        Ok(())
+    });
+}
+
+/// The cache holds only so many bytes of scratch memory; other calls are planned each time.
+#[test]
+fn the_scratch_memory_of_the_cache_is_limited() {
+    let settings = Settings::new().algorithms("allreduce=recursive_doubling");
+    let settings = settings.unwrap_or_else(|error| panic!("{error}"));
+    on_ranks_with(2, &settings, |world| {
+        const COUNT: usize = SCRATCH_BYTES_MAX / 8 / 10;
+        // In place, since a sum then needs scratch memory for what it receives.
+        let mut data = vec![0_u64; COUNT];
+        for fewer in 0..14 {
+            for round in 1..3 {
+                data.fill(round);
+                world.allreduce_in_place(&mut data[fewer..], Sum)?;
+                assert!(data[fewer..].iter().all(|&sum| sum == 2 * round));
+            }
+        }
+        let held = world.core().engine().cached_scratch_bytes();
+        assert!((SCRATCH_BYTES_MAX / 2..=SCRATCH_BYTES_MAX).contains(&held), "{held} bytes");
         Ok(())
     });
 }
