@@ -66,9 +66,9 @@ pub fn longest(traffic: MessagePattern, is_oversubscribed: bool) -> usize {
     }
 }
 
-/// Bytes that the rings of one operation take at most, if more than `FEW` ranks take part: ten
-/// full rings for short messages, or two for the longest but one length. With it an exchange with
-/// 26 neighbours takes less than 64 KiB in all.
+/// Bytes that the rings of one operation take at most, if more than 16 ranks take part: ten full
+/// rings for short messages, or two for the longest but one length. With it an exchange with 26
+/// neighbours takes less than 64 KiB in all.
 pub const OPERATION_RINGS_MAX_BYTES: usize = 43 << 10;
 
 /// Among so few ranks every message has a full ring: there are not many, and operations of all with

@@ -1,7 +1,7 @@
 //! Blocking collectives.
 
 mod data;
-mod scans;
+mod scans_and_reduce_scatter;
 
 use std::panic::Location;
 

@@ -39,7 +39,7 @@ mod layout;
 mod named;
 mod overlap;
 mod signature;
-mod transfer;
+mod stream_copy;
 mod typed;
 
 use std::fmt;
