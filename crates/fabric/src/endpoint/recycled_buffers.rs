@@ -51,11 +51,11 @@ struct Answer {
 impl Answer {
     /// Frees the buffers that were kept first, until one more of so many bytes may be kept.
     fn make_room(&mut self, segment: &SharedSegment, bytes: usize, limits: &Limits) {
-        let kept = |own: &[Own]| own.iter().map(Own::bytes).sum::<usize>();
-        while self.own.len() >= limits.buffers
-            || (!self.own.is_empty() && kept(&self.own) + bytes > limits.bytes)
-        {
-            give_back(segment, self.own.remove(0).buffer);
+        let mut all = self.own.iter().fold(bytes, |all, own| all + own.bytes());
+        while !self.own.is_empty() && (self.own.len() >= limits.buffers || all > limits.bytes) {
+            let first = self.own.remove(0);
+            all -= first.bytes();
+            give_back(segment, first.buffer);
         }
     }
 }
@@ -99,11 +99,13 @@ impl RecycledBuffers {
         let answer = self.answers.get_mut(to)?;
         answer.expected_answers =
             EXPECTED_ANSWERS_MIN.max(buffers).min(answer.expected_answers + 1);
-        let fitting = |own: &Own| own.for_copy_of(source);
-        let (at, buffer) =
-            answer.own.iter().enumerate().rev().find_map(|(at, own)| Some((at, fitting(own)?)))?;
-        answer.own.remove(at);
-        Some(buffer)
+        // Mostly all are as long as the message.
+        if let Some(buffer) = answer.own.last().and_then(|own| own.for_copy_of(source)) {
+            answer.own.pop();
+            return Some(buffer);
+        }
+        let at = answer.own.iter().rposition(|own| own.for_copy_of(source).is_some())?;
+        answer.own.remove(at).for_copy_of(source)
     }
 
     /// Keeps a bounce buffer that this rank has read, with `bytes` bytes from the rank with this
