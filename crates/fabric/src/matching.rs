@@ -8,10 +8,10 @@
 //! Only memory limits the two queues: a smaller bound would make a program hang that merely
 //! receives in another order.
 //!
-//! Most programs have few receives posted at a time. Up to [`FEW_MAX`] receives that name sender and
-//! tag are kept in a short list, which is searched from its start: that takes less time than a hash.
-//! When one more is posted, or one with a wildcard, all of the list join the queues, as their first
-//! entries. A receive that is the only one posted is *alone*.
+//! Most programs have few receives posted at a time. Up to eight receives that name sender
+//! and tag are kept in a short list, which is searched from its start: that takes less time than a
+//! hash. When one more is posted, or one with a wildcard, all of the list join the queues, as their
+//! first entries. A receive that is the only one posted is *alone*.
 
 mod index;
 mod queue;

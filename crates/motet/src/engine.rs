@@ -63,7 +63,7 @@ pub(crate) use p2p_inline::ExactRecv;
 pub(crate) use persistent::StartOutcome;
 pub use plan_cache::CacheCounters;
 pub(crate) use plan_cache::{CacheHit, CachedPlan, PlanCache, Rule, Selection};
-use polling::{MissLimit, NO_MISS_LIMIT};
+use polling::MissLimit;
 pub(crate) use replay::{
     BlockList, CallSignature, DerivedReplay, FrontEnd, KeyDetails, Lists, Replay, ReplayKey,
 };
@@ -341,33 +341,6 @@ impl Engine {
         }
         self.deferred_starts.clear();
         true
-    }
-
-    /// Advances all operations, then fails those that can never complete because a peer has left or
-    /// the ranks disagree, and lets go the senders of messages that are still in place. Called now
-    /// and then by threads that poll, and before a thread parks.
-    pub(crate) fn progress_thoroughly(&mut self) -> bool {
-        let mut moved = self.progress_within(NO_MISS_LIMIT);
-        let mut done = mem::take(&mut self.done);
-        self.endpoint.fail_ops_of_left_peers(&mut done);
-        moved |= !done.is_empty();
-        self.settle(done);
-        moved |= self.give_up_exchanges();
-        moved |= self.reconsider();
-        moved |= !moved && self.copy_out_all();
-        moved || self.end_disagreeing()
-    }
-
-    /// Like [`Engine::progress_thoroughly`], for a thread that is about to park: if nothing moves,
-    /// it completes receives without their senders, for which it would otherwise be woken.
-    pub(crate) fn progress_before_parking(&mut self) -> bool {
-        self.progress_thoroughly() || self.complete_without_senders()
-    }
-
-    fn complete_without_senders(&mut self) -> bool {
-        let mut done = mem::take(&mut self.done);
-        self.endpoint.complete_without_senders(&mut done);
-        self.settle(done)
     }
 
     /// Advances one execution and handles the completions that result.

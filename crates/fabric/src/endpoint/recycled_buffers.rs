@@ -50,7 +50,7 @@ struct Answer {
 
 impl Answer {
     /// Frees the buffers that were kept first, until one more of so many bytes may be kept.
-    fn make_room(&mut self, segment: &SharedSegment, bytes: usize, limits: &Limits) {
+    fn make_room(&mut self, segment: &SharedSegment, bytes: usize, limits: &RecycleLimits) {
         let mut all = self.own.iter().fold(bytes, |all, own| all + own.bytes());
         while !self.own.is_empty() && (self.own.len() >= limits.buffers || all > limits.bytes) {
             let first = self.own.remove(0);
@@ -62,7 +62,7 @@ impl Answer {
 
 /// What a rank may keep of another one.
 #[derive(Clone, Copy, Debug)]
-struct Limits {
+struct RecycleLimits {
     buffers: usize,
     /// Of all of them, and of the longest message whose buffer is kept.
     bytes: usize,
@@ -73,7 +73,7 @@ struct Limits {
 pub(super) struct RecycledBuffers {
     /// One for each rank that shares the segment, by its local index.
     answers: Vec<Answer>,
-    limits: Limits,
+    limits: RecycleLimits,
 }
 
 impl RecycledBuffers {
@@ -82,7 +82,7 @@ impl RecycledBuffers {
     pub(super) fn of(segment: &SharedSegment) -> RecycledBuffers {
         let seats = segment.segment_ranks();
         let others = (seats - 1).max(1);
-        let limits = Limits {
+        let limits = RecycleLimits {
             buffers: (BUFFERS_IN_USE_MAX / 2 / others).clamp(1, KEPT_MAX),
             bytes: BouncePool::longest(segment) / 2 / others,
         };
@@ -95,7 +95,7 @@ impl RecycledBuffers {
     /// The bounce buffer of the rank with this local index that was kept last of those that a copy
     /// of these bytes fits, if any. In any case a message goes to that rank in a bounce buffer.
     pub(super) fn take(&mut self, to: usize, source: Region) -> Option<BounceBuffer> {
-        let Limits { buffers, .. } = self.limits;
+        let RecycleLimits { buffers, .. } = self.limits;
         let answer = self.answers.get_mut(to)?;
         answer.expected_answers =
             EXPECTED_ANSWERS_MIN.max(buffers).min(answer.expected_answers + 1);

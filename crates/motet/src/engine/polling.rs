@@ -44,6 +44,33 @@ impl Engine {
         moved
     }
 
+    /// Advances all operations, then fails those that can never complete because a peer has left or
+    /// the ranks disagree, and lets go the senders of messages that are still in place. Called now
+    /// and then by threads that poll, and before a thread parks.
+    pub(crate) fn progress_thoroughly(&mut self) -> bool {
+        let mut moved = self.progress_within(NO_MISS_LIMIT);
+        let mut done = mem::take(&mut self.done);
+        self.endpoint.fail_ops_of_left_peers(&mut done);
+        moved |= !done.is_empty();
+        self.settle(done);
+        moved |= self.give_up_exchanges();
+        moved |= self.reconsider();
+        moved |= !moved && self.copy_out_all();
+        moved || self.end_disagreeing()
+    }
+
+    /// Like [`Engine::progress_thoroughly`], for a thread that is about to park: if nothing moves,
+    /// it completes receives without their senders, for which it would otherwise be woken.
+    pub(crate) fn progress_before_parking(&mut self) -> bool {
+        self.progress_thoroughly() || self.complete_without_senders()
+    }
+
+    fn complete_without_senders(&mut self) -> bool {
+        let mut done = mem::take(&mut self.done);
+        self.endpoint.complete_without_senders(&mut done);
+        self.settle(done)
+    }
+
     /// Like [`Engine::progress`] and, once in [`THOROUGH_EVERY`] calls,
     /// [`Engine::progress_thoroughly`]. For threads that test `requests` requests and never park.
     pub(crate) fn progress_now_and_then_thoroughly(&mut self, requests: usize) {

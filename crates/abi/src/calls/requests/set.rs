@@ -26,10 +26,10 @@ pub(super) struct Room {
 
 /// The requests of a list, each in its slot.
 #[derive(Default)]
-pub(super) struct Members(Vec<Member>);
+pub(super) struct Members(Vec<ListedRequest>);
 
 /// A request of a list.
-struct Member {
+struct ListedRequest {
     borrowed: Borrowed,
     /// The request of an operation that completed when it started, or the null request, if the
     /// handle has no slot.
@@ -44,7 +44,7 @@ impl RequestList for Members {
 
     #[inline]
     fn at(&mut self, index: usize) -> &mut raw::Request {
-        let Member { borrowed, other } = &mut self.0[index];
+        let ListedRequest { borrowed, other } = &mut self.0[index];
         borrowed.own().unwrap_or(other)
     }
 }
@@ -80,7 +80,7 @@ impl Set {
         for each in 0..count {
             let borrowed = set.handle(each).borrow()?;
             let other = borrowed.past().map(raw::Request::over).unwrap_or_default();
-            set.room.members.0.push(Member { borrowed, other });
+            set.room.members.0.push(ListedRequest { borrowed, other });
         }
         Ok(set)
     }
@@ -176,7 +176,7 @@ impl Set {
 impl Drop for Set {
     fn drop(&mut self) {
         let mut room = mem::take(&mut self.room);
-        for (each, Member { borrowed, other }) in room.members.0.drain(..).enumerate() {
+        for (each, ListedRequest { borrowed, other }) in room.members.0.drain(..).enumerate() {
             let now = borrowed.give_back_with(other.past());
             if now != self.handle(each) {
                 // SAFETY: one of the list, which is there, says who made this.
