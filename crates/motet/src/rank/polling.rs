@@ -6,6 +6,12 @@
 //! does. If a foreign thread would get the core, it parks for a short time instead, which any
 //! message ends. A program that does other work between its polls keeps its core, and so does a
 //! poll that finds something.
+//!
+//! A program may also do a little work between any two polls: it computes one number, and looks for
+//! a message. To give the core away at each of these polls would cost it many times its work. So
+//! the longer nothing has moved, the longer the rank keeps its core between two yields: for a share
+//! of this time. The share is so small that even a message which all ranks of the host pass on, one
+//! after the other, and each on a core that others keep, takes a third longer at most.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
@@ -23,6 +29,13 @@ const BACK_TO_BACK_NS: u64 = 1_000;
 const POLLS_BEFORE_YIELD: u32 = 2;
 /// The longest that a poll parks.
 const POLL_PARK_MAX: Duration = Duration::from_micros(50);
+/// A rank keeps its core, between its yields, for one part in so many of the time for which nothing
+/// has moved, divided by the ranks of the core and by those of the host: for a message that passes
+/// all ranks, each adds the turns of all ranks of its core.
+const KEPT_PART: u64 = 4;
+/// The longest that a rank whose polls are back to back keeps its core, in nanoseconds: as long as
+/// it parks, and short beside the time slice of a rank that computes on the same core.
+const KEPT_MAX_NS: u64 = 50_000;
 
 /// The unsuccessful polls of a rank. Threads that poll concurrently may lose a count.
 #[derive(Debug, Default)]
@@ -30,6 +43,12 @@ pub(super) struct Polls {
     /// The end of the last one.
     last: AtomicU64,
     in_a_row: AtomicU32,
+    /// The number of moves of the engine at the last yield.
+    moves: AtomicU64,
+    /// The time of the first yield with this number.
+    moved: AtomicU64,
+    /// Until then the rank keeps its core.
+    kept_until: AtomicU64,
 }
 
 impl Polls {
@@ -46,7 +65,22 @@ impl Polls {
         let in_a_row = if follows_work { 1 } else { (before + 1).min(POLLS_BEFORE_YIELD) };
         self.in_a_row.store(in_a_row, Ordering::Relaxed);
         self.last.store(now, Ordering::Relaxed);
-        in_a_row == POLLS_BEFORE_YIELD
+        in_a_row == POLLS_BEFORE_YIELD && now >= self.kept_until.load(Ordering::Relaxed)
+    }
+
+    /// Called before a yield, with the number of moves of the engine.
+    fn yield_begins(&self, now: u64, moves: u64) {
+        if self.moves.swap(moves, Ordering::Relaxed) != moves {
+            self.moved.store(now, Ordering::Relaxed);
+        }
+    }
+
+    /// Called after a yield, with the number of turns of ranks that a message may wait for.
+    fn yield_ends(&self, now: u64, turns: usize) {
+        let in_vain = now.saturating_sub(self.moved.load(Ordering::Relaxed));
+        let kept = (in_vain / (KEPT_PART * turns as u64)).min(KEPT_MAX_NS);
+        self.kept_until.store(now + kept, Ordering::Relaxed);
+        self.last.store(now, Ordering::Relaxed);
     }
 }
 
@@ -77,12 +111,14 @@ impl Shared {
         if !polls.count(now) {
             return;
         }
+        polls.yield_begins(now, self.engine().moves());
         if self.is_to_park() && !self.has_remote {
             self.park(POLL_PARK_MAX, |engine| engine.progress_before_parking());
         } else {
             self.yield_core();
         }
-        polls.last.store(foreign_load::now(), Ordering::Relaxed);
+        let turns = self.segment.ranks_per_free_core() * self.segment.local_ranks().max(1);
+        polls.yield_ends(foreign_load::now(), turns);
     }
 }
 
@@ -104,6 +140,52 @@ mod tests {
         );
         assert!((0..100).all(|_| poll(BACK_TO_BACK_NS - 1)));
         assert!(!poll(BACK_TO_BACK_NS), "there was other work");
+    }
+
+    const POLL_NS: u64 = 100;
+    const YIELD_NS: u64 = 1_000;
+    const TURNS: u64 = 4 * 8;
+
+    /// Polls in vain from one time to another. Returns the number of yields, and the longest time
+    /// between two of them.
+    fn polled(polls: &Polls, (mut now, end): (u64, u64), moves: u64) -> (u64, u64) {
+        let (mut yields, mut yielded, mut kept) = (0, now, 0);
+        while now < end {
+            now += POLL_NS;
+            if polls.count(now) {
+                kept = kept.max(now - yielded);
+                polls.yield_begins(now, moves);
+                now += YIELD_NS;
+                polls.yield_ends(now, TURNS as usize);
+                (yields, yielded) = (yields + 1, now);
+            }
+        }
+        (yields, kept)
+    }
+
+    #[test]
+    fn the_longer_nothing_moves_the_fewer_polls_give_the_core_away() {
+        let (polls, begun) = (Polls::default(), 1_000_000_000);
+        for (moves, in_vain) in [10_000, 100_000, 1_000_000].into_iter().enumerate() {
+            let times = (begun * (moves as u64 + 1), begun * (moves as u64 + 1) + in_vain);
+            let (yields, kept) = polled(&polls, times, moves as u64 + 1);
+            let others = kept * TURNS;
+            assert!(yields > 3, "{yields} yields in {in_vain} ns");
+            assert!(others <= in_vain / KEPT_PART + 3 * TURNS * POLL_NS, "{kept} ns");
+            assert!(kept <= KEPT_MAX_NS + 2 * POLL_NS, "kept for {kept} ns");
+            if in_vain >= 1_000_000 {
+                assert!(yields * YIELD_NS < in_vain / 2, "{yields} yields in {in_vain} ns");
+            }
+        }
+    }
+
+    #[test]
+    fn a_message_makes_the_next_polls_give_the_core_away_again() {
+        let (polls, begun) = (Polls::default(), 1_000_000_000);
+        polled(&polls, (begun, begun + 1_000_000), 1);
+        let later = begun + 1_000_000 + KEPT_MAX_NS;
+        let (yields, kept) = polled(&polls, (later, later + 10 * YIELD_NS), 2);
+        assert!(yields >= 8 && kept < YIELD_NS, "{yields} yields, kept for {kept} ns");
     }
 
     #[test]
