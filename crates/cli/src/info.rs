@@ -19,8 +19,7 @@ use crate::probe::{self, Finding};
 use crate::quantity::{self, ON_ONE_MACHINE};
 
 /// The environment variables of Motet, and the effect of each: those of `docs/settings.md` in its
-/// order, then those that `motet run` sets. Two belong to the C library, which this crate does not
-/// link.
+/// order, then those that `motet run` sets.
 const VARIABLES: [(&str, &str); 28] = [
     (motet::env::CHECK, "`1`: ranks compare their collective calls; a mismatch is an error"),
     (motet::env::HANG_SECONDS, "report each wait that takes longer than this many seconds"),

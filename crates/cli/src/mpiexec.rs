@@ -164,7 +164,7 @@ fn read(words: Vec<OsString>) -> Result<Wish, String> {
             words.next().ok_or_else(|| format!("'{word}' needs {needed}"))
         };
         match word.to_str().unwrap_or_default() {
-            "-n" | "-np" | "--n" | "--np" | "--ranks" => job.ranks = Some(ranks(next)?),
+            "-n" | "-np" | "--n" | "--np" | "--ranks" => job.ranks = Some(ranks(&word, next)?),
             "-l" | "--label" | "-prepend-rank" | "--tag-output" => job.label = true,
             "-env" | "-genv" => {
                 let needed = "a name and a value";
@@ -206,10 +206,14 @@ fn read(words: Vec<OsString>) -> Result<Wish, String> {
 }
 
 /// Parses the number of ranks, which is the next word.
-fn ranks(next: impl FnOnce(&str) -> Result<OsString, String>) -> Result<usize, String> {
+fn ranks(
+    option: &OsStr,
+    next: impl FnOnce(&str) -> Result<OsString, String>,
+) -> Result<usize, String> {
     let number = next("a number")?;
     let number = number.to_string_lossy();
-    quantity::ranks(&number).map_err(|expected| format!("-n is `{number}`; {expected}"))
+    let option = option.to_string_lossy();
+    quantity::ranks(&number).map_err(|expected| format!("{option} is `{number}`; {expected}"))
 }
 
 fn whole(mut job: Job, command: Vec<OsString>) -> Result<Wish, String> {
@@ -310,7 +314,8 @@ mod tests {
             ("-n 2 :", "a program is missing"),
             (
                 "-np 2x true",
-                "-n is `2x`; expected a number of ranks (1 or more); one machine runs at most 1024",
+                "-np is `2x`; expected a number of ranks (1 or more); one machine runs at most \
+                 1024",
             ),
             ("-n", "'-n' needs a number"),
             ("--np", "'--np' needs a number"),

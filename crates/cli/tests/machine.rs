@@ -146,7 +146,7 @@ fn devices_and_links_are_not_replaced() {
         let mut command = motet(ASK);
         command.env("MOTET_MACHINE", named);
         let ended = end(command);
-        assert!(ended.code == Some(1) && ended.err.contains(problem), "{named}: {ended:?}");
+        assert!(ended.code == Some(2) && ended.err.contains(problem), "{named}: {ended:?}");
     }
     let mut command = motet(ASK);
     command.env("MOTET_MACHINE", "/dev/null");

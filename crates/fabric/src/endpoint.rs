@@ -213,7 +213,9 @@ impl Endpoint {
         let came = self.poll_readers(done);
         self.end_deferring(leaves_copies, done);
         let went = self.transport.waiting > 0 && self.flush(done);
-        came || went || self.rndv.is_overdue(self.recv_queues.idle_polls) && self.read_rest(done)
+        let overdue = self.rndv.take_overdue();
+        let pulled = overdue.is_some_and(|overdue| self.pull_one(overdue, done));
+        came || went || pulled
     }
 
     /// Whether this rank has no send that still needs it.
@@ -222,7 +224,8 @@ impl Endpoint {
     }
 
     /// Completes receives that need no help of their senders, if nothing has come since the last
-    /// poll. For threads that are about to sleep; who polls on lets the senders work.
+    /// poll. For threads that are about to sleep; a thread that goes on polling
+    /// leaves the copy to the sender.
     pub fn complete_without_senders(&mut self, done: &mut Vec<Completion>) {
         while self.recv_queues.idle_polls > 0 && self.read_rest(done) {}
     }

@@ -1,7 +1,8 @@
 //! Message matching: the queue of posted receives and the queue of unexpected messages.
 //!
-//! A receive that names sender and tag is found by hashing, however many receives are posted. A
-//! receive with a wildcard is searched for in the order of posting. The order is that of the
+//! Up to eight posted receives that name sender and tag are searched one by one; if there are more,
+//! they are found by hashing, so the time does not grow with their number. A receive with a
+//! wildcard is searched for in the order of posting. The order is that of the
 //! standard: of two receives that accept a message, the one posted first gets it; of two messages
 //! from one sender that a receive accepts, it gets the one sent first.
 //!

@@ -182,7 +182,7 @@ pub mod hint {
     pub use crate::comm::topology::{BANDWIDTH, LATENCY, MAXCUT, TOTALCUT};
 }
 
-/// The names of the environment variables that [`Settings::from_environment`] reads.
+/// The environment variables: their names, and the functions that check them.
 pub mod env {
     pub use crate::rank::environment::{
         ERROR_CODES, INITIAL_ERRHANDLER, InitialErrhandler, check, initial_errhandler,

@@ -75,7 +75,7 @@ impl TestCase for Case {
             trials(&world, count, |rank, at| (at % 1000 + rank) as f32, Max)?;
             trials(&world, count, |rank, at| (at % 1000 * 8 + rank) as f64, Sum)?;
             trials(&world, count, |rank, at| (at * 3 + rank) as i128, commutative(i128::max))?;
-            // Elements of which no whole number is a part of a pass: of 3, 12, 24 and 40 bytes.
+            // Elements whose size does not divide 8 KiB, the part of a pass.
             let bytes = |rank: usize, at: usize| [at as u8, rank as u8, (at / 3) as u8];
             trials(&world, count, bytes, commutative(each(u8::max)))?;
             let numbers = |rank: usize, at: usize| [at as i32, rank as i32, 1];

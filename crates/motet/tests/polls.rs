@@ -18,7 +18,7 @@ const TAG: Tag = Tag(7);
 const RANKS: usize = 4;
 const ROUNDS: usize = 200;
 /// Polls in vain for each message, on average: a few before the core is given away, and one each
-/// time that it comes back too early.
+/// time that it comes back too early, and those for which the rank keeps its core.
 const MOST_POLLS: usize = 500;
 
 /// A poll: whether what the rank waits for is there.

@@ -217,13 +217,13 @@ impl Plan {
         self.passes.next(reduction)
     }
 
-    /// Says that this reduction follows that one in a pass, whether it may or not.
+    /// Plants that `next` follows `first` in a pass, whether it may or not.
     #[cfg(test)]
     pub(crate) fn plant_next_of_pass(&mut self, first: StepId, next: StepId) {
         self.passes.plant_next(first, next);
     }
 
-    /// Says that this reduction alone reads what that step receives, whether it does or not.
+    /// Plants that `reduction` alone reads what `receive` receives, whether it does or not.
     #[cfg(test)]
     pub(crate) fn plant_received_for(&mut self, receive: StepId, reduction: StepId, side: usize) {
         self.passes.plant_received(receive, reduction, side);

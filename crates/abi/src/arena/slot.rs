@@ -28,7 +28,8 @@ const GENERATION_SHIFT: u32 = 40;
 pub(crate) const GENERATIONS: u32 = 1 << 24;
 
 /// A place for an object: a `T`, which all users share, and an `X`, which belongs to the thread
-/// that has claimed it. The object has the address of its slot: whoever uses both needs only one.
+/// that has claimed it. The object lies at the address of its slot, so code that uses both needs
+/// one address.
 #[repr(C)]
 pub(crate) struct Slot<T: 'static, X: 'static = ()> {
     shared: UnsafeCell<MaybeUninit<T>>,

@@ -59,7 +59,7 @@ impl Form {
 ///
 /// There is one only where the program has made a call, and whatever addresses its methods are
 /// given are those that the program passed in that call. So they are what the standard says: that
-/// is promised once, by who [makes](Call::dispatch) it.
+/// is promised once, by the caller of [`Call::dispatch`].
 pub(crate) struct Call<'a> {
     pub(crate) comm: FoundComm,
     form: &'a Form,
@@ -104,8 +104,8 @@ impl RootPart {
 }
 
 impl Call<'_> {
-    /// Makes a call of a collective: `work` finds the data and calls [`Call::perform`]. If these
-    /// words stand for the call and have been said before, `work` is not needed.
+    /// Makes a call of a collective: `work` finds the data and calls [`Call::perform`]. If a
+    /// call with these words was made before, its execution is replayed, and `work` is not needed.
     ///
     /// # Safety
     /// All addresses, in the form, in the words and those that `work` passes on, are what the
@@ -168,14 +168,14 @@ impl Call<'_> {
         work: impl Fn(&Call<'_>) -> AbiResult,
     ) -> AbiResult {
         // SAFETY: passed on.
-        unsafe { Call::dispatch_to(comm, form, *words, &work) }
+        unsafe { Call::dispatch_dyn(comm, form, *words, &work) }
     }
 
-    /// The same, once for all collectives.
+    /// As [`Call::dispatch_slow`]; compiled once for all collectives.
     ///
     /// # Safety
     /// As [`Call::dispatch`].
-    unsafe fn dispatch_to(
+    unsafe fn dispatch_dyn(
         comm: MPI_Comm,
         form: Form,
         words: Option<CallKey>,

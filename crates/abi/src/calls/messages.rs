@@ -135,7 +135,7 @@ pub(super) unsafe fn begin(
     unsafe { begin_with_handle(comm, place, |comm| Ok(Request::publish(work(comm)?, comm))) }
 }
 
-/// The same, where `work` gives the handle.
+/// As [`begin`]; `work` returns the handle, since an operation that is complete needs no request.
 ///
 /// # Safety
 /// As [`begin`].

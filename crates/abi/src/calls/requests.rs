@@ -1,8 +1,8 @@
 //! Completing, starting, freeing and cancelling operations, one or several at once.
 //!
 //! The operations of requests are claimed while a call works on them (see
-//! [`crate::objects::Request`]). Those of a list are moved into a vector that belongs to the
-//! thread, so that nothing is allocated for a call.
+//! [`crate::objects::Request`]). The claims of a list lie in a vector that belongs to the thread,
+//! so that nothing is allocated for a call.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 

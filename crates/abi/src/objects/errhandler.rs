@@ -75,16 +75,16 @@ impl Kind for MPI_ABI_Errhandler {
     }
 
     fn constant(value: usize) -> Option<ObjectRef<Mutex<Held>>> {
-        let named = PREDEFINED.iter().find(|(_, _, handle)| handle.value() == value);
-        named.map(|(_, held, _)| ObjectRef::always(held))
+        let found = PREDEFINED.iter().find(|(_, handle)| handle.value() == value);
+        found.map(|(held, _)| ObjectRef::always(held))
     }
 }
 
-/// The handlers of the standard: their names in the environment, and their handles.
-static PREDEFINED: [(&str, Mutex<Held>, MPI_Errhandler); 3] = [
-    ("mpi_errors_are_fatal", Held::predefined(Errhandler::Fatal), MPI_ERRORS_ARE_FATAL),
-    ("mpi_errors_abort", Held::predefined(Errhandler::Abort), MPI_ERRORS_ABORT),
-    ("mpi_errors_return", Held::predefined(Errhandler::Return), MPI_ERRORS_RETURN),
+/// The handlers of the standard, with their handles.
+static PREDEFINED: [(Mutex<Held>, MPI_Errhandler); 3] = [
+    (Held::predefined(Errhandler::Fatal), MPI_ERRORS_ARE_FATAL),
+    (Held::predefined(Errhandler::Abort), MPI_ERRORS_ABORT),
+    (Held::predefined(Errhandler::Return), MPI_ERRORS_RETURN),
 ];
 
 impl Held {

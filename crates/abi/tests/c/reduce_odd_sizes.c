@@ -1,6 +1,6 @@
-/* Reductions of elements of which no whole number fits into a part of a pass (8 KiB): pairs whose
- * bytes follow one another without padding, long doubles, and three bytes of a derived type with an
- * operator of the program. The data is long, and lies in memory that all ranks map or in their own.
+/* Reductions of elements whose size does not divide 8 KiB, the part that a pass reduces at a time
+ * (pairs without padding, three bytes of a derived type with an operator of the program), and of
+ * long doubles. The data is long, and lies in memory that all ranks map or in their own.
  *
  * spec: 74, 80
  * ranks: 2 3 5
@@ -55,7 +55,7 @@ static void fill_double_int(void *element, int rank, int at) {
     pair->index = rank;
 }
 
-/* The minimum is at the rank that is nearest; of two the one with the lower index. */
+/* The minimum is at the rank that is nearest. */
 static int is_double_int(const void *element, int last, int at) {
     const struct double_int *pair = element;
     int nearest = at % size < last ? at % size : last, gap = at % size - nearest;

@@ -12,6 +12,9 @@ use crate::{Peer, Region, SharedSegment, host};
 
 /// Bounce buffers that may be unread at a time.
 pub(super) const BUFFERS_IN_USE_MAX: usize = 128;
+/// The most bounce buffers of one other rank that a rank keeps: an exchange of several messages at
+/// a time finds one for each.
+const KEPT_MAX: usize = 4;
 /// Bytes of a bounce pool where ranks share cores: then a rank is to be many messages ahead.
 const OVERSUBSCRIBED_POOL_BYTES: usize = 8 << 20;
 /// Bytes that one rank may leave unread there of what another has for it. More of that from each of
@@ -135,6 +138,17 @@ impl BouncePool {
         let wanted =
             if segment.is_oversubscribed() { OVERSUBSCRIBED_POOL_BYTES } else { beyond_cache() };
         wanted.min(segment.layout().arena_bytes() / ARENA_SHARE_MAX)
+    }
+
+    /// The most buffers that a rank of this segment keeps of each other one. Both ranks of a pair
+    /// may keep buffers of one pool. Where ranks share cores, what is kept counts as unread and
+    /// would keep longer messages out of the pool, so it is one.
+    pub(super) fn kept_of_each_max(segment: &SharedSegment) -> usize {
+        if segment.is_oversubscribed() {
+            return 1;
+        }
+        let others = (segment.segment_ranks() - 1).max(1);
+        (BUFFERS_IN_USE_MAX / 4 / others).clamp(1, KEPT_MAX)
     }
 
     /// Bytes of the arena that it takes.
@@ -261,11 +275,12 @@ impl BouncePool {
     /// near the start. What is used again soon is in a cache that all cores have, if in no other;
     /// the whole bounce pools of many ranks are not.
     ///
-    /// The first places may stay unread for long: each other rank may keep one for its answer.
+    /// The first places may stay unread for long: each other rank may keep some for its answers,
+    /// and this rank as many of those that came back.
     fn wrap(&mut self, segment: &SharedSegment, start: usize, source: Region) {
         let mut at = self.unread.partition_point(|buffer| buffer.place.start >= self.next);
         let mut place = start;
-        let last = at + segment.segment_ranks();
+        let last = at + 2 * BouncePool::kept_of_each_max(segment) * segment.segment_ranks();
         while at <= last {
             let end = BounceBuffer::at(place, source).data + source.bytes();
             match self.unread.get(at) {

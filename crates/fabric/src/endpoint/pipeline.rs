@@ -19,23 +19,30 @@ use crate::slab::{Id, Slab};
 
 /// Bytes of the shortest and of the longest piece.
 pub(super) const FRAGMENT_BYTES: RangeInclusive<usize> = 32 << 10..=128 << 10;
-/// A receiver copies the rest of a message by itself when nothing has come for so many nanoseconds
-/// per KiB of the message: then it has waited for as long as a copy by the kernel takes, where that
-/// is slow. A sender that itself copies a piece is busy for less.
+/// A receiver copies the rest of a message by itself when nothing of it has come for so many
+/// nanoseconds per KiB of the message: then it has waited for as long as a copy by the kernel
+/// takes, where that is slow. A sender that itself copies a piece is busy for less.
 const PATIENCE_NS_PER_KIB: u64 = 100;
-/// Polls in vain between two readings of the clock.
+/// Polls between two readings of the clock.
 const POLLS_PER_CLOCK: u32 = 64;
+
+/// A message that comes in pieces, unless it is over.
+#[derive(Debug)]
+struct Stream {
+    recv: Id,
+    /// How long this rank waits until it copies the rest by itself.
+    patience_ns: u64,
+    /// When the clock was first read since a piece came, if it has been read since.
+    idle_since: Option<u64>,
+}
 
 /// The streams of a rank.
 #[derive(Debug)]
 pub(super) struct Pipelines {
     pool: BouncePool,
-    /// Messages that come, some of which may be over.
-    receives: Vec<Id>,
-    /// How long this rank waits until it copies the rest by itself, for the longest of them.
-    patience_ns: u64,
-    /// When the clock was first read since something came.
-    idle_since: u64,
+    streams: Vec<Stream>,
+    /// Polls while there were any.
+    polls: u32,
 }
 
 impl Pipelines {
@@ -44,18 +51,22 @@ impl Pipelines {
     pub(super) fn of(thresholds: &Thresholds) -> Option<Pipelines> {
         thresholds.may_pipeline().then(|| Pipelines {
             pool: BouncePool::default(),
-            receives: Vec::new(),
-            patience_ns: 0,
-            idle_since: 0,
+            streams: Vec::new(),
+            polls: 0,
         })
     }
 
     /// Remembers a receive, in case that the rest of its message must be got without its sender.
     pub(super) fn note(&mut self, recvs: &mut Slab<RndvRecv>, recv: Id, bytes: usize) {
-        self.receives.retain(|&id| recvs.get_mut(id).is_some());
-        let others = if self.receives.is_empty() { 0 } else { self.patience_ns };
-        self.receives.push(recv);
-        self.patience_ns = others.max(patience_ns(bytes));
+        self.streams.retain(|stream| recvs.get_mut(stream.recv).is_some());
+        self.streams.push(Stream { recv, patience_ns: patience_ns(bytes), idle_since: None });
+    }
+
+    /// A piece of a message has come.
+    pub(super) fn note_piece(&mut self, recv: Id) {
+        if let Some(stream) = self.streams.iter_mut().find(|stream| stream.recv == recv) {
+            stream.idle_since = None;
+        }
     }
 
     /// Sends the next piece of a message in a bounce buffer. `None` if it must go in a cell.
@@ -91,23 +102,29 @@ impl Pipelines {
         Some(Attempt::Gone(Posted::Done))
     }
 
-    /// Whether the sender of a message in pieces seems to be busy with other work, after so many
-    /// polls in vain.
-    pub(super) fn is_overdue(&mut self, idle_polls: u32) -> bool {
-        let reads_clock = idle_polls > 0 && idle_polls.is_multiple_of(POLLS_PER_CLOCK);
-        if self.receives.is_empty() || !reads_clock {
-            return false;
+    /// Counts a poll. Returns a message whose sender seems to be busy with other work, whatever
+    /// else comes meanwhile; the message is no longer remembered.
+    #[inline]
+    pub(super) fn take_overdue(&mut self) -> Option<Id> {
+        if self.streams.is_empty() {
+            return None;
         }
-        let now = now();
-        if idle_polls == POLLS_PER_CLOCK {
-            self.idle_since = now;
-        }
-        now - self.idle_since >= self.patience_ns
+        self.polls = self.polls.wrapping_add(1);
+        if self.polls.is_multiple_of(POLLS_PER_CLOCK) { self.take_overdue_at(now()) } else { None }
+    }
+
+    fn take_overdue_at(&mut self, now: u64) -> Option<Id> {
+        let is_overdue = |stream: &mut Stream| {
+            let idle_since = *stream.idle_since.get_or_insert(now);
+            now - idle_since >= stream.patience_ns
+        };
+        let at = self.streams.iter_mut().position(is_overdue)?;
+        Some(self.streams.remove(at).recv)
     }
 
     /// The first message that comes in pieces, which is no longer remembered.
     pub(super) fn take_first(&mut self) -> Option<Id> {
-        (!self.receives.is_empty()).then(|| self.receives.remove(0))
+        (!self.streams.is_empty()).then(|| self.streams.remove(0).recv)
     }
 
     /// Bytes of the arena that they have taken.
@@ -276,9 +293,31 @@ mod tests {
             }
             assert_eq!((came.len(), sent.len(), unread(&sender)), (1, 1, 0));
             assert!(
-                into == pattern(BYTES, 0) && receiver.rndv.pipelines.unwrap().receives.is_empty()
+                into == pattern(BYTES, 0) && receiver.rndv.pipelines.unwrap().streams.is_empty()
             );
         }
+    }
+
+    #[test]
+    fn other_messages_do_not_make_a_receiver_wait_for_a_busy_sender() {
+        let [mut sender, mut receiver, mut other] = ranks(Options::default());
+        let (data, mut into, short) = (pattern(BYTES, 0), vec![0; BYTES], [7; 4]);
+        let (mut came, mut sent) = (Vec::new(), Vec::new());
+        assert_eq!(send(&mut sender, 1, &data), Posted::Pending);
+        post(&mut receiver, 0, &mut into, &mut came);
+        let begun = now();
+        for poll in 0..10_000_000 {
+            if !came.is_empty() {
+                break;
+            }
+            if poll % 32 == 0 {
+                let _ = send(&mut other, 1, &short); // It may wait for room.
+                other.progress(&mut sent);
+            }
+            receiver.progress(&mut came);
+        }
+        assert!(is_whole(&came, BYTES) && into == data);
+        assert!(now() - begun >= patience_ns(BYTES), "that is too early");
     }
 
     #[test]

@@ -7,53 +7,48 @@ use super::bounce_pool::{BUFFERS_IN_USE_MAX, BounceBuffer, BouncePool};
 use crate::layout::LINE;
 use crate::{Region, SharedSegment};
 
-/// The most bounce buffers of one rank that are kept, and the most answers that count as needed: an
-/// exchange of several messages at a time finds one for each. A rank that is late reads the
-/// messages that have arrived before it sends, so it has sent two messages for each buffer that it
-/// keeps, or none.
-const KEPT_MAX: usize = 4;
-/// The most answers that count as needed, if only one buffer is kept.
+/// The smallest limit of the answers that count as needed; else the limit is the number of buffers
+/// that may be kept. It is 2 even if one buffer is kept, because a rank that is late reads several
+/// messages before it sends.
 const EXPECTED_ANSWERS_MIN: usize = 2;
 
 /// A bounce buffer of another rank that this rank has read, and that no other rank uses.
 #[derive(Clone, Copy, Debug)]
-struct Own {
+struct KeptBuffer {
     buffer: BounceBuffer,
     /// The offset behind its last byte.
     end: usize,
 }
 
-impl Own {
+impl KeptBuffer {
     /// The place for a copy of these bytes in the buffer, if it is large enough.
     fn for_copy_of(&self, source: Region) -> Option<BounceBuffer> {
         let fits = |buffer: &BounceBuffer| buffer.data + source.bytes() <= self.end;
         let best = BounceBuffer::at(self.buffer.readers, source);
         Some(best).filter(fits).or(Some(self.buffer).filter(fits))
     }
-}
 
-impl Own {
     fn bytes(&self) -> usize {
         self.end - self.buffer.readers
     }
 }
 
 /// The state of this rank for another one.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug)]
 struct Answer {
     /// The bounce buffers that are kept, the last one last.
-    own: Vec<Own>,
+    kept: Vec<KeptBuffer>,
     /// How many of the last messages from that rank probably still need an answer: the number of
-    /// bounce buffers that this rank has sent beyond those that it has kept, up to [`KEPT_MAX`].
+    /// bounce buffers that this rank has sent beyond those that it has kept, up to a limit.
     expected_answers: usize,
 }
 
 impl Answer {
     /// Frees the buffers that were kept first, until one more of so many bytes may be kept.
     fn make_room(&mut self, segment: &SharedSegment, bytes: usize, limits: &RecycleLimits) {
-        let mut all = self.own.iter().fold(bytes, |all, own| all + own.bytes());
-        while !self.own.is_empty() && (self.own.len() >= limits.buffers || all > limits.bytes) {
-            let first = self.own.remove(0);
+        let mut all = self.kept.iter().fold(bytes, |all, kept| all + kept.bytes());
+        while !self.kept.is_empty() && (self.kept.len() >= limits.buffers || all > limits.bytes) {
+            let first = self.kept.remove(0);
             all -= first.bytes();
             give_back(segment, first.buffer);
         }
@@ -83,11 +78,11 @@ impl RecycledBuffers {
         let seats = segment.segment_ranks();
         let others = (seats - 1).max(1);
         let limits = RecycleLimits {
-            buffers: (BUFFERS_IN_USE_MAX / 2 / others).clamp(1, KEPT_MAX),
+            buffers: BouncePool::kept_of_each_max(segment),
             bytes: BouncePool::longest(segment) / 2 / others,
         };
         let may_keep = (2..=BUFFERS_IN_USE_MAX / 2).contains(&seats);
-        let answer = || Answer { own: Vec::with_capacity(limits.buffers), expected_answers: 0 };
+        let answer = || Answer { kept: Vec::with_capacity(limits.buffers), expected_answers: 0 };
         let answers = if may_keep { (0..seats).map(|_| answer()).collect() } else { Vec::new() };
         RecycledBuffers { answers, limits }
     }
@@ -100,12 +95,12 @@ impl RecycledBuffers {
         answer.expected_answers =
             EXPECTED_ANSWERS_MIN.max(buffers).min(answer.expected_answers + 1);
         // Mostly all are as long as the message.
-        if let Some(buffer) = answer.own.last().and_then(|own| own.for_copy_of(source)) {
-            answer.own.pop();
+        if let Some(buffer) = answer.kept.last().and_then(|kept| kept.for_copy_of(source)) {
+            answer.kept.pop();
             return Some(buffer);
         }
-        let at = answer.own.iter().rposition(|own| own.for_copy_of(source).is_some())?;
-        answer.own.remove(at).for_copy_of(source)
+        let at = answer.kept.iter().rposition(|kept| kept.for_copy_of(source).is_some())?;
+        answer.kept.remove(at).for_copy_of(source)
     }
 
     /// Keeps a bounce buffer that this rank has read, with `bytes` bytes from the rank with this
@@ -123,9 +118,9 @@ impl RecycledBuffers {
         }
         let end = (buffer.data + bytes).next_multiple_of(LINE);
         let buffer = BounceBuffer { filled: buffer.readers + size_of::<u32>(), ..buffer };
-        let own = Own { buffer, end };
-        answer.make_room(segment, own.bytes(), &self.limits);
-        answer.own.push(own);
+        let kept = KeptBuffer { buffer, end };
+        answer.make_room(segment, kept.bytes(), &self.limits);
+        answer.kept.push(kept);
         answer.expected_answers -= 1;
         true
     }

@@ -196,6 +196,9 @@ impl Rendezvous {
     /// So many bytes of a receive are in place.
     pub(super) fn note_fragment(&mut self, id: Id, bytes: usize, done: &mut Vec<Completion>) {
         let Some(recv) = self.recvs.get_mut(id) else { return };
+        if let Some(pipelines) = &mut self.pipelines {
+            pipelines.note_piece(id);
+        }
         recv.missing -= bytes;
         if recv.missing == 0 {
             let RndvRecv { receive, source, tag, bytes, .. } = *recv;
@@ -230,9 +233,10 @@ impl Rendezvous {
         transport.wake(source); // The sender may wait for the bounce buffer to send more.
     }
 
-    /// Whether the sender of a message in pieces seems to be busy with other work.
-    pub(super) fn is_overdue(&mut self, idle_polls: u32) -> bool {
-        self.pipelines.as_mut().is_some_and(|it| it.is_overdue(idle_polls))
+    /// Counts a poll. Returns a message in pieces whose sender seems to be busy with other work.
+    #[inline]
+    pub(super) fn take_overdue(&mut self) -> Option<Id> {
+        self.pipelines.as_mut()?.take_overdue()
     }
 
     /// Takes back the receives that await pieces and that the predicate names.

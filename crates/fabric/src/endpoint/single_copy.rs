@@ -172,7 +172,9 @@ impl Endpoint {
         false
     }
 
-    fn pull_one(&mut self, id: Id, done: &mut Vec<Completion>) -> bool {
+    /// Gets the rest of this message without its sender, if that is possible. Returns whether it
+    /// was.
+    pub(super) fn pull_one(&mut self, id: Id, done: &mut Vec<Completion>) -> bool {
         let Some(recv) = self.rndv.recvs.get_mut(id) else { return false };
         let RndvRecv { receive, source, tag, bytes, missing, .. } = *recv;
         let Some(RndvOffer { address, lease: Some(lease), send }) = recv.offer.take() else {

@@ -18,9 +18,9 @@ use super::inline_run::POLLS_PER_PROGRESS;
 use super::p2p::{Envelope, Mode, Transfer};
 use super::{Engine, Outcome, State, Work};
 
-/// One in so many short transfers looks for messages of receives that are posted: nobody waits for
-/// them now, and a look at all rings costs more than a transfer.
-const TRANSFERS_PER_PROGRESS: u32 = 8;
+/// One in so many short transfers looks for messages of receives that are posted: no thread waits
+/// for these receives, and a poll of all rings costs more than a transfer.
+const TRANSFERS_PER_PROGRESS: u32 = 4;
 
 /// A receive from one rank: which message, and where to.
 pub(crate) struct ExactRecv {
@@ -207,7 +207,8 @@ impl Engine {
         None
     }
 
-    /// Counts a message that was sent or received without an operation, and advances operations.
+    /// Counts a message that was sent or received without an operation, and advances other
+    /// operations; if all of them are posted receives, at every fourth message.
     #[inline]
     fn has_transferred(&mut self) {
         self.ended += 1;

@@ -29,6 +29,9 @@ const SLOTS: usize = 64;
 /// calls of a program that share it would replace each other all the time; among eight calls and 64
 /// slots that happens in every third program.
 const ASSOCIATIVITY: usize = 4;
+/// The scratch memory of an execution that needs no room, in bytes: all slots together hold little
+/// of this, and to translate the call would take as long as its messages.
+const SMALL_SCRATCH_BYTES: usize = 64 << 10;
 /// The greatest length in bytes of the scratch memory of all cached executions together. An
 /// execution with more is given back to the plan cache: translating its call takes much less time
 /// than its messages do.
@@ -325,7 +328,7 @@ impl Engine {
     /// for its scratch memory.
     fn put(&mut self, run: &mut Execution, known: &ReplayKey<'_>, kept: CachedCall) {
         let slot = self.calls.slot_for(known);
-        if kept.scratch_bytes > 0 {
+        if kept.scratch_bytes > SMALL_SCRATCH_BYTES {
             let former = self.calls.slots[slot].as_ref().map_or(0, |call| call.scratch_bytes);
             let others = self.calls.scratch_bytes() - former;
             if others + kept.scratch_bytes > SCRATCH_BYTES_MAX {

@@ -7,11 +7,12 @@
 //! message ends. A program that does other work between its polls keeps its core, and so does a
 //! poll that finds something.
 //!
-//! A program may also do a little work between any two polls: it computes one number, and looks for
-//! a message. To give the core away at each of these polls would cost it many times its work. So
-//! the longer nothing has moved, the longer the rank keeps its core between two yields: for a share
-//! of this time. The share is so small that even a message which all ranks of the host pass on, one
-//! after the other, and each on a core that others keep, takes a third longer at most.
+//! A program may also do a little work, less than 1 us, between any two polls: it computes one
+//! number, and looks for a message. To give the core away at each of these polls would cost it many
+//! times its work. So the longer nothing has moved, the longer the rank keeps its core between two
+//! yields: for a share of this time. The share is so small that even a message which all ranks of
+//! the host pass on, one after the other, and each on a core that others keep, takes a third longer
+//! at most.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
@@ -23,7 +24,8 @@ use super::{RankContext, Shared};
 
 /// Polls that follow each other within this time, in nanoseconds, count as back to back.
 const BACK_TO_BACK_NS: u64 = 1_000;
-/// The number of polls in a row after which the rank yields. Polling more often first gains
+/// The number of polls in a row after which the rank yields, unless it keeps its core (see
+/// [`KEPT_PART`]). Polling more often first gains
 /// nothing: ranks on other cores answer within a turn of other threads, and those on this core
 /// cannot run before.
 const POLLS_BEFORE_YIELD: u32 = 2;
@@ -70,7 +72,8 @@ impl Polls {
 
     /// Called before a yield, with the number of moves of the engine.
     fn yield_begins(&self, now: u64, moves: u64) {
-        if self.moves.swap(moves, Ordering::Relaxed) != moves {
+        let has_moved = self.moves.swap(moves, Ordering::Relaxed) != moves;
+        if has_moved || self.moved.load(Ordering::Relaxed) == 0 {
             self.moved.store(now, Ordering::Relaxed);
         }
     }

@@ -27,7 +27,7 @@ fn description(segment: &SharedSegment, me: Peer) -> Option<HeapDescription> {
         return None; // Ranks that are threads reach all memory.
     }
     let heap = process_heap::installed();
-    let is_promised = env::var(SHARED_HEAP).is_ok_and(|value| value == "1");
+    let is_promised = env::var(SHARED_HEAP).is_ok_and(|value| value == "1" || value == "on");
     if is_promised && heap.is_none() && me == Peer(0) {
         log_line(format_args!(
             "motet: {} is set, but the ranks have no shared heap: their program is linked \

@@ -99,9 +99,9 @@ impl Outgoing<'_> {
         unsafe { comm.finish_thoroughly(call, &transfer, staging) }.map(drop)
     }
 
-    /// Sends the message if that is possible at once, and returns whether it was sent. A caller
-    /// that tells so by a constant reads nothing behind the send: a read of what was just written
-    /// in another width would wait until the message has left the core.
+    /// Sends the message if that is possible at once, and returns whether it was sent. The caller
+    /// then returns a constant handle instead of reading the new request: reading memory just after
+    /// writing it in another width stalls until the store has left the core.
     ///
     /// # Safety
     /// As [`Outgoing::run`].

@@ -37,36 +37,17 @@ pub trait RequestList {
     fn at(&mut self, index: usize) -> &mut Request;
 }
 
-impl RequestList for [Request] {
+impl<L> RequestList for L
+where
+    L: AsRef<[Request]> + AsMut<[Request]> + ?Sized,
+{
     fn len(&self) -> usize {
-        self.len()
+        self.as_ref().len()
     }
 
     #[inline]
     fn at(&mut self, index: usize) -> &mut Request {
-        &mut self[index]
-    }
-}
-
-impl RequestList for Vec<Request> {
-    fn len(&self) -> usize {
-        self.len()
-    }
-
-    #[inline]
-    fn at(&mut self, index: usize) -> &mut Request {
-        &mut self[index]
-    }
-}
-
-impl<const LENGTH: usize> RequestList for [Request; LENGTH] {
-    fn len(&self) -> usize {
-        LENGTH
-    }
-
-    #[inline]
-    fn at(&mut self, index: usize) -> &mut Request {
-        &mut self[index]
+        &mut self.as_mut()[index]
     }
 }
 

@@ -95,12 +95,12 @@ impl ReductionPasses {
 
 #[cfg(test)]
 impl ReductionPasses {
-    /// Says that this reduction follows that one in a pass, whether it may or not.
+    /// Plants that `next` follows `first` in a pass, whether it may or not.
     pub(super) fn plant_next(&mut self, first: StepId, next: StepId) {
         self.0[first.index()].next = Some(next);
     }
 
-    /// Says that this reduction alone reads what that step receives, whether it does or not.
+    /// Plants that `reduction` alone reads what `receive` receives, whether it does or not.
     pub(super) fn plant_received(&mut self, receive: StepId, reduction: StepId, side: usize) {
         self.0[receive.index()].reduction = Some(reduction);
         self.0[receive.index()].may_wait = true;

@@ -8,8 +8,8 @@ use crate::plan::StepId;
 const SEEDS: u64 = 50;
 const MODES: [Mode; 3] = [Mode::Eager, Mode::Rendezvous, Mode::InOrder];
 
-/// Rank 0 reduces what all three ranks have, in seven elements. Its steps 0 and 1 receive, 2 and
-/// the last one but `after` reduce.
+/// Rank 0 reduces seven elements of each of three ranks; `at_root` writes its steps, of which 0 and
+/// 1 receive.
 fn reduce(at_root: impl Fn(&mut Builder<'_>)) -> (Vec<Call>, Vec<Plan>) {
     let call = |rank| Call {
         rank: Rank(rank),
@@ -43,7 +43,7 @@ fn run(calls: &[Call], plans: &[Plan]) -> Result<usize, Violation> {
     Ok(followed)
 }
 
-/// The sum is kept for somebody else.
+/// Another step reads the sum.
 #[test]
 fn a_pass_over_a_sum_that_is_read_elsewhere() {
     let (calls, mut plans) = reduce(|builder| {
@@ -97,7 +97,7 @@ fn an_operand_in_place_that_is_read_twice() {
     assert!(matches!(found, Err(Violation::ReadUnset { .. })), "{found:?}");
 }
 
-/// Operands that are exchanged: a message is read on the wrong side.
+/// A message is read in the place of another operand.
 #[test]
 fn an_operand_in_place_on_the_wrong_side() {
     let (calls, mut plans) = reduce(|builder| {

@@ -24,7 +24,7 @@ pub(super) struct Room {
     pub(super) found: Vec<(usize, raw::Status)>,
 }
 
-/// The requests of a list, each in its slot.
+/// The requests of a list, each in its slot; a request without a slot is kept here.
 #[derive(Default)]
 pub(super) struct Members(Vec<ListedRequest>);
 
@@ -33,7 +33,7 @@ struct ListedRequest {
     borrowed: Borrowed,
     /// The request of an operation that completed when it started, or the null request, if the
     /// handle has no slot.
-    other: raw::Request,
+    slotless: raw::Request,
 }
 
 impl RequestList for Members {
@@ -44,8 +44,8 @@ impl RequestList for Members {
 
     #[inline]
     fn at(&mut self, index: usize) -> &mut raw::Request {
-        let ListedRequest { borrowed, other } = &mut self.0[index];
-        borrowed.own().unwrap_or(other)
+        let ListedRequest { borrowed, slotless } = &mut self.0[index];
+        borrowed.own().unwrap_or(slotless)
     }
 }
 
@@ -56,7 +56,8 @@ thread_local! {
     static ROOM: Cell<Room> = Cell::default();
 }
 
-/// The requests of a list, while a call works on their operations. These are put back in the end.
+/// The requests of a list, while a call works on their operations in their slots. In the end the
+/// claims are given back, and the handles that have changed are written.
 pub(super) struct Set {
     handles: *mut MPI_Request,
     pub(super) room: Room,
@@ -79,8 +80,8 @@ impl Set {
         let mut set = Set { handles, room };
         for each in 0..count {
             let borrowed = set.handle(each).borrow()?;
-            let other = borrowed.past().map(raw::Request::over).unwrap_or_default();
-            set.room.members.0.push(ListedRequest { borrowed, other });
+            let slotless = borrowed.past().map(raw::Request::over).unwrap_or_default();
+            set.room.members.0.push(ListedRequest { borrowed, slotless });
         }
         Ok(set)
     }
@@ -176,8 +177,8 @@ impl Set {
 impl Drop for Set {
     fn drop(&mut self) {
         let mut room = mem::take(&mut self.room);
-        for (each, ListedRequest { borrowed, other }) in room.members.0.drain(..).enumerate() {
-            let now = borrowed.give_back_with(other.past());
+        for (each, ListedRequest { borrowed, slotless }) in room.members.0.drain(..).enumerate() {
+            let now = borrowed.give_back_with(slotless.past());
             if now != self.handle(each) {
                 // SAFETY: one of the list, which is there, says who made this.
                 let place = unsafe { self.handles.add(each) };

@@ -10,7 +10,7 @@ use crate::verify::memory::Faulty;
 use crate::verify::value::ValueId;
 use crate::verify::{Mode, Violation};
 
-/// A choice that is left to the seed is taken in so many of as many and one cases.
+/// The seed takes a choice that is left to it in so many of one more cases: 7 of 8.
 const USUALLY: usize = 7;
 
 /// A reduction of a pass.
