@@ -23,7 +23,7 @@ use target::Target;
 const RANKS: Number = Number::new("a number of ranks").at_least(1).at_most(64);
 
 /// The ranks of the first of two groups.
-const LEFT: Number = Number::new("a number of ranks").at_most(u32::MAX as u64);
+const LEFT: Number = Number::new("a number of ranks");
 
 /// The largest number of elements, in the buffers of all ranks together, that is verified: the
 /// verifier keeps an expression for each, and takes about two seconds for this number.

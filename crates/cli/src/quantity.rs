@@ -7,10 +7,9 @@ use motet_fabric::setting::Number;
 pub(crate) const ON_ONE_MACHINE: Number =
     Number::new("a number of ranks").at_least(1).at_most(MAX_RANKS as u64);
 /// The cores that ranks share.
-pub(crate) const CORES: Number =
-    Number::new("a number of cores").at_least(1).at_most(u32::MAX as u64);
+pub(crate) const CORES: Number = Number::new("a number of cores").at_least(1);
 /// A rank of a world.
-pub(crate) const RANK: Number = Number::new("a rank").at_most(u32::MAX as u64);
+pub(crate) const RANK: Number = Number::new("a rank");
 
 /// Parses the number of ranks of a job, some of which may be meant for other machines.
 pub(crate) fn ranks(text: &str) -> Result<usize, String> {

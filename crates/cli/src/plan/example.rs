@@ -14,7 +14,7 @@ const ELEMENTS: Number = Number::new("a number of elements");
 /// The size of an element.
 const ELEMENT_BYTES: Number = Number::new("a size in bytes").at_least(1);
 /// The ranks on a node.
-const PER_NODE: Number = Number::new("a number of ranks").at_least(1).at_most(u32::MAX as u64);
+const PER_NODE: Number = Number::new("a number of ranks").at_least(1);
 
 /// The sizes of a call, its operator, and its nodes.
 #[derive(Clone, Debug, clap::Args)]
