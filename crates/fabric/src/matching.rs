@@ -1,7 +1,8 @@
 //! Message matching: the queue of posted receives and the queue of unexpected messages.
 //!
-//! Up to eight posted receives that name sender and tag are searched one by one; if there are more,
-//! they are found by hashing, so the time does not grow with their number. A receive with a
+//! Posted receives that name sender and tag are searched one by one while they are few, or while
+//! messages arrive in about the order of their receives; otherwise they are found by hashing, so the
+//! time does not grow with their number. A receive with a
 //! wildcard is searched for in the order of posting. The order is that of the
 //! standard: of two receives that accept a message, the one posted first gets it; of two messages
 //! from one sender that a receive accepts, it gets the one sent first.
@@ -9,15 +10,18 @@
 //! Only memory limits the two queues: a smaller bound would make a program hang that merely
 //! receives in another order.
 //!
-//! Most programs have few receives posted at a time. Up to eight receives that name sender
-//! and tag are kept in a short list, which is searched from its start: that takes less time than a
-//! hash. When one more is posted, or one with a wildcard, all of the list join the queues, as their
-//! first entries. A receive that is the only one posted is *alone*.
+//! Most programs have few receives posted at a time, or send in the order in which they receive.
+//! Receives that name sender and tag are kept in a list in the order of their posts
+//! ([`LISTED_MAX`]), and a message is compared with the first of them ([`COMPARED_MAX`]): that
+//! takes less time than a hash. If the list is full, if a receive with a wildcard is posted, or if
+//! the message belongs to none of the first receives, all of the list join the queues, as their
+//! first entries; the next list begins when no exact receive is queued.
 
 mod index;
 mod queue;
 
 use std::collections::VecDeque;
+use std::mem;
 
 use crate::{Label, Peer, Selector};
 use queue::{Key, Queue};
@@ -31,14 +35,17 @@ pub struct Ticket(u64);
 /// ticket of an exact receive is its slot.
 const WILD: u64 = 1 << 63;
 
-/// The receives that are posted without a hash. An exchange with six neighbours posts six.
-const FEW_MAX: usize = 8;
+/// The receives that are posted without a hash. A stream of messages often has a window of 64.
+const LISTED_MAX: usize = 64;
+/// The receives that a message is compared with before all are hashed. An exchange with six
+/// neighbours posts six, and their messages come in any order.
+const COMPARED_MAX: usize = 8;
 
 /// Posted receives of type `R` and unexpected messages of type `M`.
 #[derive(Debug)]
 pub struct Matching<R, M> {
     /// Exact receives in the order of their posts. If there are any, no other receive is posted.
-    few: Vec<(Key, R)>,
+    listed: VecDeque<(Key, R)>,
     exact: Queue<R>,
     wild: VecDeque<(u64, Selector, R)>,
     unexpected: Queue<M>,
@@ -49,7 +56,7 @@ pub struct Matching<R, M> {
 impl<R, M> Default for Matching<R, M> {
     fn default() -> Self {
         Matching {
-            few: Vec::with_capacity(FEW_MAX),
+            listed: VecDeque::with_capacity(LISTED_MAX),
             exact: Queue::default(),
             wild: VecDeque::new(),
             unexpected: Queue::default(),
@@ -80,41 +87,46 @@ impl<R: Default, M: Default> Matching<R, M> {
     /// Posts a receive for which no message has arrived yet.
     pub fn post(&mut self, selector: Selector, receive: R) -> Ticket {
         match exact_key(&selector) {
-            Some(key) if self.are_few() => self.put_with_few(key, receive),
-            key => self.post_among_others(key, selector, receive),
+            Some(key) if self.has_room_in_list() => self.put_in_list(key, receive),
+            key => self.post_in_queues(key, selector, receive),
         }
     }
 
-    /// Posts a receive that names sender and tag, if few others are posted. Returns whether it did;
-    /// the ticket of the receive is the default one.
+    /// Posts a receive that names sender and tag, if the list has room for it. Returns whether it
+    /// did; the ticket of the receive is the default one.
     #[inline]
-    pub fn post_with_few(&mut self, source: Peer, label: Label, receive: R) -> bool {
-        let are_few = self.are_few();
-        if are_few {
-            self.put_with_few(Key::new(source, label), receive);
+    pub fn post_in_list(&mut self, source: Peer, label: Label, receive: R) -> bool {
+        let has_room = self.has_room_in_list();
+        if has_room {
+            self.put_in_list(Key::new(source, label), receive);
         }
-        are_few
-    }
-
-    /// Whether one more exact receive may join the short list.
-    #[inline]
-    fn are_few(&self) -> bool {
-        self.few.len() < FEW_MAX && self.exact.len() == 0 && self.wild.is_empty()
+        has_room
     }
 
     #[inline]
-    fn put_with_few(&mut self, key: Key, receive: R) -> Ticket {
+    fn has_room_in_list(&self) -> bool {
+        self.listed.len() < LISTED_MAX && self.exact.len() == 0 && self.wild.is_empty()
+    }
+
+    #[inline]
+    fn put_in_list(&mut self, key: Key, receive: R) -> Ticket {
         self.posts += 1;
-        self.few.push((key, receive));
+        self.listed.push_back((key, receive));
         Ticket::default()
     }
 
-    fn post_among_others(&mut self, key: Option<Key>, selector: Selector, receive: R) -> Ticket {
-        self.posts += 1;
-        let first = self.posts - self.few.len() as u64;
-        for (post, (key, receive)) in (first..).zip(self.few.drain(..)) {
+    /// Has the receives of the list join the queue of exact receives, which is empty.
+    #[inline(never)] // most messages arrive in the order of their receives
+    fn hash_listed(&mut self) {
+        let first = self.posts + 1 - self.listed.len() as u64;
+        for (post, (key, receive)) in (first..).zip(self.listed.drain(..)) {
             self.exact.push(key, post, receive);
         }
+    }
+
+    fn post_in_queues(&mut self, key: Option<Key>, selector: Selector, receive: R) -> Ticket {
+        self.hash_listed();
+        self.posts += 1;
         match key {
             Some(key) => Ticket(u64::from(self.exact.push(key, self.posts, receive))),
             None => {
@@ -127,11 +139,12 @@ impl<R: Default, M: Default> Matching<R, M> {
     /// Withdraws the posted receive of this ticket, for which `is_it` returns `true`. `None` if it
     /// is no longer posted.
     pub fn withdraw_one(&mut self, ticket: Ticket, is_it: impl Fn(&R) -> bool) -> Option<R> {
-        if !self.few.is_empty() {
-            return self.take_of_few(|_, receive| is_it(receive));
+        if !self.listed.is_empty() {
+            let at = self.listed.iter().position(|(_, receive)| is_it(receive))?;
+            return self.listed.remove(at).map(|(_, receive)| receive);
         }
         if ticket.0 & WILD == 0 {
-            // The ticket of a receive that was one of few names no slot, but these receives are the
+            // The ticket of a receive that was listed names no slot, but these receives are the
             // oldest in the queue.
             return self.exact.take_one(ticket.0 as u32, is_it);
         }
@@ -141,30 +154,43 @@ impl<R: Default, M: Default> Matching<R, M> {
         if is_it(receive) { self.wild.remove(at).map(|(.., receive)| receive) } else { None }
     }
 
-    /// The receive that is alone, with its source and its label.
+    /// The receive that was posted before all others, if it is listed: its source, its label and
+    /// itself. Of the messages from this source with this label it gets the next.
     #[inline]
-    pub fn alone(&self) -> Option<(Peer, Label, &R)> {
-        let [(key, receive)] = &*self.few else { return None };
+    pub fn first(&self) -> Option<(Peer, Label, &R)> {
+        let (key, receive) = self.listed.front()?;
         Some((key.source(), key.label(), receive))
     }
 
-    /// Removes the receive that was alone: it has met its message.
+    /// Removes the first receive of the list: it has met its message.
     #[inline]
-    pub fn meet_alone(&mut self) {
-        self.few.clear();
-    }
-
-    fn take_of_few(&mut self, is_it: impl Fn(&Key, &R) -> bool) -> Option<R> {
-        let at = self.few.iter().position(|(key, receive)| is_it(key, receive))?;
-        Some(self.few.remove(at).1)
+    pub fn meet_first(&mut self) {
+        self.listed.pop_front();
     }
 
     /// Takes the posted receive that this message meets, if there is one.
+    #[inline]
     pub fn take_posted(&mut self, source: Peer, label: Label) -> Option<R> {
         let key = Key::new(source, label);
-        if !self.few.is_empty() {
-            return self.take_of_few(|its, _| *its == key);
+        if let Some((first, _)) = self.listed.front()
+            && *first == key
+        {
+            return self.listed.pop_front().map(|(_, receive)| receive);
         }
+        self.take_behind_first(key)
+    }
+
+    /// As [`Matching::take_posted`], for a message that the first of the list does not accept.
+    #[inline(never)] // most messages arrive in the order of their receives
+    fn take_behind_first(&mut self, key: Key) -> Option<R> {
+        let mut compared = self.listed.iter().take(COMPARED_MAX);
+        if let Some(at) = compared.position(|(its, _)| *its == key) {
+            return self.listed.remove(at).map(|(_, receive)| receive);
+        }
+        if self.listed.len() > COMPARED_MAX {
+            self.hash_listed();
+        }
+        let (source, label) = (key.source(), key.label());
         if !self.wild.is_empty() {
             let exact_at = self.exact.front(&key).map(|(posted, _)| posted);
             let wild = self.wild.iter().position(|(_, wanted, _)| wanted.accepts(source, label));
@@ -185,9 +211,11 @@ impl<R: Default, M: Default> Matching<R, M> {
     /// Withdraws all posted receives for which the predicate holds. Takes time in the number
     /// posted.
     pub fn withdraw(&mut self, mut gone: impl FnMut(Option<Peer>, &R) -> bool) -> Vec<R> {
-        if !self.few.is_empty() {
-            let gone = |(key, receive): &mut (Key, R)| gone(Some(key.source()), receive);
-            return self.few.extract_if(.., gone).map(|(_, receive)| receive).collect();
+        if !self.listed.is_empty() {
+            let gone = |(key, receive): &(Key, R)| gone(Some(key.source()), receive);
+            let (taken, kept) = mem::take(&mut self.listed).into_iter().partition(gone);
+            self.listed = kept;
+            return Vec::from(taken).into_iter().map(|(_, receive)| receive).collect();
         }
         let mut taken = self.exact.drain_where(|key, receive| gone(Some(key.source()), receive));
         for _ in 0..self.wild.len() {
@@ -208,8 +236,8 @@ impl<R: Default, M: Default> Matching<R, M> {
 
     /// Calls the function for each posted receive.
     pub fn each_posted(&self, mut visit: impl FnMut(Selector, &R)) {
-        let few = self.few.iter().map(|(key, receive)| (key, receive));
-        for (key, receive) in few.chain(self.exact.iter()) {
+        let listed = self.listed.iter().map(|(key, receive)| (key, receive));
+        for (key, receive) in listed.chain(self.exact.iter()) {
             visit(Selector::exactly(key.source(), key.label()), receive);
         }
         self.wild.iter().for_each(|(_, selector, receive)| visit(*selector, receive));
@@ -218,7 +246,7 @@ impl<R: Default, M: Default> Matching<R, M> {
     /// Number of posted receives.
     #[inline]
     pub fn posted(&self) -> usize {
-        self.few.len() + self.exact.len() + self.wild.len()
+        self.listed.len() + self.exact.len() + self.wild.len()
     }
 
     /// Number of unexpected messages.
@@ -260,11 +288,18 @@ mod tests {
     #[test]
     fn one_that_is_alone_is_the_first_when_it_gets_company() {
         let mut matching = Matching::<&str, ()>::default();
-        let alone = matching.post(any(Some(1), Some(7)), "alone");
-        assert_eq!(matching.alone(), Some((Peer(1), label(7), &"alone")));
+        matching.post(any(Some(1), Some(7)), "alone");
+        let first = Some((Peer(1), label(7), &"alone"));
+        assert_eq!(matching.first(), first);
         matching.post(any(Some(1), Some(7)), "company");
-        assert_eq!((matching.alone(), matching.posted()), (None, 2));
+        assert_eq!((matching.first(), matching.posted()), (first, 2));
+        matching.meet_first();
+        assert_eq!(matching.first(), Some((Peer(1), label(7), &"company")));
+        assert_eq!(matching.withdraw(|_, _| true), ["company"]);
+        let alone = matching.post(any(Some(1), Some(7)), "alone");
+        matching.post(any(Some(1), Some(7)), "company");
         matching.post(any(None, Some(7)), "anyone");
+        assert_eq!((matching.first(), matching.posted()), (None, 3), "none is listed");
         let take = |matching: &mut Matching<_, _>| matching.take_posted(Peer(1), label(7));
         assert_eq!(take(&mut matching), Some("alone"));
         assert_eq!(matching.withdraw_one(alone, |&each| each == "alone"), None);
@@ -289,7 +324,7 @@ mod tests {
     #[test]
     fn one_that_is_alone_meets_only_its_message() {
         let mut matching = Matching::<u32, ()>::default();
-        assert!(matching.post_with_few(Peer(1), label(7), 1));
+        assert!(matching.post_in_list(Peer(1), label(7), 1));
         let others = [(Peer(2), label(7)), (Peer(1), label(8))];
         for (source, label) in others {
             assert_eq!(matching.take_posted(source, label), None);
@@ -303,18 +338,46 @@ mod tests {
     }
 
     #[test]
-    fn few_join_the_queues_as_the_first_entries() {
+    fn the_list_joins_the_queues_as_the_first_entries() {
         let mut matching = Matching::<usize, ()>::default();
         let exact = any(Some(1), Some(7));
-        let tickets: Vec<_> = (0..FEW_MAX).map(|each| matching.post(exact, each)).collect();
-        assert!(!matching.post_with_few(Peer(1), label(7), 99), "that is one too many");
-        matching.post(any(None, Some(7)), FEW_MAX);
-        matching.post(exact, FEW_MAX + 1);
+        let tickets: Vec<_> = (0..LISTED_MAX).map(|each| matching.post(exact, each)).collect();
+        assert!(!matching.post_in_list(Peer(1), label(7), 99), "that is one too many");
+        matching.post(any(None, Some(7)), LISTED_MAX);
+        matching.post(exact, LISTED_MAX + 1);
         assert_eq!(matching.withdraw_one(tickets[3], |&each| each == 3), Some(3));
         let taken: Vec<_> =
             std::iter::from_fn(|| matching.take_posted(Peer(1), label(7))).collect();
-        let all: Vec<_> = (0..FEW_MAX + 2).filter(|&each| each != 3).collect();
+        let all: Vec<_> = (0..LISTED_MAX + 2).filter(|&each| each != 3).collect();
         assert_eq!((taken, matching.posted()), (all, 0));
+    }
+
+    #[test]
+    fn a_message_for_none_of_the_first_receives_has_them_hashed() {
+        let mut matching = Matching::<usize, ()>::default();
+        let post = |matching: &mut Matching<_, _>, count| {
+            for receive in 0..count {
+                assert!(matching.post_in_list(Peer(1), label(receive as u64), receive));
+            }
+        };
+        // Few receives stay listed, whatever comes.
+        post(&mut matching, COMPARED_MAX);
+        assert_eq!(matching.take_posted(Peer(2), label(0)), None);
+        assert_eq!((matching.listed.len(), matching.exact.len()), (COMPARED_MAX, 0));
+        post(&mut matching, 1);
+        let last = label(COMPARED_MAX as u64 - 1);
+        assert_eq!(matching.take_posted(Peer(1), last), Some(COMPARED_MAX - 1), "it is compared");
+        assert_eq!(matching.take_posted(Peer(1), label(0)), Some(0), "the older of two");
+        post(&mut matching, 2);
+        assert_eq!(matching.take_posted(Peer(2), label(0)), None);
+        assert_eq!((matching.listed.len(), matching.exact.len()), (0, COMPARED_MAX + 1));
+        for expected in [Some(0), Some(0), None] {
+            assert_eq!(matching.take_posted(Peer(1), label(0)), expected);
+        }
+        assert!(!matching.post_in_list(Peer(1), label(0), 0), "older ones are queued");
+        assert_eq!(matching.withdraw(|_, _| true).len(), COMPARED_MAX - 1);
+        post(&mut matching, LISTED_MAX);
+        assert_eq!(matching.listed.len(), LISTED_MAX);
     }
 
     /// Receives that are posted, met and withdrawn at random, against a plain list of them.

@@ -369,6 +369,15 @@ impl RankContext {
         self.shared.policy.max_polls
     }
 
+    /// Takes the outcome of an operation if it has ended. For a receive before which no other one
+    /// is posted, polls for as long as a message may take.
+    #[inline]
+    pub(crate) fn end_in_order(&self, id: Id, persistent: bool) -> Option<Outcome> {
+        let mut engine = self.free_engine()?;
+        let ended = engine.take(id, persistent);
+        ended.or_else(|| engine.end_first(id, persistent, self.max_polls()))
+    }
+
     /// Polls an operation for as long as a message may take, and takes its outcome if it has ended.
     #[inline]
     pub(crate) fn ends(&self, id: Id, persistent: bool) -> End {

@@ -156,9 +156,98 @@ unsafe fn begin_with_handle(
     })
 }
 
+/// To whom a message goes, and with which tag, as the caller says it.
+type Envelope = (c_int, c_int);
+
+/// Sends a message (blocking).
+///
+/// # Safety
+/// The data can be read during the call.
+#[inline(always)] // into the standard send and into one function for the other modes
+unsafe fn run_send(given: Given, to: Envelope, mode: SendMode, comm: MPI_Comm) -> AbiResult {
+    let comm = comm.object()?;
+    comm.answer(|| {
+        let sent = Sent::new(given, to, mode)?;
+        // SAFETY: promised by the caller.
+        Ok(unsafe { sent.outgoing().run(comm.on()) }?)
+    })
+}
+
+/// Starts a send.
+///
+/// # Safety
+/// The data can be read until the request is complete; the place may be written, or is null.
+#[inline(always)] // as above
+unsafe fn start_send(
+    given: Given,
+    to: Envelope,
+    mode: SendMode,
+    comm: MPI_Comm,
+    request: *mut MPI_Request,
+) -> AbiResult {
+    let work = |comm: &FoundComm| {
+        let sent = Sent::new(given, to, mode)?;
+        // SAFETY: promised by the caller.
+        if unsafe { sent.outgoing().send_at_once(comm.on()) } {
+            return Ok(MPI_Request::of_past(Past::Send));
+        }
+        // SAFETY: promised by the caller.
+        Ok(Request::publish(unsafe { sent.outgoing().start(comm.on()) }?, comm))
+    };
+    // SAFETY: promised by the caller.
+    unsafe { begin_with_handle(comm, request, work) }
+}
+
+/// As [`run_send`], for the modes that few programs use: one function for all of them.
+///
+/// # Safety
+/// As there.
+#[inline(never)]
+unsafe fn run_send_as(given: Given, to: Envelope, mode: SendMode, comm: MPI_Comm) -> AbiResult {
+    // SAFETY: passed on.
+    unsafe { run_send(given, to, mode, comm) }
+}
+
+/// As [`start_send`], for the modes that few programs use: one function for all of them.
+///
+/// # Safety
+/// As there.
+#[inline(never)]
+unsafe fn start_send_as(
+    given: Given,
+    to: Envelope,
+    mode: SendMode,
+    comm: MPI_Comm,
+    request: *mut MPI_Request,
+) -> AbiResult {
+    // SAFETY: passed on.
+    unsafe { start_send(given, to, mode, comm, request) }
+}
+
+/// Makes a persistent send.
+///
+/// # Safety
+/// The data can be read in each run; the place may be written, or is null.
+#[inline(never)] // one function for all modes
+unsafe fn init_send(
+    given: Given,
+    to: Envelope,
+    mode: SendMode,
+    comm: MPI_Comm,
+    request: *mut MPI_Request,
+) -> AbiResult {
+    let work = |comm: &FoundComm| {
+        let sent = Sent::new(given, to, mode)?;
+        // SAFETY: promised by the caller.
+        Ok(unsafe { sent.outgoing().init(comm.on()) }?)
+    };
+    // SAFETY: promised by the caller.
+    unsafe { begin(comm, request, work) }
+}
+
 /// The sends of each mode, in their three forms.
 macro_rules! sends {
-    ($($mode:ident: $run:ident, $start:ident, $init:ident;)*) => {$(
+    ($($mode:ident by $run_as:ident, $start_as:ident: $run:ident, $start:ident, $init:ident;)*) => {$(
         #[doc = concat!("Blocking, in the mode ", stringify!($mode), ".")]
         pub(crate) unsafe fn $run(
             buf: *const c_void,
@@ -168,12 +257,9 @@ macro_rules! sends {
             tag: c_int,
             comm: MPI_Comm,
         ) -> AbiResult {
-            let comm = comm.object()?;
-            comm.answer(|| {
-                let sent = Sent::new((buf, count, datatype), (dest, tag), SendMode::$mode)?;
-                // SAFETY: the caller's memory.
-                Ok(unsafe { sent.outgoing().run(comm.on()) }?)
-            })
+            let (given, to) = ((buf, count, datatype), (dest, tag));
+            // SAFETY: the caller's memory.
+            unsafe { $run_as(given, to, SendMode::$mode, comm) }
         }
 
         #[doc = concat!("Nonblocking, in the mode ", stringify!($mode), ".")]
@@ -186,17 +272,9 @@ macro_rules! sends {
             comm: MPI_Comm,
             request: *mut MPI_Request,
         ) -> AbiResult {
-            let work = |comm: &FoundComm| {
-                let sent = Sent::new((buf, count, datatype), (dest, tag), SendMode::$mode)?;
-                // SAFETY: the caller's memory.
-                if unsafe { sent.outgoing().send_at_once(comm.on()) } {
-                    return Ok(MPI_Request::of_past(Past::Send));
-                }
-                // SAFETY: the caller's memory.
-                Ok(Request::publish(unsafe { sent.outgoing().start(comm.on()) }?, comm))
-            };
-            // SAFETY: the caller's place.
-            unsafe { begin_with_handle(comm, request, work) }
+            let (given, to) = ((buf, count, datatype), (dest, tag));
+            // SAFETY: the caller's memory and place.
+            unsafe { $start_as(given, to, SendMode::$mode, comm, request) }
         }
 
         #[doc = concat!("Persistent, in the mode ", stringify!($mode), ".")]
@@ -209,22 +287,18 @@ macro_rules! sends {
             comm: MPI_Comm,
             request: *mut MPI_Request,
         ) -> AbiResult {
-            let work = |comm: &FoundComm| {
-                let sent = Sent::new((buf, count, datatype), (dest, tag), SendMode::$mode)?;
-                // SAFETY: the caller's memory.
-                Ok(unsafe { sent.outgoing().init(comm.on()) }?)
-            };
-            // SAFETY: the caller's place.
-            unsafe { begin(comm, request, work) }
+            let (given, to) = ((buf, count, datatype), (dest, tag));
+            // SAFETY: the caller's memory and place.
+            unsafe { init_send(given, to, SendMode::$mode, comm, request) }
         }
     )*};
 }
 
 sends! {
-    Standard: send, isend, send_init;
-    Synchronous: ssend, issend, ssend_init;
-    Buffered: bsend, ibsend, bsend_init;
-    Ready: rsend, irsend, rsend_init;
+    Standard by run_send, start_send: send, isend, send_init;
+    Synchronous by run_send_as, start_send_as: ssend, issend, ssend_init;
+    Buffered by run_send_as, start_send_as: bsend, ibsend, bsend_init;
+    Ready by run_send_as, start_send_as: rsend, irsend, rsend_init;
 }
 
 /// `MPI_Recv`

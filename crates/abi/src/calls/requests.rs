@@ -185,7 +185,7 @@ pub(crate) unsafe fn waitall(
 ) -> AbiResult {
     // SAFETY: the caller's list.
     let mut set = unsafe { Set::borrow(count, array_of_requests) }?;
-    let Room { members, statuses, .. } = &mut set.room;
+    let Room { members, statuses, .. } = &mut **set.room;
     let told = raw::wait_all(members, statuses);
     // SAFETY: the caller's places.
     unsafe { set.finish_all(told, array_of_statuses) }
@@ -226,7 +226,7 @@ unsafe fn all(
 ) -> AbiResult {
     // SAFETY: promised by the caller.
     let mut set = unsafe { Set::borrow(count, list) }?;
-    let Room { members, statuses, .. } = &mut set.room;
+    let Room { members, statuses, .. } = &mut **set.room;
     let told = poll(members, statuses);
     let is_over = !matches!(told, Ok(false));
     if !is_over {
@@ -382,7 +382,7 @@ unsafe fn some(
 ) -> AbiResult {
     // SAFETY: promised by the caller.
     let mut set = unsafe { Set::borrow(count, list) }?;
-    let Room { members, found, .. } = &mut set.room;
+    let Room { members, found, .. } = &mut **set.room;
     let told = find(members, found);
     // SAFETY: promised by the caller.
     unsafe { set.finish_some(told, places) }

@@ -166,6 +166,12 @@ impl Borrowed {
         self.claim.as_mut().map(ClaimOf::<MPI_ABI_Request>::own)
     }
 
+    /// Whether the request has a slot.
+    #[inline]
+    pub(crate) fn has_slot(&self) -> bool {
+        self.claim.is_some()
+    }
+
     /// The operation that completed when it started, if no call has completed the request.
     #[inline]
     pub(crate) fn past(&self) -> Option<Past> {

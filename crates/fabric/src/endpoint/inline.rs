@@ -188,13 +188,13 @@ impl Endpoint {
         self.bounce.note_message(from, bytes);
     }
 
-    /// Posts a receive, if few others are posted and no message is kept. Says whether it did; its
-    /// ticket is the default one.
+    /// Posts a receive, if no message is kept and the list of receives has room (see
+    /// [`Matching`](crate::matching)). Says whether it did; its ticket is the default one.
     ///
     /// # Safety
     /// As [`Endpoint::recv`].
     #[inline]
-    pub unsafe fn post_with_few(
+    pub unsafe fn post_in_list(
         &mut self,
         from: Peer,
         label: Label,
@@ -204,15 +204,16 @@ impl Endpoint {
     ) -> bool {
         let receive = PostedRecv::new(into, element, token);
         self.recv_queues.matching.unexpected_len() == 0
-            && self.recv_queues.matching.post_with_few(from, label, receive)
+            && self.recv_queues.matching.post_in_list(from, label, receive)
     }
 
-    /// Receives what the posted receive of this token waits for, if no other one is posted and if
-    /// it is there: then the receive is over. `None` if others are posted. What else a message from
-    /// there can be is left to [`Endpoint::progress`], as by [`Endpoint::recv_inline`].
+    /// Receives what the posted receive of this token waits for, if no other one was posted before
+    /// it and if the message is there: then the receive is over. `None` if it is not the first. What
+    /// else a message from there can be is left to [`Endpoint::progress`], as by
+    /// [`Endpoint::recv_inline`].
     #[inline]
-    pub fn recv_alone(&mut self, token: Token) -> Option<(Peer, u64, InlineRecv)> {
-        let (from, label, receive) = self.recv_queues.matching.alone()?;
+    pub fn recv_first(&mut self, token: Token) -> Option<(Peer, u64, InlineRecv)> {
+        let (from, label, receive) = self.recv_queues.matching.first()?;
         if receive.token() != token {
             return None;
         }
@@ -220,7 +221,7 @@ impl Endpoint {
         // SAFETY: the receive is posted: writable, by the promise of its poster.
         let short = unsafe { self.recv_inline(from, label, element, into, Fill::Part) };
         if let InlineRecv::Done(_) = short {
-            self.recv_queues.matching.meet_alone();
+            self.recv_queues.matching.meet_first();
         }
         Some((from, label.tag, short))
     }
@@ -358,29 +359,28 @@ mod tests {
     fn post(receiver: &mut Endpoint, tag: u64, into: &mut [u8]) -> bool {
         let into = RegionMut::of(into);
         // SAFETY: as the function says.
-        unsafe { receiver.post_with_few(Peer(0), label(tag), TypeCode::BYTES, into, TOKEN) }
+        unsafe { receiver.post_in_list(Peer(0), label(tag), TypeCode::BYTES, into, TOKEN) }
     }
 
     #[test]
-    fn a_receive_that_is_alone_gets_its_message_and_no_other() {
+    fn the_first_receive_gets_its_message_and_no_other() {
         let [mut sender, mut receiver] = pair();
         let (mut into, mut done) = ([0; 3], Vec::new());
-        assert_eq!(receiver.recv_alone(TOKEN), None);
+        assert_eq!(receiver.recv_first(TOKEN), None);
         assert!(post(&mut receiver, 1, &mut into));
         let mut second = [0; 3];
         assert!(post(&mut receiver, 5, &mut second));
-        assert_eq!(receiver.recv_alone(TOKEN), None, "it is not the only one");
-        assert!(receiver.recv_queues.matching.take_posted(Peer(0), label(5)).is_some());
         let other = Token { step: 1, ..TOKEN };
-        assert_eq!(receiver.recv_alone(other), None);
-        assert_eq!(receiver.recv_alone(TOKEN), Some((Peer(0), 1, InlineRecv::Empty)));
+        assert_eq!(receiver.recv_first(other), None);
+        assert_eq!(receiver.recv_first(TOKEN), Some((Peer(0), 1, InlineRecv::Empty)));
         send(&mut sender, 2, &[9; 3]);
         send(&mut sender, 1, &[1, 2]);
-        assert_eq!(receiver.recv_alone(TOKEN), Some((Peer(0), 1, InlineRecv::Blocked)));
+        assert_eq!(receiver.recv_first(TOKEN), Some((Peer(0), 1, InlineRecv::Blocked)));
         // Who makes progress meanwhile meets the receive as any other one.
         receiver.progress(&mut done);
-        assert_eq!((done.len(), into, receiver.recv_queues.matching.posted()), (1, [1, 2, 0], 0));
-        assert_eq!(receiver.recv_alone(TOKEN), None);
+        assert_eq!((done.len(), into, receiver.recv_queues.matching.posted()), (1, [1, 2, 0], 1));
+        assert!(receiver.recv_queues.matching.take_posted(Peer(0), label(5)).is_some());
+        assert_eq!(receiver.recv_first(TOKEN), None);
         // One message is kept, for which a receive is not posted.
         assert!(!post(&mut receiver, 2, &mut into));
         // SAFETY: the memory outlives the call.
@@ -397,17 +397,17 @@ mod tests {
     }
 
     #[test]
-    fn a_receive_that_is_alone_ends_with_what_came() {
+    fn the_first_receive_ends_with_what_came() {
         let [mut sender, mut receiver] = pair();
         let mut into = [0; 3];
         send(&mut sender, 1, &[5; 3]);
         assert!(post(&mut receiver, 1, &mut into));
-        assert_eq!(receiver.recv_alone(TOKEN), Some((Peer(0), 1, InlineRecv::Done(Ok(3)))));
+        assert_eq!(receiver.recv_first(TOKEN), Some((Peer(0), 1, InlineRecv::Done(Ok(3)))));
         assert_eq!((into, receiver.recv_queues.matching.posted()), ([5; 3], 0));
         send(&mut sender, 1, &[6; 4]);
         assert!(post(&mut receiver, 1, &mut into));
         let refused = Err(TransferError::truncated(crate::Sender::new(Peer(0), 1), 4, 3));
-        assert_eq!(receiver.recv_alone(TOKEN), Some((Peer(0), 1, InlineRecv::Done(refused))));
+        assert_eq!(receiver.recv_first(TOKEN), Some((Peer(0), 1, InlineRecv::Done(refused))));
         assert_eq!((into, receiver.recv_queues.matching.posted()), ([5; 3], 0), "it is as it was");
         // Messages are received in the order in which they were sent, by any way to receive.
         for value in 0..3 {
@@ -415,7 +415,7 @@ mod tests {
         }
         for value in 0..3 {
             assert!(post(&mut receiver, 1, &mut into));
-            assert_eq!(receiver.recv_alone(TOKEN), Some((Peer(0), 1, InlineRecv::Done(Ok(1)))));
+            assert_eq!(receiver.recv_first(TOKEN), Some((Peer(0), 1, InlineRecv::Done(Ok(1)))));
             assert_eq!(into[0], value);
         }
     }

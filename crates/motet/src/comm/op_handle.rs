@@ -256,6 +256,15 @@ impl OpHandle {
         self.end.is_known()
     }
 
+    /// Does the same, but waits only for a receive before which no other one is posted.
+    #[inline]
+    pub(crate) fn ends_in_order(&mut self) -> bool {
+        if !self.end.is_known() {
+            self.end = End::of(self.origin.core.end_in_order(self.id, self.persistent));
+        }
+        self.end.is_known()
+    }
+
     /// Returns whether a collective has completed without error: there is no further result.
     #[inline]
     pub(crate) fn ended_well(&self) -> bool {

@@ -207,7 +207,7 @@ impl Engine {
             self.progress_others(0);
             return End::Well;
         }
-        if let Some(outcome) = self.end_alone(id, persistent, max_polls) {
+        if let Some(outcome) = self.end_first(id, persistent, max_polls) {
             return End::As(outcome);
         }
         self.poll(id, max_polls);

@@ -114,7 +114,8 @@ impl Engine {
         Some(received)
     }
 
-    /// Posts a receive.
+    /// Posts a receive. Does not look whether its message is there: in an exchange it comes later,
+    /// and a look at its place costs the peer that then writes it the transfer of a cache line.
     ///
     /// # Safety
     /// As [`Engine::start_transfer`].
@@ -125,7 +126,7 @@ impl Engine {
         self.active += 1;
         let token = Token { operation: id.0, step: 0 };
         // SAFETY: passed on.
-        if !unsafe { self.endpoint.post_with_few(from, label, element, into, token) } {
+        if !unsafe { self.endpoint.post_in_list(from, label, element, into, token) } {
             let transfer = Transfer::Receive(Selector::exactly(from, label), element, into);
             // SAFETY: passed on.
             unsafe { self.post(id, &transfer) };
@@ -133,11 +134,11 @@ impl Engine {
         id
     }
 
-    /// The outcome of the only posted receive, if its message arrives within `max_polls` polls,
-    /// which take as long as a message may take. The operation is then removed, as if its outcome
-    /// had been taken.
+    /// The outcome of a posted receive before which no other one was posted, if its message arrives
+    /// within `max_polls` polls, which take as long as a message may take. The operation is then
+    /// removed, as if its outcome had been taken.
     #[inline]
-    pub(super) fn end_alone(
+    pub(crate) fn end_first(
         &mut self,
         id: Id,
         persistent: bool,
@@ -152,7 +153,7 @@ impl Engine {
         };
         let token = Token { operation: id.0, step: 0 };
         for poll in 1..=max_polls {
-            match self.endpoint.recv_alone(token)? {
+            match self.endpoint.recv_first(token)? {
                 (source, tag, InlineRecv::Done(ended)) => {
                     let outcome = ended.map(|bytes| Received { source, tag, bytes });
                     if is_bare {
@@ -162,11 +163,15 @@ impl Engine {
                         self.finish(id, outcome);
                         self.take(id, persistent);
                     }
-                    self.progress_others(0);
+                    // Who waits for the first of several receives waits for the next ones, too.
+                    match self.endpoint.posted_receives() {
+                        0 => self.progress_in_turn(),
+                        _ => self.progress_if(false),
+                    }
                     return Some(outcome);
                 }
                 (from, _, InlineRecv::Empty)
-                    if self.active == 1 || !poll.is_multiple_of(POLLS_PER_PROGRESS) =>
+                    if self.has_only_receives() || !poll.is_multiple_of(POLLS_PER_PROGRESS) =>
                 {
                     self.endpoint.fetch_from(from);
                 }
@@ -208,16 +213,34 @@ impl Engine {
     }
 
     /// Counts a message that was sent or received without an operation, and advances other
-    /// operations; if all of them are posted receives, at every fourth message.
+    /// operations.
     #[inline]
     fn has_transferred(&mut self) {
         self.ended += 1;
+        self.progress_in_turn();
+    }
+
+    /// Advances other operations after a short transfer; if all of them are posted receives, after
+    /// every fourth one.
+    #[inline]
+    fn progress_in_turn(&mut self) {
         self.transfers = self.transfers.wrapping_add(1);
-        let is_turn = self.transfers.is_multiple_of(TRANSFERS_PER_PROGRESS);
-        let only_receives = self.active <= self.endpoint.posted_receives();
-        if is_turn || !only_receives || self.endpoint.has_waiting() {
+        self.progress_if(self.transfers.is_multiple_of(TRANSFERS_PER_PROGRESS));
+    }
+
+    /// Advances other operations, also if all of them are posted receives and `with_receives` is
+    /// set.
+    #[inline]
+    fn progress_if(&mut self, with_receives: bool) {
+        if with_receives || !self.has_only_receives() || self.endpoint.has_waiting() {
             self.progress_others(0);
         }
+    }
+
+    /// Whether all active operations are receives that have met no message.
+    #[inline]
+    fn has_only_receives(&self) -> bool {
+        self.active <= self.endpoint.posted_receives()
     }
 }
 

@@ -69,8 +69,9 @@ pub enum Waiting {
     Sleep,
 }
 
-/// Returns the awaited result, if it is there.
-type Ready<'a, T> = dyn FnMut(&mut Engine) -> Option<T> + 'a;
+/// Takes what a wait is for, and returns whether it was there. Not generic, so that all kinds of
+/// wait share their code.
+type Ready<'a> = dyn FnMut(&mut Engine) -> bool + 'a;
 
 /// How long to spin and to yield before parking.
 #[derive(Clone, Copy, Debug)]
@@ -219,23 +220,29 @@ impl RankContext {
 
     fn wait_with<T>(&self, ids: &[Id], mut ready: impl FnMut(&mut Engine) -> Option<T>) -> T {
         let _here = self.shared.stay();
-        let ended = self.shared.poll_for(self.shared.policy.burst, &mut ready);
-        ended.unwrap_or_else(|| self.wait_on(ids, &mut ready))
+        let mut result = None;
+        let mut is_ready = |engine: &mut Engine| {
+            result = ready(engine);
+            result.is_some()
+        };
+        if !self.shared.poll_for(self.shared.policy.burst, &mut is_ready) {
+            self.wait_on(ids, &mut is_ready);
+        }
+        result.expect("waited for")
     }
 
-    /// Continues a wait after the first polls; not generic, so that each kind of wait shares this
-    /// code.
+    /// Continues a wait after the first polls.
     #[inline(never)]
-    fn wait_on<T>(&self, ids: &[Id], ready: &mut Ready<'_, T>) -> T {
+    fn wait_on(&self, ids: &[Id], ready: &mut Ready<'_>) {
         let shared = &self.shared;
         let (begun, mut reported) = (Instant::now(), Duration::ZERO);
         let hang = self.watch.hang;
         let limit = hang.map_or(PARK_MAX, |hang| hang.min(PARK_MAX));
         let mut has_moved = true;
-        let ended = loop {
+        loop {
             let policy = shared.policy_now();
-            if has_moved && let Some(ended) = shared.spin_and_yield(policy, ready) {
-                break ended;
+            if has_moved && shared.spin_and_yield(policy, ready) {
+                break;
             }
             let moves = self.engine().moves();
             let limit = if shared.has_remote {
@@ -243,8 +250,8 @@ impl RankContext {
             } else {
                 limit
             };
-            if let Some(ended) = shared.park_or_poll(policy, limit, ready) {
-                break ended;
+            if shared.park_or_poll(policy, limit, ready) {
+                break;
             }
             // After a spurious wake-up, park again without spinning. Worlds with remote peers poll
             // instead: the network rings no doorbell.
@@ -255,9 +262,8 @@ impl RankContext {
                 reported = waited;
                 self.engine().report_wait(ids, waited);
             }
-        };
+        }
         shared.note_end_of_wait();
-        ended
     }
 }
 
@@ -362,20 +368,16 @@ impl Shared {
     }
 
     /// Polls as long as that is better than parking.
-    fn spin_and_yield<T>(&self, policy: WaitPolicy, ready: &mut Ready<'_, T>) -> Option<T> {
-        if !policy.spin.is_zero()
-            && let Some(ended) = self.spin(policy, ready)
-        {
-            return Some(ended);
-        }
-        if policy.yields > 0 { self.poll_between_yields(policy, ready) } else { None }
+    fn spin_and_yield(&self, policy: WaitPolicy, ready: &mut Ready<'_>) -> bool {
+        (!policy.spin.is_zero() && self.spin(policy, ready))
+            || (policy.yields > 0 && self.poll_between_yields(policy, ready))
     }
 
     /// Yields as often and as long as the policy says, and polls in between.
-    fn poll_between_yields<T>(&self, policy: WaitPolicy, ready: &mut Ready<'_, T>) -> Option<T> {
+    fn poll_between_yields(&self, policy: WaitPolicy, ready: &mut Ready<'_>) -> bool {
         let (begun, awake) = (now(), policy.awake.as_nanos() as u64);
-        let (mut yields, mut waited, mut ended) = (0, 0, None);
-        while ended.is_none() && (yields < policy.yields || waited < awake) {
+        let (mut yields, mut waited, mut ended) = (0, 0, false);
+        while !ended && (yields < policy.yields || waited < awake) {
             (yields, waited) = (yields + 1, self.yield_core().saturating_sub(begun));
             ended = self.poll_for(1, ready);
             if policy.parks_when_contended && self.is_to_park_now(waited) {
@@ -397,11 +399,11 @@ impl Shared {
     }
 
     /// Polls until nothing has moved for the spin time of the policy.
-    fn spin<T>(&self, policy: WaitPolicy, ready: &mut Ready<'_, T>) -> Option<T> {
+    fn spin(&self, policy: WaitPolicy, ready: &mut Ready<'_>) -> bool {
         let WaitPolicy { burst, spin, spin_before_yield, .. } = policy;
-        let (mut flow, mut ended) = (ProgressMeter::new(&self.engine()), None);
+        let (mut flow, mut ended) = (ProgressMeter::new(&self.engine()), false);
         let mut begun = Instant::now();
-        while ended.is_none() && begun.elapsed() < spin {
+        while !ended && begun.elapsed() < spin {
             if begun.elapsed() >= spin_before_yield {
                 self.yield_core();
             }
@@ -415,17 +417,12 @@ impl Shared {
 
     /// Parks, or only does the checks that precede parking. Returns when something has moved, or
     /// after `limit`.
-    fn park_or_poll<T>(
-        &self,
-        policy: WaitPolicy,
-        limit: Duration,
-        ready: &mut Ready<'_, T>,
-    ) -> Option<T> {
-        let mut ended = None;
+    fn park_or_poll(&self, policy: WaitPolicy, limit: Duration, ready: &mut Ready<'_>) -> bool {
+        let mut ended = false;
         let poll = |engine: &mut Engine| {
             let moved = engine.progress_before_parking();
             ended = ready(engine);
-            moved || ended.is_some()
+            moved || ended
         };
         if policy.parks {
             self.park(limit, poll);
@@ -433,24 +430,21 @@ impl Shared {
             let mut poll = poll;
             poll(&mut self.engine());
         }
-        ended.or_else(|| self.poll_for(1, ready))
+        ended || self.poll_for(1, ready)
     }
 
     /// Advances the engine and calls `ready`, up to `times` times.
     #[inline]
-    fn poll_for<T, R>(&self, times: u32, ready: &mut R) -> Option<T>
-    where
-        R: FnMut(&mut Engine) -> Option<T> + ?Sized,
-    {
+    fn poll_for(&self, times: u32, ready: &mut (impl FnMut(&mut Engine) -> bool + ?Sized)) -> bool {
         let mut engine = self.engine();
         for _ in 0..times {
             engine.progress();
-            if let Some(ended) = ready(&mut engine) {
-                return Some(ended);
+            if ready(&mut engine) {
+                return true;
             }
             std::hint::spin_loop();
         }
-        None
+        false
     }
 
     /// Parks until the doorbell rings or the limit passes, unless `poll` finds something first; see

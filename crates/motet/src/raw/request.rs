@@ -116,10 +116,10 @@ impl Inner {
         self.handle.collect_from(engine)
     }
 
-    /// Waits for about the time that a short message takes. Returns whether the operation is
-    /// complete.
-    pub(super) fn ends_soon(&mut self) -> bool {
-        self.handle.ends_soon()
+    /// Returns whether the operation is complete. Waits for about the time that a short message
+    /// takes: for a receive before which no other one is posted, or for `any` operation.
+    pub(super) fn ends_soon(&mut self, any: bool) -> bool {
+        if any { self.handle.ends_soon() } else { self.handle.ends_in_order() }
     }
 
     /// Returns the result of a complete operation.

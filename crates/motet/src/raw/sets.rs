@@ -16,8 +16,8 @@ use crate::rank::RankContext;
 /// Message of the panic for a set with requests of several ranks.
 const ONE_RANK: &str = "all requests of a set belong to one rank";
 
-/// Largest number of requests that are waited for one by one. With more, testing each in turn takes
-/// too long.
+/// Largest number of requests of any kind that are polled one by one. With more, a poll of all
+/// operations takes less time.
 const AWAITED_SINGLY_MAX: usize = 4;
 
 /// Requests in an order, wherever they lie: a program may keep each in a place of its own.
@@ -71,11 +71,12 @@ pub fn wait_all(
     requests: &mut (impl RequestList + ?Sized),
     statuses: &mut Vec<Status>,
 ) -> Result<()> {
-    if !end_soon(requests)
+    let mut complete = end_in_order(requests);
+    if complete < requests.len()
         && let Some(core) = core_of(requests)
     {
         refuse_operator()?;
-        let (ids, mut complete) = (awaited(requests, &core), 0);
+        let ids = awaited(requests, &core);
         core.wait_for(&ids, |engine| {
             complete = collect_from(requests, complete, &core, engine);
             (complete == requests.len()).then_some(())
@@ -184,17 +185,18 @@ fn tell(request: &mut Request) -> Result<Status> {
     request.active().map_or(Ok(Status::EMPTY), |inner| inner.tell())
 }
 
-/// Waits for a few requests one by one, for about the time that a short message takes. Returns
-/// whether all are complete.
-fn end_soon(requests: &mut (impl RequestList + ?Sized)) -> bool {
-    let mut first = None;
+/// Completes requests one by one until one is not complete within about the time that a short
+/// message takes. Returns its index, or how many there are. Programs often wait for receives in the
+/// order in which they have posted them, and the messages arrive in it.
+fn end_in_order(requests: &mut (impl RequestList + ?Sized)) -> usize {
+    let (all, mut first) = (requests.len(), None);
     let mut ends_soon = |inner: &mut Inner| {
         let core = Arc::as_ptr(inner.core());
         assert!(*first.get_or_insert(core) == core, "{ONE_RANK}");
-        inner.ends_soon()
+        inner.ends_soon(all <= AWAITED_SINGLY_MAX)
     };
-    requests.len() <= AWAITED_SINGLY_MAX
-        && (0..requests.len()).all(|at| requests.at(at).active().is_none_or(&mut ends_soon))
+    let mut waits = |at: usize| !requests.at(at).active().is_none_or(&mut ends_soon);
+    (0..all).find(|&at| waits(at)).unwrap_or(all)
 }
 
 /// Returns the rank of the active requests, if there are any.

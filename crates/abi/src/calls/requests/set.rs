@@ -4,7 +4,7 @@
 
 use std::cell::Cell;
 use std::ffi::c_int;
-use std::mem;
+use std::mem::ManuallyDrop;
 
 use motet::raw::RequestList;
 use motet::{ErrorClass, raw};
@@ -26,26 +26,43 @@ pub(super) struct Room {
 
 /// The requests of a list, each in its slot; a request without a slot is kept here.
 #[derive(Default)]
-pub(super) struct Members(Vec<ListedRequest>);
+pub(super) struct Members {
+    listed: Vec<ListedRequest>,
+    /// The requests without slots: of operations that completed when they started, and null
+    /// requests. They take more memory than a list of slots.
+    slotless: Vec<raw::Request>,
+}
 
 /// A request of a list.
 struct ListedRequest {
     borrowed: Borrowed,
-    /// The request of an operation that completed when it started, or the null request, if the
-    /// handle has no slot.
-    slotless: raw::Request,
+    /// Its index among the requests without slots, if it has no slot.
+    slotless: usize,
+}
+
+impl Members {
+    fn push(&mut self, borrowed: Borrowed) {
+        let slotless = self.slotless.len();
+        if !borrowed.has_slot() {
+            self.slotless.push(borrowed.past().map(raw::Request::over).unwrap_or_default());
+        }
+        self.listed.push(ListedRequest { borrowed, slotless });
+    }
 }
 
 impl RequestList for Members {
     #[inline]
     fn len(&self) -> usize {
-        self.0.len()
+        self.listed.len()
     }
 
     #[inline]
     fn at(&mut self, index: usize) -> &mut raw::Request {
-        let ListedRequest { borrowed, slotless } = &mut self.0[index];
-        borrowed.own().unwrap_or(slotless)
+        let ListedRequest { borrowed, slotless } = &mut self.listed[index];
+        match borrowed.own() {
+            Some(own) => own,
+            None => &mut self.slotless[*slotless],
+        }
     }
 }
 
@@ -53,14 +70,15 @@ impl RequestList for Members {
 const MOST_KEPT: usize = 1 << 13;
 
 thread_local! {
-    static ROOM: Cell<Room> = Cell::default();
+    static ROOM: Cell<Option<Box<Room>>> = const { Cell::new(None) };
 }
 
 /// The requests of a list, while a call works on their operations in their slots. In the end the
 /// claims are given back, and the handles that have changed are written.
 pub(super) struct Set {
     handles: *mut MPI_Request,
-    pub(super) room: Room,
+    /// Goes back to the thread in the end.
+    pub(super) room: ManuallyDrop<Box<Room>>,
 }
 
 impl Set {
@@ -76,12 +94,11 @@ impl Set {
             return Err(argument("the list of requests is NULL"));
         }
         // None is left at the end of a thread.
-        let room = ROOM.try_with(Cell::take).unwrap_or_default();
-        let mut set = Set { handles, room };
+        let room = ROOM.try_with(Cell::take).ok().flatten().unwrap_or_default();
+        let mut set = Set { handles, room: ManuallyDrop::new(room) };
         for each in 0..count {
             let borrowed = set.handle(each).borrow()?;
-            let slotless = borrowed.past().map(raw::Request::over).unwrap_or_default();
-            set.room.members.0.push(ListedRequest { borrowed, slotless });
+            set.room.members.push(borrowed);
         }
         Ok(set)
     }
@@ -95,7 +112,7 @@ impl Set {
 
     /// Whose error handler is told of one of them.
     pub(super) fn site(&self, each: usize) -> AbiErrorSite {
-        self.room.members.0[each].borrowed.site()
+        self.room.members.listed[each].borrowed.site()
     }
 
     /// What has become of one of them.
@@ -176,9 +193,12 @@ impl Set {
 
 impl Drop for Set {
     fn drop(&mut self) {
-        let mut room = mem::take(&mut self.room);
-        for (each, ListedRequest { borrowed, slotless }) in room.members.0.drain(..).enumerate() {
-            let now = borrowed.give_back_with(slotless.past());
+        // SAFETY: nobody uses it again.
+        let mut room = unsafe { ManuallyDrop::take(&mut self.room) };
+        let Members { listed, slotless } = &mut room.members;
+        for (each, ListedRequest { borrowed, slotless: at }) in listed.drain(..).enumerate() {
+            let past = slotless.get(at).and_then(raw::Request::past);
+            let now = borrowed.give_back_with(past);
             if now != self.handle(each) {
                 // SAFETY: one of the list, which is there, says who made this.
                 let place = unsafe { self.handles.add(each) };
@@ -186,8 +206,9 @@ impl Drop for Set {
                 unsafe { place.write(now) };
             }
         }
-        if room.members.0.capacity() <= MOST_KEPT {
-            let _ = ROOM.try_with(|kept| kept.set(room));
+        slotless.clear();
+        if listed.capacity() <= MOST_KEPT {
+            let _ = ROOM.try_with(|kept| kept.set(Some(room)));
         }
     }
 }
