@@ -13,8 +13,10 @@
 //! So a rank yields, unless there is evidence that a foreign thread runs on its core. The evidence
 //! is a yield that took 1 ms or longer while the system had more runnable threads than this world
 //! has awake ranks. A yield of 0.1 ms or longer is evidence, too, if the known foreign threads do
-//! not explain the number of runnable threads. The rank writes the evidence into the segment, so
-//! one such yield informs all ranks on that core. A long time slice of another rank is no evidence:
+//! not explain the number of runnable threads. One such yield is a suspicion only: threads of the
+//! kernel and of daemons run for a moment now and then. They are evidence together with another one
+//! some milliseconds later, or soon after former evidence. The rank writes the evidence into the
+//! segment, so it informs all ranks on that core. A long time slice of another rank is no evidence:
 //! a rank that yields to it loses nothing, and a rank that sleeps instead pays for wake-ups, and
 //! the scheduler puts it on a core that is not its home core.
 //!
@@ -61,6 +63,11 @@ const OTHERS_TURN_NS: u64 = 1_000;
 /// time slice of 3 ms to find out whether a foreign thread is still there.
 const SHORTEST_HOLD_NS: u64 = 20_000_000;
 const LONGEST_HOLD_NS: u64 = 640_000_000;
+/// A suspicion is evidence if it is this old when it is confirmed, and is forgotten if it is older
+/// than that, in nanoseconds. On a machine where nothing else computes one look in seventy sees
+/// another runnable thread, and half of these see it again a millisecond later.
+const SUSPICION_MIN_NS: u64 = 2_000_000;
+const SUSPICION_MAX_NS: u64 = 50_000_000;
 /// How often evidence is compared with the number of runnable threads while it holds.
 const CHECKS: u64 = 4;
 /// The shortest time between two queries of that number for one core: a query takes 4 µs.
@@ -88,6 +95,9 @@ struct Evidence<'a> {
     checked: &'a AtomicU64,
     /// When a rank last had this core again after another thread.
     seen: &'a AtomicU64,
+    /// When a rank first suspected a foreign thread, if each look since then has confirmed it; else
+    /// 0.
+    suspected: &'a AtomicU64,
 }
 
 impl Evidence<'_> {
@@ -104,7 +114,26 @@ impl Evidence<'_> {
         let until = now.saturating_add(hold);
         self.hold.store(hold, Ordering::Relaxed);
         self.until.store(until, Ordering::Relaxed);
+        self.suspected.store(0, Ordering::Relaxed);
         until
+    }
+
+    /// Records that a foreign thread may have had the core from `begun` to `now`. Returns whether
+    /// it is evidence.
+    fn suspect(self, begun: u64, now: u64) -> bool {
+        let (until, hold) = (self.until.load(Ordering::Relaxed), self.hold.load(Ordering::Relaxed));
+        let since = self.suspected.load(Ordering::Relaxed);
+        let age = now.checked_sub(since).filter(|&age| since != 0 && age <= SUSPICION_MAX_NS);
+        if age.is_none() {
+            self.suspected.store(now, Ordering::Relaxed);
+        }
+        let is_soon = until != 0 && begun.saturating_sub(until) <= hold.min(LONGEST_HOLD_NS);
+        is_soon || age.is_some_and(|age| age >= SUSPICION_MIN_NS)
+    }
+
+    /// Records a look that has seen no foreign thread but known ones.
+    fn suspect_nobody(self) {
+        self.suspected.store(0, Ordering::Relaxed);
     }
 
     /// When the evidence was found.
@@ -220,7 +249,9 @@ impl SharedSegment {
         // A short time slice proves nothing if all foreign threads are known to be on other cores.
         // Nor does a long one if there is no foreign thread: a rank has computed.
         let known = if is_certain { 0 } else { self.contended_cores(now).count() };
-        if foreign > known {
+        if foreign <= known {
+            evidence.suspect_nobody();
+        } else if evidence.suspect(begun, now) {
             // Ranks of several scheduling groups sleep: each rank that is woken ends the time slice
             // of a foreign thread early, so no time slice is ever long enough to be certain.
             let is_certain = is_certain || self.spans_scheduling_groups();
@@ -337,9 +368,9 @@ impl SharedSegment {
 
     fn evidence_at(&self, place: usize) -> Evidence<'_> {
         let at = CORES_AT + place * EVIDENCE_BYTES;
-        let words = [0, 8, 16, 24].map(|offset| self.word64(at + offset));
-        let [until, hold, checked, seen] = words;
-        Evidence { until, hold, checked, seen }
+        let words = [0, 8, 16, 24, 32].map(|offset| self.word64(at + offset));
+        let [until, hold, checked, seen, suspected] = words;
+        Evidence { until, hold, checked, seen, suspected }
     }
 
     /// When the evidence against any core ends; 0 if there is none.
@@ -384,8 +415,8 @@ mod tests {
 
     /// Evidence over words of its own.
     fn with_evidence(test: impl FnOnce(Evidence<'_>)) {
-        let [until, hold, checked, seen] = &[0; 4].map(AtomicU64::new);
-        test(Evidence { until, hold, checked, seen });
+        let [until, hold, checked, seen, suspected] = &[0; 5].map(AtomicU64::new);
+        test(Evidence { until, hold, checked, seen, suspected });
     }
 
     const TURN: u64 = 3_000_000;
@@ -419,6 +450,26 @@ mod tests {
     }
 
     #[test]
+    fn a_suspicion_is_evidence_when_it_is_confirmed_in_time() {
+        with_evidence(|evidence| {
+            let now = 1_000_000_000;
+            let suspect = |after: u64| evidence.suspect(now + after - TURN, now + after);
+            assert!(!suspect(0) && !suspect(SUSPICION_MIN_NS - 1));
+            assert!(suspect(SUSPICION_MIN_NS) && suspect(SUSPICION_MAX_NS));
+            assert!(!suspect(SUSPICION_MAX_NS + 1), "it is a new one");
+            evidence.suspect_nobody();
+            assert!(!suspect(SUSPICION_MAX_NS + 1 + SUSPICION_MIN_NS), "the first was dispelled");
+            let until = evidence.renew(now, now + TURN, true);
+            assert!(evidence.suspect(until, until + TURN), "soon after evidence");
+            let later = until + 2 * SHORTEST_HOLD_NS + SUSPICION_MAX_NS;
+            assert!(!evidence.suspect(later, later + TURN));
+            // What a program has written there is no evidence.
+            evidence.suspected.store(u64::MAX, Ordering::Relaxed);
+            assert!(!evidence.suspect(2 * later, 2 * later + TURN));
+        });
+    }
+
+    #[test]
     fn evidence_is_checked_a_few_times_while_it_holds() {
         with_evidence(|evidence| {
             let until = evidence.renew(TURN, 2 * TURN, true);
@@ -432,7 +483,10 @@ mod tests {
     fn evidence_of_another_core_is_checked_no_more_often() {
         let segment = SharedSegment::private(2).unwrap();
         let begun = now();
-        segment.note_among(1, segment.evidence_on(3), begun, TURN, true);
+        for at in [begun - SUSPICION_MIN_NS, begun] {
+            segment.note_among(1, segment.evidence_on(3), at, TURN, true);
+        }
+        assert!(segment.evidence_on(3).holds(begun));
         // Of cores unknown there has been no evidence.
         let unknown = segment.evidence_elsewhere();
         let times = (begun..begun + SHORTEST_HOLD_NS).step_by(10_000);
@@ -508,7 +562,11 @@ mod tests {
         assert!(!segment.is_contended());
         segment.note_among(0, segment.evidence_on(core), ended, TURN, true);
         assert!(!segment.evidence_on(core).holds(ended + 1), "it was a rank");
-        segment.note_among(1, segment.evidence_on(core), ended, TURN, true);
+        let ended = ended + SUSPICION_MAX_NS;
+        for at in [ended - SUSPICION_MIN_NS, ended] {
+            assert!(!segment.evidence_on(core).holds(at), "one look may see a daemon");
+            segment.note_among(1, segment.evidence_on(core), at, TURN, true);
+        }
         segment.evidence_on(core).checked.store(ended, Ordering::Relaxed);
         segment.evidence_elsewhere().checked.store(ended, Ordering::Relaxed);
         assert!(segment.is_contended_on(core, ended + 1));

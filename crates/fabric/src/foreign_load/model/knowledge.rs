@@ -12,12 +12,13 @@ struct Words {
     hold: AtomicU64,
     checked: AtomicU64,
     seen: AtomicU64,
+    suspected: AtomicU64,
 }
 
 impl Words {
     fn evidence(&self) -> Evidence<'_> {
-        let Words { until, hold, checked, seen } = self;
-        Evidence { until, hold, checked, seen }
+        let Words { until, hold, checked, seen, suspected } = self;
+        Evidence { until, hold, checked, seen, suspected }
     }
 }
 
@@ -76,7 +77,9 @@ impl Knowledge {
         }
         let foreign = census.foreign();
         let known = if is_certain { 0 } else { self.contended_cores(now).count() };
-        if foreign > known {
+        if foreign <= known {
+            evidence.suspect_nobody();
+        } else if evidence.suspect(now - taken, now) {
             self.anywhere = self.anywhere.max(evidence.renew(now - taken, now, is_certain));
             self.forget_all_but(foreign, now);
         }
