@@ -45,6 +45,7 @@ mod typed;
 
 pub use end::end;
 pub use generalized::{Callbacks, Stage, grequest_start};
+pub use inline::PostedReceive;
 pub use message::{Incoming, Outgoing, SendMode};
 pub use partitioned::Partitions;
 #[allow(deprecated)] // exports old names on purpose

@@ -321,33 +321,46 @@ pub(crate) unsafe fn recv(
     })
 }
 
-/// The receives that make a request.
-macro_rules! receives {
-    ($($text:literal $name:ident: $begin:ident;)*) => {$(
-        #[doc = $text]
-        pub(crate) unsafe fn $name(
-            buf: *mut c_void,
-            count: i64,
-            datatype: MPI_Datatype,
-            source: c_int,
-            tag: c_int,
-            comm: MPI_Comm,
-            request: *mut MPI_Request,
-        ) -> AbiResult {
-            let work = |comm: &FoundComm| {
-                let received = Received::new((buf, count, datatype), (source, tag))?;
-                // SAFETY: the caller's memory.
-                Ok(unsafe { received.incoming().$begin(comm.on()) }?)
-            };
-            // SAFETY: the caller's place.
-            unsafe { begin(comm, request, work) }
+/// `MPI_Irecv`
+pub(crate) unsafe fn irecv(
+    buf: *mut c_void,
+    count: i64,
+    datatype: MPI_Datatype,
+    source: c_int,
+    tag: c_int,
+    comm: MPI_Comm,
+    request: *mut MPI_Request,
+) -> AbiResult {
+    let work = |comm: &FoundComm| {
+        let received = Received::new((buf, count, datatype), (source, tag))?;
+        // SAFETY: the caller's memory.
+        if let Some(posted) = unsafe { received.incoming().post(comm.on()) } {
+            return Ok(Request::publish_posted(posted?, comm));
         }
-    )*};
+        // SAFETY: the caller's memory.
+        Ok(Request::publish(unsafe { received.incoming().start(comm.on()) }?, comm))
+    };
+    // SAFETY: the caller's place.
+    unsafe { begin_with_handle(comm, request, work) }
 }
 
-receives! {
-    "`MPI_Irecv`" irecv: start;
-    "`MPI_Recv_init`" recv_init: init;
+/// `MPI_Recv_init`
+pub(crate) unsafe fn recv_init(
+    buf: *mut c_void,
+    count: i64,
+    datatype: MPI_Datatype,
+    source: c_int,
+    tag: c_int,
+    comm: MPI_Comm,
+    request: *mut MPI_Request,
+) -> AbiResult {
+    let work = |comm: &FoundComm| {
+        let received = Received::new((buf, count, datatype), (source, tag))?;
+        // SAFETY: the caller's memory.
+        Ok(unsafe { received.incoming().init(comm.on()) }?)
+    };
+    // SAFETY: the caller's place.
+    unsafe { begin(comm, request, work) }
 }
 
 /// `MPI_Sendrecv`

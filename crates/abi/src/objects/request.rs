@@ -75,6 +75,14 @@ impl Request {
         Request::keep(operation.into(), || Some(comm.clone()))
     }
 
+    /// Gives a handle to a receive that has been posted on a communicator.
+    #[inline(always)] // as above
+    pub(crate) fn publish_posted(posted: raw::PostedReceive, comm: &FoundComm) -> MPI_Request {
+        MPI_Request::keep_parts(|_| {
+            (Request { comm: Some(comm.clone()), rare: None }, posted.request(comm.on()))
+        })
+    }
+
     /// Gives a handle to an operation without a communicator: a generalized one, or the flush of a
     /// buffer of the process.
     pub(crate) fn publish_alone(operation: impl Into<raw::Request>) -> MPI_Request {

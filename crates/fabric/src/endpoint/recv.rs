@@ -35,11 +35,15 @@ impl Endpoint {
     pub(super) fn poll_readers(&mut self, done: &mut Vec<Completion>) -> bool {
         let (mut came, mut hoarded) = (false, false);
         for peer in 0..self.transport.readers.len() {
+            // Most rings are empty at most polls.
+            if !self.transport.readers[peer].has_message() {
+                continue;
+            }
             if self.recv_queues.unexpected[peer] < UNEXPECTED_MAX
                 || !self.recv_queues.keeps_many(peer)
             {
                 came |= self.poll_reader(peer, PACKETS_PER_PEER_MAX, done);
-            } else if self.transport.readers[peer].has_message() {
+            } else {
                 hoarded = true;
             }
         }

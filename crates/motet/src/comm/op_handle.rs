@@ -250,19 +250,30 @@ impl OpHandle {
     /// complete.
     #[inline]
     pub(crate) fn ends_soon(&mut self) -> bool {
-        if !self.end.is_known() {
-            self.end = self.origin.core.ends(self.id, self.persistent);
+        if self.end.is_known() {
+            return true;
         }
-        self.end.is_known()
+        let end = self.origin.core.ends(self.id, self.persistent);
+        let is_known = end.is_known();
+        if is_known {
+            self.end = end;
+        }
+        is_known
     }
 
     /// Does the same, but waits only for a receive before which no other one is posted.
     #[inline]
     pub(crate) fn ends_in_order(&mut self) -> bool {
-        if !self.end.is_known() {
-            self.end = End::of(self.origin.core.end_in_order(self.id, self.persistent));
-        }
-        self.end.is_known()
+        self.end.is_known() || self.ends_as(self.origin.core.end_in_order(self.id, self.persistent))
+    }
+
+    /// Notes the outcome if there is one, and returns whether there is. Writes nothing else: to copy
+    /// what was just written takes long.
+    #[inline(always)]
+    fn ends_as(&mut self, outcome: Option<Outcome>) -> bool {
+        let Some(outcome) = outcome else { return false };
+        self.end = End::As(outcome);
+        true
     }
 
     /// Returns whether a collective has completed without error: there is no further result.
@@ -282,37 +293,35 @@ impl OpHandle {
     /// Makes progress, and takes the outcome if the operation is complete. Returns whether it is
     /// known.
     pub(crate) fn try_complete(&mut self) -> bool {
-        if !self.end.is_known()
-            && let Some(mut engine) = self.origin.core.free_engine()
-        {
-            engine.progress_now_and_then_thoroughly(1);
-            engine.poll_awaited(self.id);
-            self.end = End::of(self.take(&mut engine));
-            drop(engine);
-            if !self.end.is_known() {
-                self.origin.core.has_polled_in_vain();
-            }
+        if self.end.is_known() {
+            return true;
         }
-        self.end.is_known()
+        let Some(mut engine) = self.origin.core.free_engine() else { return false };
+        engine.progress_now_and_then_thoroughly(1);
+        engine.poll_awaited(self.id);
+        let outcome = self.take(&mut engine);
+        drop(engine);
+        if outcome.is_none() {
+            self.origin.core.has_polled_in_vain();
+        }
+        self.ends_as(outcome)
     }
 
     /// Takes the outcome if the operation is complete, without making progress.
     pub(crate) fn collect(&mut self) -> bool {
-        if !self.end.is_known()
-            && let Some(mut engine) = self.origin.core.free_engine()
-        {
-            self.end = End::of(self.take(&mut engine));
+        if self.end.is_known() {
+            return true;
         }
-        self.end.is_known()
+        let Some(mut engine) = self.origin.core.free_engine() else { return false };
+        let outcome = self.take(&mut engine);
+        drop(engine);
+        self.ends_as(outcome)
     }
 
     /// Takes the outcome if the operation is complete, from an engine that the caller has locked.
     /// Returns whether it is known.
     pub(crate) fn collect_from(&mut self, engine: &mut Engine) -> bool {
-        if !self.end.is_known() {
-            self.end = End::of(engine.take(self.id, self.persistent));
-        }
-        self.end.is_known()
+        self.end.is_known() || self.ends_as(engine.take(self.id, self.persistent))
     }
 
     /// Takes the outcome from the engine if the operation is complete; a death ends the operations

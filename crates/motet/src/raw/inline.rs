@@ -5,6 +5,7 @@
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
+use motet_fabric::slab::Id;
 use motet_fabric::{Label, Peer, Region, RegionMut, TypeCode};
 
 use super::message::{Incoming, Outgoing, SendMode, tells_type};
@@ -13,7 +14,7 @@ use super::sendrecv::SendRecv;
 use super::status::Status;
 use crate::base::error::Result;
 use crate::base::status::{Source, TAG_UB, Tag, TagFilter};
-use crate::collective::untyped::{TypedBuffer, bytes_in_a_row};
+use crate::collective::untyped::{CommRef, TypedBuffer, bytes_in_a_row};
 use crate::comm::communicator::Communicator;
 use crate::comm::op_handle::OpHandle;
 use crate::data::buffer::RawSlice;
@@ -65,22 +66,24 @@ impl Incoming<'_> {
         })
     }
 
-    /// Starts the receive if the message can be received directly into its buffer.
+    /// Posts the receive if the message can be received directly into its buffer. The caller makes
+    /// the request where it is to stay: to copy memory that was just written takes long.
     ///
     /// # Safety
     /// As [`Incoming::start`].
+    ///
+    /// # Errors
+    /// As [`Incoming::start`].
     #[inline]
-    pub(super) unsafe fn try_irecv_inline(&self, comm: &Communicator) -> Option<Result<Request>> {
+    pub unsafe fn post<'on>(&self, on: impl Into<CommRef<'on>>) -> Option<Result<PostedReceive>> {
+        let comm = on.into().messages();
         if tells_type(comm) {
             return None;
         }
         let (.., expected) = self.expected(comm)?;
         // SAFETY: passed on.
         let begin = |engine: &mut Engine| unsafe { engine.start_receive(&expected) };
-        let begun = comm.with_room("irecv", begin);
-        let request =
-            |id| Request::of_message(OpHandle::new(comm.origin("irecv"), id, false), true);
-        Some(begun.map(request))
+        Some(comm.with_room("irecv", begin).map(PostedReceive))
     }
 
     /// The source, the tag and the only message that the receive accepts.
@@ -90,6 +93,20 @@ impl Incoming<'_> {
         let Plain { peer, label, span } = plain(comm, self.data, from, tag)?;
         let into = RegionMut::new(span.start, span.len);
         Some((from, tag, ExactRecv { from: peer, label, element: TypeCode::BYTES, into }))
+    }
+}
+
+/// A receive that has been posted and has no request yet.
+#[derive(Debug)]
+#[must_use = "without a request nobody learns when the receive is complete"]
+pub struct PostedReceive(Id);
+
+impl PostedReceive {
+    /// Makes the request of the receive, which was posted on this communicator.
+    #[inline(always)] // a request that is moved is read before it has been written
+    pub fn request<'on>(self, on: impl Into<CommRef<'on>>) -> Request {
+        let origin = on.into().messages().origin("irecv");
+        Request::of_message(OpHandle::new(origin, self.0, false), true)
     }
 }
 

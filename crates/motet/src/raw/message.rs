@@ -225,8 +225,8 @@ impl Incoming<'_> {
     pub unsafe fn start<'on>(&self, on: impl Into<CommRef<'on>>) -> Result<Request> {
         let comm = on.into().messages();
         // SAFETY: passed on.
-        if let Some(begun) = unsafe { self.try_irecv_inline(comm) } {
-            return begun;
+        if let Some(posted) = unsafe { self.post(comm) } {
+            return posted.map(|posted| posted.request(comm));
         }
         // SAFETY: passed on.
         unsafe { self.start_thoroughly(comm) }

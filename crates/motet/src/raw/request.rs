@@ -80,16 +80,23 @@ enum Kind {
 impl Drop for Inner {
     #[inline]
     fn drop(&mut self) {
-        match mem::replace(&mut self.hold, Hold::Nothing) {
-            Hold::Bare if self.handle.is_gone() => {}
-            Hold::Bare => self.handle.release(Box::new(())),
-            Hold::Buffers(keeper) => self.handle.release(keeper),
-            Hold::Delivery(_) | Hold::Nothing => {}
+        if !(matches!(self.hold, Hold::Bare) && self.handle.is_gone()) {
+            self.let_go();
         }
     }
 }
 
 impl Inner {
+    /// Leaves the operation, and what is held for it, to the engine.
+    #[inline(never)] // most messages are over when their requests are dropped
+    fn let_go(&mut self) {
+        match mem::replace(&mut self.hold, Hold::Nothing) {
+            Hold::Bare => self.handle.release(Box::new(())),
+            Hold::Buffers(keeper) => self.handle.release(keeper),
+            Hold::Delivery(_) | Hold::Nothing => {}
+        }
+    }
+
     /// Returns the kind of a message or a collective.
     fn kind(handle: &OpHandle) -> Kind {
         let mut engine = handle.origin.core.engine();
