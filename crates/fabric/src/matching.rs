@@ -1,11 +1,11 @@
 //! Message matching: the queue of posted receives and the queue of unexpected messages.
 //!
 //! Posted receives that name sender and tag are searched one by one while they are few, or while
-//! messages arrive in about the order of their receives; otherwise they are found by hashing, so the
-//! time does not grow with their number. A receive with a
-//! wildcard is searched for in the order of posting. The order is that of the
-//! standard: of two receives that accept a message, the one posted first gets it; of two messages
-//! from one sender that a receive accepts, it gets the one sent first.
+//! messages arrive in about the order of their receives; otherwise they are found by hashing, so
+//! the time does not grow with their number. A receive with a wildcard is searched for in the order
+//! of posting. The order is that of the standard: of two receives that accept a message, the one
+//! posted first gets it; of two messages from one sender that a receive accepts, it gets the one
+//! sent first.
 //!
 //! Only memory limits the two queues: a smaller bound would make a program hang that merely
 //! receives in another order.

@@ -247,7 +247,9 @@ unsafe fn init_send(
 
 /// The sends of each mode, in their three forms.
 macro_rules! sends {
-    ($($mode:ident by $run_as:ident, $start_as:ident: $run:ident, $start:ident, $init:ident;)*) => {$(
+    ($(
+        $mode:ident by $run_as:ident, $start_as:ident: $run:ident, $start:ident, $init:ident;
+    )*) => {$(
         #[doc = concat!("Blocking, in the mode ", stringify!($mode), ".")]
         pub(crate) unsafe fn $run(
             buf: *const c_void,

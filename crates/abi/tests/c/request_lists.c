@@ -3,7 +3,6 @@
  * names: of the receives with one source and tag, the first gets what that source sent first.
  *
  * ranks: 2 3 5
- * spec: 57
  */
 #include "check.h"
 
@@ -149,7 +148,8 @@ static void one_is_too_long(int count, int bad) {
     if (rank == 1) {
         for (int each = 0; each < count; each++) {
             values[each][0] = values[each][1] = each;
-            MPI_Isend(values[each], each == bad ? 2 : 1, MPI_INT, 0, 1, MPI_COMM_WORLD, &requests[each]);
+            int items = each == bad ? 2 : 1;
+            MPI_Isend(values[each], items, MPI_INT, 0, 1, MPI_COMM_WORLD, &requests[each]);
         }
         MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
     }

@@ -208,8 +208,8 @@ impl Endpoint {
     }
 
     /// Receives what the posted receive of this token waits for, if no other one was posted before
-    /// it and if the message is there: then the receive is over. `None` if it is not the first. What
-    /// else a message from there can be is left to [`Endpoint::progress`], as by
+    /// it and if the message is there: then the receive is over. `None` if it is not the first.
+    /// What else a message from there can be is left to [`Endpoint::progress`], as by
     /// [`Endpoint::recv_inline`].
     #[inline]
     pub fn recv_first(&mut self, token: Token) -> Option<(Peer, u64, InlineRecv)> {

@@ -267,8 +267,8 @@ impl OpHandle {
         self.end.is_known() || self.ends_as(self.origin.core.end_in_order(self.id, self.persistent))
     }
 
-    /// Notes the outcome if there is one, and returns whether there is. Writes nothing else: to copy
-    /// what was just written takes long.
+    /// Notes the outcome if there is one, and returns whether there is. Writes nothing else: to
+    /// copy what was just written takes long.
     #[inline(always)]
     fn ends_as(&mut self, outcome: Option<Outcome>) -> bool {
         let Some(outcome) = outcome else { return false };
