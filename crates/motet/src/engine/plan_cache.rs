@@ -74,6 +74,14 @@ const FEW_MESSAGES_WISDOM: &str = "barrier=dissemination";
 const PINNED_PLANS_MAX: usize = 512;
 /// The number of idle executions kept for each plan.
 const IDLE_RUNS_PER_PLAN_MAX: usize = 4;
+/// The greatest length in bytes of the scratch memory of all idle executions together. For one more
+/// the others are freed, since a program that moves on to other calls does not repeat the former
+/// ones. Of the executions that have more than this alone, only the last one is kept beside them:
+/// to allocate that much again takes a quarter of the time of the call.
+const IDLE_SCRATCH_BYTES_MAX: usize = 64 << 20;
+/// The scratch memory of an execution that does not count, in bytes: all idle executions together
+/// have at most 16 MiB of this.
+const SMALL_SCRATCH_BYTES: usize = (16 << 20) / (PLANS_MAX * IDLE_RUNS_PER_PLAN_MAX);
 struct Entry {
     planned: Arc<CachedPlan>,
     #[expect(clippy::vec_box, reason = "a run keeps its box from use to use")]
@@ -143,6 +151,8 @@ pub(crate) struct PlanCache {
     /// One index for each way in which ranks end a call.
     places: [PlanIndex; Closing::ALL],
     entries: Vec<Entry>,
+    /// The bytes of the scratch memory of all idle executions for which it counts.
+    idle_scratch_bytes: usize,
     counters: CacheCounters,
 }
 
@@ -152,7 +162,17 @@ impl PlanCache {
         let of_library = Tuning { machine: tuning.machine, ..Tuning::default() };
         let (places, entries) = (<[PlanIndex; Closing::ALL]>::default(), Vec::new());
         let counters = CacheCounters::default();
-        PlanCache { short, tuning, overlapping, of_library, places, entries, counters }
+        let idle_scratch_bytes = 0;
+        PlanCache {
+            short,
+            tuning,
+            overlapping,
+            of_library,
+            places,
+            entries,
+            idle_scratch_bytes,
+            counters,
+        }
     }
 
     fn overlapping(tuning: &Tuning) -> Tuning {
@@ -204,12 +224,23 @@ impl PlanCache {
             *kept = keep;
         }
         self.counters.plans_found += u64::from(place.is_some());
-        let new = || Box::new(Execution::new(planned.clone(), at as u16, call));
-        Ok((idle.pop().unwrap_or_else(new), found))
+        let run = match idle.pop() {
+            Some(run) => {
+                if run.scratch_bytes() > SMALL_SCRATCH_BYTES {
+                    self.idle_scratch_bytes -= counted_bytes(&run);
+                }
+                run
+            }
+            None => Box::new(Execution::new(planned.clone(), at as u16, call)),
+        };
+        Ok((run, found))
     }
 
     /// Takes back an execution that has ended.
     pub(crate) fn give_back(&mut self, run: Box<Execution>) {
+        if run.scratch_bytes() > SMALL_SCRATCH_BYTES {
+            self.make_room(&run);
+        }
         // Another plan may have this place if the cache has been cleared meanwhile.
         if let Some(Entry { planned, idle, .. }) = self.entries.get_mut(usize::from(run.place()))
             && Arc::ptr_eq(planned, run.planned())
@@ -217,6 +248,26 @@ impl PlanCache {
         {
             idle.push(run);
         }
+    }
+
+    /// Counts the scratch memory of an execution that becomes idle. If there is no room for it,
+    /// frees idle executions: those that are large if it is large, else all others that count.
+    #[inline(never)] // so the common case stays short
+    fn make_room(&mut self, run: &Execution) {
+        let becomes_idle = |Entry { planned, idle, .. }: &Entry| {
+            Arc::ptr_eq(planned, run.planned()) && idle.len() < IDLE_RUNS_PER_PLAN_MAX
+        };
+        if !self.entries.get(usize::from(run.place())).is_some_and(becomes_idle) {
+            return;
+        }
+        if is_large(run) {
+            self.entries.iter_mut().for_each(|entry| entry.idle.retain(|idle| !is_large(idle)));
+        } else if self.idle_scratch_bytes + run.scratch_bytes() > IDLE_SCRATCH_BYTES_MAX {
+            let stays = |idle: &Execution| counted_bytes(idle) == 0;
+            self.entries.iter_mut().for_each(|entry| entry.idle.retain(|idle| stays(idle)));
+            self.idle_scratch_bytes = 0;
+        }
+        self.idle_scratch_bytes += counted_bytes(run);
     }
 
     fn plan(&mut self, call: &Call, rule: Rule, closing: Closing) -> Result<usize, ErrorKind> {
@@ -297,8 +348,20 @@ impl PlanCache {
         self.entries.retain(|_| kept.next().expect("one for each"));
         // Idle executions hold the old places.
         self.entries.iter_mut().for_each(|entry| entry.idle.clear());
+        self.idle_scratch_bytes = 0;
         self.places.iter_mut().for_each(|places| places.moved(&to));
     }
+}
+
+/// Whether an execution alone has more scratch memory than idle executions may have together.
+fn is_large(run: &Execution) -> bool {
+    run.scratch_bytes() > IDLE_SCRATCH_BYTES_MAX
+}
+
+/// The bytes of scratch memory that count for an idle execution.
+fn counted_bytes(run: &Execution) -> usize {
+    let bytes = run.scratch_bytes();
+    if bytes > SMALL_SCRATCH_BYTES && !is_large(run) { bytes } else { 0 }
 }
 
 /// The tuning that minimizes messages instead of time.
@@ -350,5 +413,52 @@ mod tests {
         }
         assert_eq!(take(10_000, Keep::AsLong), CacheHit::Nowhere);
         assert_eq!(take(10_000 + 2 * PLANS_MAX - 1, Keep::AsLong), CacheHit::Retained);
+    }
+    /// Idle executions have little scratch memory together, and it is that of the last calls.
+    #[test]
+    fn the_scratch_memory_of_idle_executions_is_limited() {
+        const MOST: usize = IDLE_SCRATCH_BYTES_MAX / 8;
+        let overrides = "allreduce=recursive_doubling".parse().expect("it is in the table");
+        let mut cache = PlanCache::new(Tuning { overrides, ..Tuning::default() }, 0);
+        let take = |cache: &mut PlanCache, count: usize| {
+            let operation = Operation::Allreduce { count, commutative: true };
+            // In place, since a sum then needs scratch memory for what it receives.
+            let call = Call { ranks: 2, in_place: true, operation, ..call(count) };
+            let rule = Rule::By(Selection::Tuned);
+            let (run, _) =
+                cache.take(&call, rule, Keep::AsLong, Closing::Alone).expect("a valid call");
+            assert!((8 * count..8 * count + 64).contains(&run.scratch_bytes()));
+            run
+        };
+        let idle = |cache: &PlanCache| -> usize {
+            let runs = cache.entries.iter().flat_map(|entry| &entry.idle);
+            runs.map(|run| run.scratch_bytes()).sum()
+        };
+        for round in 0..60 {
+            let count = MOST / (3 + round % 7) - 1000 * (round % 3);
+            let runs = [(); 3].map(|()| take(&mut cache, count));
+            let last = std::ptr::from_ref(&*runs[2]);
+            for run in runs {
+                cache.give_back(run);
+                assert_eq!(idle(&cache), cache.idle_scratch_bytes, "round {round}");
+                assert!(idle(&cache) <= IDLE_SCRATCH_BYTES_MAX, "round {round}");
+            }
+            let again = take(&mut cache, count);
+            assert!(std::ptr::eq(last, &*again), "it is kept");
+            cache.give_back(again);
+        }
+        let before = idle(&cache);
+        for more in 1..4 {
+            let large = [(); 2].map(|()| take(&mut cache, MOST + more));
+            let bytes = large[0].scratch_bytes();
+            large.into_iter().for_each(|run| cache.give_back(run));
+            assert_eq!(idle(&cache), before + bytes, "one, beside those that are not large");
+            assert_eq!(cache.idle_scratch_bytes, before);
+        }
+        (0..PLANS_MAX).for_each(|count| drop(take(&mut cache, count)));
+        assert_eq!((idle(&cache), cache.idle_scratch_bytes), (0, 0));
+        let run = take(&mut cache, MOST);
+        cache.give_back(run);
+        assert_eq!(idle(&cache), IDLE_SCRATCH_BYTES_MAX);
     }
 }
