@@ -7,8 +7,10 @@
 mod launcher;
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs::Permissions;
 use std::io::{BufRead, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::thread::sleep;
@@ -169,6 +171,20 @@ fn a_wrong_variable_is_2_and_one_line() {
         let ended = Motet::of(command.env(name, value)).end();
         assert_eq!((ended.code, ended.text().as_str()), (Some(2), ""), "{ended:?}");
         assert!(ended.err.starts_with(told) && ended.err.lines().count() == 1, "{}", ended.err);
+    }
+}
+
+/// A value that is no text is not taken for a variable that is not set.
+#[test]
+fn a_variable_that_is_no_text_is_2_and_one_line() {
+    for (name, value, shown) in [
+        ("MOTET_ALGORITHM", &b"allreduce=ri\xffng"[..], "allreduce=ri\u{fffd}ng"),
+        ("MOTET_PROVIDER", b"tc\xffp", "tc\u{fffd}p"),
+    ] {
+        let mut command = plain(&["run", "-n", "2", "echo", "started"]);
+        let ended = Motet::of(command.env(name, OsStr::from_bytes(value))).end();
+        let text = format!("motet: {name} is `{shown}`; expected text in UTF-8\n");
+        assert_eq!((ended.code, ended.err.as_str(), ended.text().as_str()), (Some(2), &*text, ""));
     }
 }
 

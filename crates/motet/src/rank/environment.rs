@@ -58,6 +58,7 @@ pub fn check() -> Result<()> {
     bootstrap::check_variables().map_err(ErrorKind::from)?;
     net::peer_timeout().map_err(ErrorKind::from)?;
     net::remote_writes().map_err(ErrorKind::from)?;
+    net::named_provider().map_err(ErrorKind::from)?;
     initial_errhandler()?;
     returns_classes().map(drop)
 }
