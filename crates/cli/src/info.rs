@@ -37,7 +37,7 @@ const VARIABLES: [(&str, &str); 28] = [
     (motet::env::SHARED_HEAP, "`1`: ranks of `motet run` can read each other's large blocks"),
     (motet::env::WAIT, "how ranks wait: `auto`, `spin`, `yield` or `sleep`"),
     (motet::env::PROGRESS, "`thread`: a progress thread moves operations while the rank computes"),
-    (crate::run::SESSION, "`own`: `motet run` starts the ranks in a new session"),
+    (launcher::SESSION, "`own`: `motet run` starts the ranks in a new session"),
     (bootstrap::CHOICE, "`pmi1`, `pmi2` or `pmix` of another launcher, or `alone`"),
     (bootstrap::LAUNCH_SECONDS, "how many seconds to wait for all ranks of another launcher"),
     (bootstrap::PMIX_LIBRARY, "the file of the PMIx library"),

@@ -55,8 +55,9 @@ fn digits(ns: f64) -> String {
 
 /// The file for prices: the one that a program reads.
 fn place() -> Option<PathBuf> {
-    let named = env::var(motet::env::MACHINE).ok();
-    let named = named.filter(|value| !value.is_empty() && value != "off" && !value.contains('='));
+    let is_file = |text: &str| !text.is_empty() && text != "off" && !text.contains('=');
+    let named = env::var_os(motet::env::MACHINE);
+    let named = named.filter(|value| value.to_str().is_none_or(is_file));
     named.map(PathBuf::from).or_else(motet::machine::file)
 }
 

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, anyhow};
 use motet_fabric::file::{read_text, replace};
-use motet_fabric::setting::Number;
+use motet_fabric::setting::{self, Number};
 use motet_plan::select::{self, Choice, Wisdom};
 use motet_plan::verify::{Mode, Options};
 use motet_plan::{Call, Tuning, draw, verify};
@@ -188,13 +188,13 @@ pub(crate) fn tuning_sharing(ranks: u32, cores: Option<u32>) -> anyhow::Result<T
 pub(crate) fn tuning() -> anyhow::Result<Tuning> {
     let machine = motet::machine::from_environment()?;
     let mut tuning = Tuning { machine, ..Tuning::default() };
-    if let Ok(text) = env::var(motet::env::ALGORITHM) {
+    if let Some(text) = setting::text(motet::env::ALGORITHM)? {
         tuning.overrides = text.parse().context(motet::env::ALGORITHM)?;
     }
     // As in a program: lines or a file; lines that cannot be read are skipped.
-    if let Ok(value) = env::var(motet::env::WISDOM) {
-        let is_lines = value.contains("->");
-        let text = if is_lines { value } else { read_text(value.as_ref()).unwrap_or_default() };
+    if let Some(value) = env::var_os(motet::env::WISDOM) {
+        let lines = value.to_str().filter(|text| text.contains("->")).map(str::to_owned);
+        let text = lines.unwrap_or_else(|| read_text(value.as_ref()).unwrap_or_default());
         tuning.wisdom = Wisdom::read(&text).0;
     }
     Ok(tuning)

@@ -4,14 +4,10 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use motet_fabric::launcher::{self, Job, Session};
-use motet_fabric::setting::{self, Words};
 use motet_fabric::{log_line, printable};
 
 use crate::output::USAGE;
 use crate::{quantity, shared_heap};
-
-/// The variable that selects the session of a job if `--session` is not given.
-pub(crate) const SESSION: &str = "MOTET_SESSION";
 
 /// Start a program as N ranks of one world on this machine
 ///
@@ -69,7 +65,7 @@ pub(crate) struct RunCommand {
 
     /// The session of the ranks: `shared` with this command, or their `own`. The variable
     /// MOTET_SESSION sets it for all jobs [default: shared]
-    #[arg(long, value_name = "SESSION", value_parser = |text: &str| SESSIONS.parse(text))]
+    #[arg(long, value_name = "SESSION", value_parser = |text: &str| Session::NAMES.parse(text))]
     session: Option<Session>,
 
     /// Large blocks of the program lie in a heap that all ranks map. MOTET_SHARED_HEAP=1 sets it
@@ -81,9 +77,6 @@ pub(crate) struct RunCommand {
     #[arg(required = true, num_args = 1.., trailing_var_arg = true, value_name = "PROGRAM")]
     command: Vec<OsString>,
 }
-
-/// Which session.
-const SESSIONS: Words<Session> = Words(&[("own", Session::Own), ("shared", Session::Shared)]);
 
 impl RunCommand {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
@@ -97,11 +90,10 @@ impl RunCommand {
         let mut job = Job::new(program, words.collect(), ranks);
         job.label = self.label;
         motet::env::check()?;
-        let session = setting::variable(SESSION, |text| SESSIONS.parse(text))?;
+        let session = Session::from_environment()?;
         job.session = self.session.or(session).unwrap_or(Session::Shared);
         job.environment.push(motet::machine::for_ranks()?);
-        let by_setting = shared_heap::from_environment()?;
-        if self.shared_heap || by_setting {
+        if self.shared_heap || motet::env::shared_heap()? {
             job.environment.extend(shared_heap::environment()?);
         }
         Ok(ExitCode::from(launcher::run(&job)?.code))

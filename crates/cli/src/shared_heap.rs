@@ -5,22 +5,14 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
-use motet_fabric::setting::{self, Words};
 
 use crate::libraries::{self, HEAP};
 
 /// The variable that selects the process heap if `--shared-heap` is not given. Ranks have it, too:
 /// they report if they have no such heap.
 const SHARED_HEAP: &str = motet::env::SHARED_HEAP;
-/// Its values.
-const VALUES: Words<bool> = Words(&[("1", true), ("0", false), ("on", true), ("off", false)]);
 /// The variable that names libraries which the dynamic linker loads before a program.
 const PRELOAD: &str = "LD_PRELOAD";
-
-/// Whether the environment selects the process heap.
-pub(crate) fn from_environment() -> anyhow::Result<bool> {
-    Ok(setting::variable(SHARED_HEAP, |text| VALUES.parse(text))?.unwrap_or(false))
-}
 
 /// The variables for the ranks.
 pub(crate) fn environment() -> anyhow::Result<Vec<(OsString, OsString)>> {

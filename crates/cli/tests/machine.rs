@@ -3,7 +3,9 @@
 #[allow(dead_code, reason = "these tests look at more than what a command says")]
 mod command;
 
+use std::ffi::OsStr;
 use std::fs::{self, Permissions};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -171,7 +173,7 @@ fn a_wrong_file_is_named_with_its_line() {
 #[test]
 fn what_was_measured_is_kept_and_read() {
     let directory = tempfile::tempdir().expect("a directory");
-    let file = directory.path().join("machine");
+    let file = directory.path().join(OsStr::from_bytes(b"a name that is no text \xff"));
     let mut command = motet("info --measure --save");
     command.env("MOTET_MACHINE", &file);
     let ended = end(command);

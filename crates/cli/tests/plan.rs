@@ -2,7 +2,9 @@
 
 mod command;
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
@@ -170,6 +172,13 @@ fn what_steers_a_program_steers_the_plan() {
     let mut command = motet("plan allreduce/recursive_doubling -n 4");
     command.env("MOTET_ALGORITHM", "allreduce=ring");
     assert_eq!(fact(&end(command).out, "chosen:"), "recursive_doubling (asked for by name)");
+    let folder = tempfile::tempdir().expect("there is room");
+    let wisdom = folder.path().join(OsStr::from_bytes(b"a name that is no text \xff"));
+    fs::write(&wisdom, "allreduce ranks=4..4 bytes=0..1000000 -> ring\n").expect("written");
+    let mut command = motet("plan allreduce -n 4");
+    command.env("MOTET_WISDOM", &wisdom);
+    let chosen = fact(&end(command).out, "chosen:").to_owned();
+    assert!(chosen.starts_with("ring (") && chosen.contains("wisdom"), "{chosen}");
 }
 
 #[test]

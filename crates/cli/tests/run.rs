@@ -6,9 +6,11 @@
 #[path = "launcher/mod.rs"]
 mod launcher;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::fs::Permissions;
 use std::io::{BufRead, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::thread::sleep;
@@ -129,47 +131,96 @@ fn impossible_numbers_of_ranks_are_2() {
     }
 }
 
+/// A wrong value of each variable that a launcher checks, and what the error expects instead.
+const WRONG: [(&str, &str, &str); 17] = [
+    ("MOTET_WAIT", "slep", "`auto`, `spin`, `yield` or `sleep`"),
+    ("MOTET_PROGRESS", "x", "`calls` or `thread`"),
+    ("MOTET_CHECK", "yes", "`0` or `1`"),
+    ("MOTET_HANG_SECONDS", "-1", "a number of seconds from 0 to 100000000"),
+    ("MOTET_MAX_PENDING", "many", "a number of operations (0 or more)"),
+    ("MOTET_RANKS_PER_NODE", "2x", "a number of ranks (0 or more)"),
+    ("MOTET_RANKS_PER_SEGMENT", "two", "a number of ranks (0 or more)"),
+    ("MOTET_SINGLE_COPY", "no", "`on` or `off`"),
+    ("MOTET_CHANNELS", "1", "`on` or `off`"),
+    ("MOTET_SHARED_HEAP", "yes", "`1`, `0`, `on` or `off`"),
+    ("MOTET_SESSION", "mine", "`own` or `shared`"),
+    ("MOTET_BOOTSTRAP", "pmi3", "`alone`, `pmi1`, `pmi2` or `pmix`"),
+    ("MOTET_LAUNCH_SECONDS", "0", "a number of seconds from 1 to 86400"),
+    ("MOTET_PEER_TIMEOUT", "0.01", "a number of seconds from 0.1 to 86400"),
+    ("MOTET_REMOTE_WRITES", "never", "`on` or `off`"),
+    ("MOTET_ERROR_CODES", "class", "`texts` or `classes`"),
+    (
+        "MOTET_INITIAL_ERRHANDLER",
+        "none",
+        "`mpi_errors_are_fatal`, `mpi_errors_abort` or `mpi_errors_return`",
+    ),
+];
+/// Variables whose errors have a form of their own, and how those begin.
+const WRONG_OTHERWISE: [(&str, &str, &str); 2] = [
+    ("MOTET_ALGORITHM", "allreduce=rong", "motet: MOTET_ALGORITHM: "),
+    ("MOTET_MACHINE", "latency=x", "motet: MOTET_MACHINE: "),
+];
+/// Variables that must be text. The error shows the value like this.
+const NO_TEXT: [(&str, &[u8], &str); 2] = [
+    ("MOTET_ALGORITHM", b"allreduce=ri\xffng", "allreduce=ri\u{fffd}ng"),
+    ("MOTET_PROVIDER", b"tc\xffp", "tc\u{fffd}p"),
+];
+/// Variables that no launcher checks, and why.
+const UNCHECKED: [(&str, &str); 8] = [
+    ("MOTET_WISDOM", "lines that cannot be read are a warning"),
+    ("MOTET_SAVE_WISDOM", "the file need not exist"),
+    ("MOTET_PMIX", "the library is opened when it is needed"),
+    ("MOTET_LIBFABRIC", "the library is opened when it is needed"),
+    ("MOTET_RANK", "the launcher sets it"),
+    ("MOTET_RANKS", "the launcher sets it"),
+    ("MOTET_SEGMENT", "the launcher sets it"),
+    ("MOTET_LAUNCHER", "the launcher sets it"),
+];
+
+/// Starts two ranks with this variable, which must end the launcher before it starts them. Returns
+/// its one line.
+fn refusal(name: &str, value: &OsStr) -> String {
+    let mut command = plain(&["run", "-n", "2", "echo", "started"]);
+    let ended = Motet::of(command.env(name, value)).end();
+    assert_eq!((ended.code, ended.text().as_str()), (Some(2), ""), "{name}: {ended:?}");
+    assert_eq!(ended.err.lines().count(), 1, "{}", ended.err);
+    ended.err
+}
+
 /// Not each rank reports a wrong variable, but the launcher, before it starts one.
 #[test]
 fn a_wrong_variable_is_2_and_one_line() {
-    let cases = [
-        ("MOTET_WAIT", "slep", "`auto`, `spin`, `yield` or `sleep`"),
-        ("MOTET_PROGRESS", "x", "`calls` or `thread`"),
-        ("MOTET_CHECK", "yes", "`0` or `1`"),
-        ("MOTET_HANG_SECONDS", "-1", "a number of seconds from 0 to 100000000"),
-        ("MOTET_MAX_PENDING", "many", "a number of operations (0 or more)"),
-        ("MOTET_RANKS_PER_NODE", "2x", "a number of ranks (0 or more)"),
-        ("MOTET_RANKS_PER_SEGMENT", "two", "a number of ranks (0 or more)"),
-        ("MOTET_SINGLE_COPY", "no", "`on` or `off`"),
-        ("MOTET_CHANNELS", "1", "`on` or `off`"),
-        ("MOTET_SHARED_HEAP", "yes", "`1`, `0`, `on` or `off`"),
-        ("MOTET_SESSION", "mine", "`own` or `shared`"),
-        ("MOTET_BOOTSTRAP", "pmi3", "`alone`, `pmi1`, `pmi2` or `pmix`"),
-        ("MOTET_LAUNCH_SECONDS", "0", "a number of seconds from 1 to 86400"),
-        ("MOTET_PEER_TIMEOUT", "0.01", "a number of seconds from 0.1 to 86400"),
-        ("MOTET_REMOTE_WRITES", "never", "`on` or `off`"),
-        ("MOTET_ERROR_CODES", "class", "`texts` or `classes`"),
-        (
-            "MOTET_INITIAL_ERRHANDLER",
-            "none",
-            "`mpi_errors_are_fatal`, `mpi_errors_abort` or `mpi_errors_return`",
-        ),
-    ];
-    for (name, value, expected) in cases {
-        let mut command = plain(&["run", "-n", "2", "echo", "started"]);
-        let ended = Motet::of(command.env(name, value)).end();
+    for (name, value, expected) in WRONG {
         let text = format!("motet: {name} is `{value}`; expected {expected}\n");
-        assert_eq!((ended.code, ended.err.as_str(), ended.text().as_str()), (Some(2), &*text, ""));
+        assert_eq!(refusal(name, value.as_ref()), text);
     }
-    for (name, value, told) in [
-        ("MOTET_ALGORITHM", "allreduce=rong", "motet: MOTET_ALGORITHM: "),
-        ("MOTET_MACHINE", "latency=x", "motet: MOTET_MACHINE: "),
-    ] {
-        let mut command = plain(&["run", "-n", "2", "echo", "started"]);
-        let ended = Motet::of(command.env(name, value)).end();
-        assert_eq!((ended.code, ended.text().as_str()), (Some(2), ""), "{ended:?}");
-        assert!(ended.err.starts_with(told) && ended.err.lines().count() == 1, "{}", ended.err);
+    for (name, value, told) in WRONG_OTHERWISE {
+        let text = refusal(name, value.as_ref());
+        assert!(text.starts_with(told), "{text}");
     }
+}
+
+/// A value that is no text is not taken for a variable that is not set.
+#[test]
+fn a_variable_that_is_no_text_is_2_and_one_line() {
+    for (name, value, shown) in NO_TEXT {
+        let text = format!("motet: {name} is `{shown}`; expected text in UTF-8\n");
+        assert_eq!(refusal(name, OsStr::from_bytes(value)), text);
+    }
+}
+
+/// The tests above have a wrong value of each variable that `motet info` knows, which are all of
+/// `docs/settings.md`, or else a reason why no launcher checks it.
+#[test]
+fn every_variable_is_checked_or_has_a_reason() {
+    let page = run(&["info"]).text();
+    let rows = page.lines().filter_map(|line| line.strip_prefix("  MOTET_"));
+    let names = rows.filter_map(|row| Some(format!("MOTET_{}", row.split(' ').next()?)));
+    let known: BTreeSet<String> = names.collect();
+    let wrong = WRONG.iter().chain(&WRONG_OTHERWISE).map(|(name, ..)| *name);
+    let wrong = wrong.chain(NO_TEXT.iter().map(|(name, ..)| *name));
+    let named = wrong.chain(UNCHECKED.iter().map(|(name, _)| *name));
+    assert_eq!(named.map(str::to_owned).collect::<BTreeSet<_>>(), known);
 }
 
 #[test]

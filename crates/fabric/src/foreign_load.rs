@@ -412,6 +412,7 @@ mod model;
 mod tests {
     use super::*;
     use crate::host;
+    use crate::watchdog::Watchdog;
 
     /// Evidence over words of its own.
     fn with_evidence(test: impl FnOnce(Evidence<'_>)) {
@@ -588,6 +589,7 @@ mod tests {
 
     #[test]
     fn sleepers_and_runnable_threads_are_counted() {
+        let _watchdog = Watchdog::start();
         assert_eq!(runnable_in(b"0.20 0.18 0.12 13/80 11206\n"), Some(13));
         assert_eq!(runnable_in(b"0.20 0.18 0.12"), None);
         assert_eq!(runnable_in(b""), None);

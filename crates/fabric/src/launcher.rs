@@ -50,7 +50,7 @@ use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-pub use job::{Job, Session};
+pub use job::{Job, SESSION, Session};
 pub use lines::LONGEST_LINE;
 pub use outcome::{Cause, Death, Outcome};
 pub use start::files_for;

@@ -52,6 +52,9 @@ pub mod spsc;
 mod stderr;
 pub mod structures;
 mod trusted;
+#[cfg(test)]
+#[path = "../tests/support/watchdog.rs"]
+mod watchdog;
 
 pub use channel::{InChannel, OutChannel};
 pub use endpoint::{

@@ -23,6 +23,6 @@ pub use dlopen::{LIBRARY, Library};
 pub use failure_detector::{PEER_TIMEOUT, peer_timeout};
 pub use flush_signal::FlushSignal;
 pub use network::{Network, NetworkScope, REMOTE_WRITES, remote_writes};
-pub use provider::{Choice, Offer, PROVIDER, choose};
+pub use provider::{Choice, Offer, PROVIDER, choose, named_provider};
 pub(crate) use remote_bounce::REMOTE_BOUNCE_BYTES;
 pub(crate) use zero_copy::{How, TransferEvent, TransferIds};

@@ -150,8 +150,28 @@ pub fn read<T>(
     parse(&value).map(Some).map_err(wrong)
 }
 
+/// Reads an environment variable whose value is any text; `None` if it is not set, or empty.
+///
+/// # Errors
+/// [`Error::Setting`] if the value is no text.
+pub fn text(name: &'static str) -> Result<Option<String>> {
+    text_of(name, std::env::var_os(name))
+}
+
+/// The text of a value that was read already.
+fn text_of(name: &'static str, value: Option<OsString>) -> Result<Option<String>> {
+    let Some(value) = value.filter(|value| !value.is_empty()) else { return Ok(None) };
+    value.into_string().map(Some).map_err(|value| Error::Setting {
+        name,
+        value: value.to_string_lossy().into_owned(),
+        expected: "expected text in UTF-8".to_owned(),
+    })
+}
+
 #[cfg(test)]
 mod tests {
+    use std::os::unix::ffi::OsStringExt;
+
     use super::*;
 
     const RANKS: Number = Number::new("a number of ranks").at_least(1).at_most(1024);
@@ -188,6 +208,15 @@ mod tests {
         for wrong in ["", "x", "1.5", "-1", "99999999999999999999999"] {
             assert!(any.parse::<u64>(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_an_error() {
+        let of = |value: &[u8]| text_of("MOTET_X", Some(OsString::from_vec(value.to_vec())));
+        assert_eq!(of(b"tcp").expect("it is text").as_deref(), Some("tcp"));
+        assert_eq!(of(b"").expect("it is not set"), None);
+        let told = of(b"tc\xffp\n").expect_err("it is no text").to_string();
+        assert_eq!(told, "MOTET_X is `tc\u{fffd}p\\n`; expected text in UTF-8");
     }
 
     #[test]

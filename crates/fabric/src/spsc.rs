@@ -476,6 +476,7 @@ fn own_soon(cell: NonNull<u8>, bytes: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::watchdog::Watchdog;
 
     fn ends(cells: usize, cell_bytes: usize) -> (RingWriter, RingReader) {
         with_annexes((cells, cell_bytes), (0, 0))
@@ -597,6 +598,7 @@ mod tests {
     }
 
     fn pass_everything((mut writer, mut reader): (RingWriter, RingReader)) {
+        let _watchdog = Watchdog::start();
         const MESSAGES: u64 = 100_000;
         let sender = std::thread::spawn(move || {
             for message in 0..MESSAGES {

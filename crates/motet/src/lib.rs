@@ -186,7 +186,7 @@ pub mod hint {
 pub mod env {
     pub use crate::rank::environment::{
         ERROR_CODES, INITIAL_ERRHANDLER, InitialErrhandler, check, initial_errhandler,
-        returns_classes,
+        returns_classes, shared_heap,
     };
     pub use crate::rank::settings::{
         ALGORITHM, CHANNELS, CHECK, HANG_SECONDS, MACHINE, MAX_PENDING, PROGRESS, RANKS_PER_NODE,

@@ -50,7 +50,7 @@ enum Expected {
     Refusal(&'static [&'static str]),
 }
 
-const CASES: [Case<Expected>; 30] = [
+const CASES: [Case<Expected>; 32] = [
     Case {
         name: "dropped_receives_take_no_message_between_processes",
         body: || rounds::all(&motet::launch(2)?),
@@ -203,6 +203,19 @@ const CASES: [Case<Expected>; 30] = [
             "motet: rank 0 of communicator \"world\" ends the job with code 5",
         ),
     },
+    Case {
+        name: "a_wrong_session_is_told_before_ranks_start",
+        body: || motet::launch(2).map(drop),
+        expected: Expected::Line(1, "MOTET_SESSION is `mine`; expected `own` or `shared`\n"),
+    },
+    Case {
+        name: "a_wrong_shared_heap_is_told_before_ranks_start",
+        body: || motet::launch(2).map(drop),
+        expected: Expected::Line(
+            1,
+            "MOTET_SHARED_HEAP is `yes`; expected `1`, `0`, `on` or `off`\n",
+        ),
+    },
 ];
 
 fn main() -> ExitCode {
@@ -239,6 +252,15 @@ fn run(case: &str, expected: &Expected) -> Result<(), Box<dyn Error>> {
     if case == "hints_and_wisdom_between_processes" {
         // Anything but wisdom.
         program.env(motet::env::WISDOM, concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"));
+    }
+    match case {
+        "a_wrong_session_is_told_before_ranks_start" => {
+            program.env(motet_fabric::launcher::SESSION, "mine");
+        }
+        "a_wrong_shared_heap_is_told_before_ranks_start" => {
+            program.env(motet::env::SHARED_HEAP, "yes");
+        }
+        _ => {}
     }
     let mut job = program
         .env(CASE, case)

@@ -6,7 +6,7 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::{env, fs};
 
-use motet_fabric::bootstrap;
+use motet_fabric::{bootstrap, setting};
 use motet_plan::select::{self, Overrides};
 use motet_plan::{Call, Collective, Tuning};
 
@@ -42,10 +42,10 @@ pub(super) fn set_algorithms(text: &str, measured: &[Measured]) -> anyhow::Resul
         return Err(Mistake(format!("--algorithm: {error}")).into());
     }
     // The last entry for a collective counts.
-    let value = match env::var(motet::env::ALGORITHM) {
-        Ok(value) if value.ends_with(&wanted) => return Ok(()),
-        Ok(value) => format!("{value},{wanted}"),
-        Err(_) => wanted,
+    let value = match setting::text(motet::env::ALGORITHM)? {
+        Some(value) if value.ends_with(&wanted) => return Ok(()),
+        Some(value) => format!("{value},{wanted}"),
+        None => wanted,
     };
     let mut words = env::args_os();
     let mut again = Command::new(env::current_exe()?);
@@ -72,7 +72,7 @@ pub(super) fn call(collective: Collective, ranks: u32, bytes: usize) -> Result<C
 
 /// The variables of `VARIABLES` that are set.
 pub(super) fn variables() -> BTreeMap<&'static str, String> {
-    let value = |name| env::var(name).ok().map(|value| (name, value));
+    let value = |name| Some((name, env::var_os(name)?.to_string_lossy().into_owned()));
     VARIABLES.into_iter().filter_map(value).collect()
 }
 

@@ -17,8 +17,8 @@ pub(super) fn show(page: &mut Page) {
         }
     };
     page.row("libfabric", format_args!("{} ({})", library.version(), library.file()));
-    let named = std::env::var(net::PROVIDER).ok().filter(|name| !name.is_empty());
-    match net::choose(&library, named.as_deref()) {
+    let named = net::named_provider();
+    match named.and_then(|named| net::choose(&library, named.as_deref())) {
         Err(error) => page.row("chosen", error),
         Ok(choice) => {
             page.row("chosen", &choice.offer);

@@ -202,7 +202,7 @@ const STEPS: [&str; 8] = [
     "../execution.rs",
 ];
 /// The file that derives from the steps of a plan how its messages travel.
-const HINTS: &str = "crates/motet/src/engine/plan_cache.rs";
+const HINTS: &str = "crates/motet/src/engine/plan_cache/cached_plan.rs";
 
 /// No other file looks at an instruction of a program, whatever its type is called, or at a step of
 /// a plan. So another interpreter needs a file that is listed here.

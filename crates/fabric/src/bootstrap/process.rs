@@ -58,6 +58,7 @@ impl Seen {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::watchdog::Watchdog;
     use std::process::Command;
 
     #[test]
@@ -70,6 +71,7 @@ mod tests {
 
     #[test]
     fn who_waits_to_be_fetched_has_ended() {
+        let _watchdog = Watchdog::start();
         let mut child = Command::new("sleep").arg("100").spawn().unwrap();
         let process = (child.id(), started(child.id()).unwrap());
         assert!(!has_ended(process));

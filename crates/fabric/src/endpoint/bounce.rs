@@ -387,6 +387,7 @@ mod tests {
     use crate::endpoint::{Endpoint, InlineRecv, Options, Posted};
     use crate::layout::Layout;
     use crate::packet::Header;
+    use crate::watchdog::Watchdog;
     use crate::{Failure, How, RegionMut, Selector, Token};
 
     /// So long that a pool takes [`UNLIMITED_MIN_BYTES`] of them.
@@ -929,6 +930,7 @@ mod tests {
     /// bytes is not taken for one of them.
     #[test]
     fn who_answers_is_answered_in_a_block() {
+        let _watchdog = Watchdog::start();
         let segment = dedicated(2)[0].transport.segment.clone();
         let options = Options { single_copy: Some(true), ..Options::default() };
         let mut world = [0, 1].map(|rank| Endpoint::new(segment.clone(), Peer(rank), options));

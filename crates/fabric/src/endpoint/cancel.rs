@@ -89,6 +89,7 @@ mod tests {
 
     use super::*;
     use crate::endpoint::{Completion, Endpoint, Options, Posted};
+    use crate::watchdog::Watchdog;
     use crate::{Label, RegionMut, Selector, SharedSegment, TypeCode};
 
     const LABEL: Label = Label { context: 1, tag: 2, ordinal: 0 };
@@ -112,6 +113,7 @@ mod tests {
     /// Whether it is met before or after, by whichever protocol, a copy is what arrives.
     #[test]
     fn an_announced_message_goes_on_from_a_copy() {
+        let _watchdog = Watchdog::start();
         for single_copy in [None, Some(false)] {
             for when in 0..4 {
                 let [mut sender, mut receiver] =
@@ -158,6 +160,7 @@ mod tests {
 
     #[test]
     fn a_message_of_which_nobody_knows_is_taken_back() {
+        let _watchdog = Watchdog::start();
         let [mut sender, mut receiver] = pair(Options::default());
         let (data, mut operation) = ([3; 64], 0);
         // SAFETY: the data outlives the test.

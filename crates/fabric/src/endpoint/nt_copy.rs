@@ -181,6 +181,7 @@ unsafe fn copy_non_temporal(into: NonNull<u8>, data: Region) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::watchdog::Watchdog;
 
     const BYTES: usize = 16 << 10;
     const FAST: Duration = Duration::from_nanos(35);
@@ -233,6 +234,7 @@ mod tests {
 
     #[test]
     fn now_and_then_some_go_through_them_again_and_ever_more_seldom_if_they_are_slow() {
+        let _watchdog = Watchdog::start();
         let mut strategy = strategy();
         let mut lefts = Vec::new();
         for _ in 0..10 {

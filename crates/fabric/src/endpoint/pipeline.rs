@@ -156,6 +156,7 @@ mod tests {
     use crate::endpoint::protocol::PIPELINE_MIN_BYTES;
     use crate::endpoint::{Completion, Endpoint, Options};
     use crate::layout::Layout;
+    use crate::watchdog::Watchdog;
     use crate::{
         Label, Region, RegionMut, Selector, SharedSegment, Token, TransferError, TypeCode,
     };
@@ -236,6 +237,7 @@ mod tests {
 
     #[test]
     fn a_long_message_comes_in_pieces_of_which_not_all_are_there_at_a_time() {
+        let _watchdog = Watchdog::start();
         let [mut sender, mut receiver] = ranks(Options::default());
         let (data, mut into) = (pattern(LONG, 0), vec![0; LONG]);
         let (mut sent, mut came) = (Vec::new(), Vec::new());
@@ -264,6 +266,7 @@ mod tests {
 
     #[test]
     fn who_waits_for_a_sender_that_does_something_else_gets_the_rest_by_itself() {
+        let _watchdog = Watchdog::start();
         for turns in [0, 3, 9] {
             let [mut sender, mut receiver] = ranks(Options::default());
             let (mut data, mut into) = (pattern(BYTES, 0), vec![0; BYTES]);
@@ -322,6 +325,7 @@ mod tests {
 
     #[test]
     fn only_the_first_of_several_is_got_by_the_kernel_if_the_sender_comes_back_meanwhile() {
+        let _watchdog = Watchdog::start();
         for comes_back in [true, false] {
             let [mut sender, mut receiver] = ranks(Options::default());
             let data = [0, 1].map(|message| pattern(BYTES, message));
@@ -372,6 +376,7 @@ mod tests {
 
     #[test]
     fn where_the_kernel_refuses_there_is_nothing_but_pieces() {
+        let _watchdog = Watchdog::start();
         let options = Options { single_copy: Some(false), ..Options::default() };
         let [mut sender, mut receiver] = ranks(options);
         let (data, mut into, mut came) = (pattern(BYTES, 0), vec![0; BYTES], Vec::new());
@@ -392,6 +397,7 @@ mod tests {
 
     #[test]
     fn a_receive_that_is_cancelled_lets_its_pieces_go() {
+        let _watchdog = Watchdog::start();
         let [mut sender, mut receiver] = ranks(Options::default());
         let (data, mut into) = (pattern(BYTES, 0), vec![0; BYTES]);
         let (mut sent, mut came) = (Vec::new(), Vec::new());
@@ -415,6 +421,7 @@ mod tests {
 
     #[test]
     fn a_send_that_is_cancelled_in_the_middle_ends_its_receive() {
+        let _watchdog = Watchdog::start();
         let [mut sender, mut receiver] = ranks(Options::default());
         let (data, mut into) = (pattern(BYTES, 0), vec![0; BYTES]);
         let (mut sent, mut came) = (Vec::new(), Vec::new());
@@ -436,6 +443,7 @@ mod tests {
 
     #[test]
     fn who_leaves_pieces_unread_stops_nobody_else() {
+        let _watchdog = Watchdog::start();
         let options = Options { single_copy: Some(false), ..Options::default() };
         let [mut sender, mut slow, mut other] = ranks(options);
         let (data, mut into, mut came) = (pattern(LONG, 0), vec![0; LONG], Vec::new());
@@ -494,6 +502,7 @@ mod tests {
     /// that the other pulls.
     #[test]
     fn two_threads_exchange_streams() {
+        let _watchdog = Watchdog::start();
         let rounds = if cfg!(debug_assertions) { 60 } else { 300 };
         thread::scope(|scope| {
             for (me, mut rank) in ranks::<2>(Options::default()).into_iter().enumerate() {

@@ -169,6 +169,7 @@ mod tests {
     use super::*;
     use crate::endpoint::{Endpoint, Options, Posted};
     use crate::layout::Layout;
+    use crate::watchdog::Watchdog;
     use crate::{Region, Selector, SharedSegment, Token, TrafficHint, TypeCode};
 
     const CELL: usize = 8192 + 64 - 8 - size_of::<Header>();
@@ -215,6 +216,7 @@ mod tests {
 
     #[test]
     fn longer_messages_go_ahead_of_their_receive_where_ranks_share_a_core() {
+        let _watchdog = Watchdog::start();
         let (data, token) = (vec![7; 64 << 10], Token { operation: 0, step: 0 });
         for (cores, ahead) in [(1, Posted::Done), (2, Posted::Pending)] {
             let (segment, _file) =

@@ -329,6 +329,7 @@ mod tests {
     use crate::endpoint::protocol::{COOPERATIVE_MIN_BYTES, OPERAND_MAX_BYTES};
     use crate::endpoint::{Options, Posted};
     use crate::layout::Layout;
+    use crate::watchdog::Watchdog;
     use crate::{Label, Region, Selector, SharedSegment, Token, TrafficHint, TypeCode};
 
     const BYTES: usize = (1 << 20) + 17;
@@ -461,6 +462,7 @@ mod tests {
 
     #[test]
     fn who_may_not_copy_asks_for_pieces_at_once() {
+        let _watchdog = Watchdog::start();
         let options = Options { single_copy: Some(false), ..Options::default() };
         let mut pair = Pair::of(BYTES, options);
         pair.progress_meanwhile(1);

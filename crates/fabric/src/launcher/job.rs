@@ -2,6 +2,12 @@
 
 use std::ffi::OsString;
 
+use crate::Result;
+use crate::setting::{self, Words};
+
+/// The variable that selects the session of the jobs of `motet run`: `own` or `shared`.
+pub const SESSION: &str = "MOTET_SESSION";
+
 /// The session of the ranks of a job. Linux can share the cores between sessions
 /// ([`Autogroup`](crate::host::Autogroup)).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -11,6 +17,19 @@ pub enum Session {
     Shared,
     /// A new one, without a terminal.
     Own,
+}
+
+impl Session {
+    /// The names of the sessions.
+    pub const NAMES: Words<Session> = Words(&[("own", Session::Own), ("shared", Session::Shared)]);
+
+    /// Reads [`SESSION`]; `None` if it is not set.
+    ///
+    /// # Errors
+    /// [`Error::Setting`](crate::Error::Setting) if it names no session.
+    pub fn from_environment() -> Result<Option<Session>> {
+        setting::variable(SESSION, |text| Session::NAMES.parse(text))
+    }
 }
 
 /// A job: the program to start, and its number of ranks.

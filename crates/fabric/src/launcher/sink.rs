@@ -149,6 +149,7 @@ impl AsFd for Sink {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::watchdog::Watchdog;
     use rustix::pipe::{PipeFlags, pipe_with};
     use std::os::fd::OwnedFd;
 
@@ -161,6 +162,7 @@ mod tests {
 
     #[test]
     fn a_reader_who_is_slow_blocks_nobody() {
+        let _watchdog = Watchdog::start();
         let (end, mut sink) = piped();
         let mut sent = Vec::new();
         for number in 0.. {

@@ -93,11 +93,13 @@ impl FlushSignal {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::watchdog::Watchdog;
     use std::sync::Arc;
 
-    /// Had a call been lost, the flush thread would rest for ever, and the test with it.
+    /// If a call is lost, the flush thread rests for ever.
     #[test]
     fn a_flush_thread_that_rests_is_called() {
+        let _watchdog = Watchdog::start();
         let held_back = Arc::new(FlushSignal::default());
         let (seen, sees) = std::sync::mpsc::channel();
         let flush_thread = {
@@ -126,9 +128,10 @@ mod tests {
         flush_thread.join().unwrap();
     }
 
-    /// Had it waited for what waits, or for the time, the test would not end.
+    /// It neither waits for what waits, nor for the time.
     #[test]
     fn a_flush_thread_ends_though_something_waits() {
+        let _watchdog = Watchdog::start();
         let held_back = Arc::new(FlushSignal::default());
         let flush_thread = {
             let held_back = Arc::clone(&held_back);

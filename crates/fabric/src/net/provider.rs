@@ -16,10 +16,18 @@ use rustix::system::uname;
 
 use super::dlopen::{Infos, Library};
 use super::ffi::{self, FabricAttributes, Info};
-use crate::{Error, Result};
+use crate::{Error, Result, setting};
 
 /// The variable that names the provider.
 pub const PROVIDER: &str = "MOTET_PROVIDER";
+
+/// The provider that [`PROVIDER`] names; `None` if it names none.
+///
+/// # Errors
+/// [`Error::Setting`] if it is no text.
+pub fn named_provider() -> Result<Option<String>> {
+    setting::text(PROVIDER)
+}
 
 /// The time between two checks of a link that is down.
 const LINK_POLL_INTERVAL: Duration = Duration::from_millis(50);

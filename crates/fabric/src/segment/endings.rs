@@ -148,6 +148,7 @@ mod tests {
     use super::super::{CORES_AT, DOORBELL_AT};
     use super::*;
     use crate::doorbell::SLEEPING;
+    use crate::watchdog::Watchdog;
     use std::time::{Duration, Instant};
 
     #[test]
@@ -210,6 +211,7 @@ mod tests {
 
     #[test]
     fn a_death_wakes_even_if_its_last_act_was_half_a_ring() {
+        let _watchdog = Watchdog::start();
         let segment = SharedSegment::private(2).unwrap();
         let word = segment.word32(segment.layout().rank_block(1) + DOORBELL_AT);
         let failure = Failure { rank: Peer(0), how: How::Signal(9) };

@@ -4,17 +4,17 @@
 //! chosen, so the caches of the ranks may differ. Measured choices do influence that, and are kept
 //! elsewhere ([`crate::comm::learned`]).
 
-use std::collections::{HashMap, HashSet};
+mod cached_plan;
+
+use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 
-use motet_fabric::TrafficHint;
-use motet_plan::plan::PlanParts;
 use motet_plan::select::Reason;
-use motet_plan::{
-    Action, Algorithm, Call, Choice, Operation, Plan, Rank, Slice, StepId, Tuning, select,
-};
+use motet_plan::{Algorithm, Call, Choice, Plan, Tuning, select};
 
+pub(crate) use self::cached_plan::CachedPlan;
+use self::cached_plan::nothing;
 use super::quick_hash::Quick;
 use super::{Closing, Execution};
 use crate::base::error::ErrorKind;
@@ -74,176 +74,14 @@ const FEW_MESSAGES_WISDOM: &str = "barrier=dissemination";
 const PINNED_PLANS_MAX: usize = 512;
 /// The number of idle executions kept for each plan.
 const IDLE_RUNS_PER_PLAN_MAX: usize = 4;
-/// Bytes that stay in a core's caches from when a rank writes them until other ranks have read
-/// them.
-const CACHED_BYTES_MAX: usize = 512 << 10;
-
-/// A plan, the reason for its choice, and its modelled cost.
-#[derive(Debug)]
-pub(crate) struct CachedPlan {
-    pub(crate) plan: Plan,
-    pub(crate) reason: String,
-    /// Consecutive messages over all ranks, by the cost model.
-    pub(crate) rounds: usize,
-    /// Nanoseconds by the cost model, for at least the bytes that this rank sends or receives.
-    pub(crate) nanoseconds: f64,
-    pub(crate) element_bytes: usize,
-    /// Whether its steps run one after the other.
-    pub(crate) in_order: bool,
-    /// Whether a message may be shorter than its slice of the output.
-    pub(crate) takes_less: bool,
-    /// The traffic hint of its sends.
-    hint: TrafficHint,
-    /// For each step the result of [`CachedPlan::fan_out`]; empty if that is `None` for all.
-    readers: Box<[Option<u32>]>,
-}
-
-/// Whether each block of a collective is a message of its own, which no rank forwards and whose
-/// length only its two ranks know. Then it may be shorter than its place, like a point-to-point
-/// message; other libraries accept that, too.
-fn takes_less(operation: &Operation) -> bool {
-    matches!(
-        operation,
-        Operation::Gatherv { .. }
-            | Operation::Scatterv { .. }
-            | Operation::Alltoallv { .. }
-            | Operation::Exchangev { .. }
-    )
-}
-
-impl CachedPlan {
-    fn new(
-        plan: Plan,
-        reason: String,
-        (rounds, nanoseconds): (usize, f64),
-        call: &Call,
-    ) -> CachedPlan {
-        let is_one_way = is_one_way(&plan);
-        CachedPlan {
-            takes_less: takes_less(&call.operation),
-            hint: traffic_hint(&plan, call, is_one_way),
-            readers: readers(&plan, is_one_way),
-            plan,
-            reason,
-            rounds,
-            nanoseconds,
-            element_bytes: call.element_bytes,
-            in_order: false,
-        }
-    }
-
-    /// The number of receivers of a step whose data is copied once for all its receivers; 0 for all
-    /// but the first of the steps that send this data. `None` for other steps.
-    #[inline]
-    pub(crate) fn fan_out(&self, step: StepId) -> Option<u32> {
-        self.readers.get(step.index()).copied().flatten()
-    }
-
-    /// The traffic hint of its sends: whether and how their receivers answer.
-    #[inline]
-    pub(crate) fn hint(&self) -> TrafficHint {
-        self.hint
-    }
-
-    /// Chooses in-order execution, if that cannot block any rank: messages of up to `short` bytes
-    /// never wait for their receives.
-    ///
-    /// The verifier has shown that all algorithms may run in order if sends complete at once. So
-    /// either all messages of all ranks must be short, as the `longest` one shows if all ranks know
-    /// it; or those of this rank are, and it sends nothing after it has begun to receive, so that
-    /// no rank waits for it meanwhile.
-    fn may_run_inorder(mut self, short: usize, call: &Call, longest: usize) -> CachedPlan {
-        let is_message = |step: &&Action| matches!(step, Action::Send { .. } | Action::Recv { .. });
-        let mut messages = self.plan.steps().iter().filter(is_message);
-        let all_short = messages.all(|step| step.elements() * self.element_bytes <= short);
-        let known = matches!(call.operation, Operation::Barrier) || call.bytes() > 0;
-        let mut order = self.plan.order().iter().map(|&step| self.plan.step(step));
-        let receives = order.by_ref().any(|step| matches!(step, Action::Recv { .. }));
-        let replies = receives && order.any(|step| matches!(step, Action::Send { .. }));
-        let known_short = known && longest <= short;
-        self.in_order = all_short && (known_short || !replies);
-        self
-    }
-}
-
-/// The result of [`CachedPlan::fan_out`] for each step.
-///
-/// Copying a long message without waiting for its receiver, which copies it again, pays if the
-/// sender gets no answer, or is to go on because it sends this one message, to any number of ranks.
-/// It does not pay if it sends several messages and waits for as many: then both ranks need their
-/// turn anyway.
-fn readers(plan: &Plan, is_one_way: bool) -> Box<[Option<u32>]> {
-    let mut readers = vec![None; plan.steps().len()];
-    for burst in bursts(plan) {
-        let is_same = |one: &StepId, next: &StepId| sent(plan, *one) == sent(plan, *next);
-        let messages: Vec<_> = burst.chunk_by(is_same).collect();
-        let is_alone = messages.len() == 1;
-        for steps in messages.into_iter().filter(|to| is_one_way || is_alone || to.len() > 1) {
-            steps.iter().for_each(|step| readers[step.index()] = Some(0));
-            readers[steps[0].index()] = Some(steps.len() as u32);
-        }
-    }
-    if readers.iter().all(Option::is_none) { Box::default() } else { readers.into() }
-}
-
-/// The slice that a step sends, if it is a send.
-fn sent(plan: &Plan, step: StepId) -> Option<Slice> {
-    match *plan.step(step) {
-        Action::Send { from, .. } => Some(from),
-        _ => None,
-    }
-}
-
-/// The groups of consecutive sends.
-fn bursts(plan: &Plan) -> impl Iterator<Item = &[StepId]> {
-    let sends = |step: &StepId| sent(plan, *step).is_some();
-    let both_send = move |one: &StepId, next: &StepId| sends(one) == sends(next);
-    plan.order().chunk_by(both_send).filter(move |burst| sends(&burst[0]))
-}
-
-/// Whether the data of each group of consecutive sends stays in the caches until it is read.
-fn stays_near(plan: &Plan, element_bytes: usize) -> bool {
-    let elements = |burst: &[StepId]| burst.iter().map(|&step| plan.step(step).elements()).sum();
-    let most: usize = bursts(plan).map(elements).max().unwrap_or(0);
-    most.saturating_mul(element_bytes) <= CACHED_BYTES_MAX
-}
-
-/// The traffic hint of a plan: what receivers do with its messages. In a gather or scatter they
-/// leave the blocks unchanged, unless this rank forwards blocks of others. A one-way message of a
-/// reduction or a scan is reduced; in an exclusive scan it is a result as well. Of the messages
-/// that more than two ranks exchange in a reduction most are reduced.
-fn traffic_hint(plan: &Plan, call: &Call, is_one_way: bool) -> TrafficHint {
-    use Operation::{
-        Allreduce, Gather, Gatherv, Reduce, ReduceScatter, ReduceScatterBlock, Scan, Scatter,
-        Scatterv,
-    };
-    let receives = plan.steps().iter().any(|step| matches!(step, Action::Recv { .. }));
-    match call.operation {
-        Allreduce { .. } | Reduce { .. } | ReduceScatter { .. } | ReduceScatterBlock { .. }
-            if !is_one_way && call.ranks > 2 && stays_near(plan, call.element_bytes) =>
-        {
-            TrafficHint::Operands
-        }
-        _ if !is_one_way => TrafficHint::Expected,
-        Reduce { .. } | Scan { .. } => TrafficHint::Reduced,
-        Gather { .. } | Gatherv { .. } | Scatter { .. } | Scatterv { .. } if !receives => {
-            TrafficHint::Untouched { among_several: plan.messages() > 1 }
-        }
-        _ => TrafficHint::OneWay,
-    }
-}
-
-/// Whether this rank receives nothing from the ranks to which it sends.
-fn is_one_way(plan: &Plan) -> bool {
-    let sources: HashSet<Rank> = plan
-        .steps()
-        .iter()
-        .filter_map(|step| if let Action::Recv { from, .. } = step { Some(*from) } else { None })
-        .collect();
-    let replies = |step: &Action| matches!(step, Action::Send { to, .. } if sources.contains(to));
-    !plan.steps().iter().any(replies)
-}
-
+/// The greatest length in bytes of the scratch memory of all idle executions together. For one more
+/// the others are freed, since a program that moves on to other calls does not repeat the former
+/// ones. Of the executions that have more than this alone, only the last one is kept beside them:
+/// to allocate that much again takes a quarter of the time of the call.
+const IDLE_SCRATCH_BYTES_MAX: usize = 64 << 20;
+/// The scratch memory of an execution that does not count, in bytes: all idle executions together
+/// have at most 16 MiB of this.
+const SMALL_SCRATCH_BYTES: usize = (16 << 20) / (PLANS_MAX * IDLE_RUNS_PER_PLAN_MAX);
 struct Entry {
     planned: Arc<CachedPlan>,
     #[expect(clippy::vec_box, reason = "a run keeps its box from use to use")]
@@ -313,6 +151,8 @@ pub(crate) struct PlanCache {
     /// One index for each way in which ranks end a call.
     places: [PlanIndex; Closing::ALL],
     entries: Vec<Entry>,
+    /// The bytes of the scratch memory of all idle executions for which it counts.
+    idle_scratch_bytes: usize,
     counters: CacheCounters,
 }
 
@@ -322,7 +162,17 @@ impl PlanCache {
         let of_library = Tuning { machine: tuning.machine, ..Tuning::default() };
         let (places, entries) = (<[PlanIndex; Closing::ALL]>::default(), Vec::new());
         let counters = CacheCounters::default();
-        PlanCache { short, tuning, overlapping, of_library, places, entries, counters }
+        let idle_scratch_bytes = 0;
+        PlanCache {
+            short,
+            tuning,
+            overlapping,
+            of_library,
+            places,
+            entries,
+            idle_scratch_bytes,
+            counters,
+        }
     }
 
     fn overlapping(tuning: &Tuning) -> Tuning {
@@ -374,12 +224,23 @@ impl PlanCache {
             *kept = keep;
         }
         self.counters.plans_found += u64::from(place.is_some());
-        let new = || Box::new(Execution::new(planned.clone(), at as u16, call));
-        Ok((idle.pop().unwrap_or_else(new), found))
+        let run = match idle.pop() {
+            Some(run) => {
+                if run.scratch_bytes() > SMALL_SCRATCH_BYTES {
+                    self.idle_scratch_bytes -= counted_bytes(&run);
+                }
+                run
+            }
+            None => Box::new(Execution::new(planned.clone(), at as u16, call)),
+        };
+        Ok((run, found))
     }
 
     /// Takes back an execution that has ended.
     pub(crate) fn give_back(&mut self, run: Box<Execution>) {
+        if run.scratch_bytes() > SMALL_SCRATCH_BYTES {
+            self.make_room(&run);
+        }
         // Another plan may have this place if the cache has been cleared meanwhile.
         if let Some(Entry { planned, idle, .. }) = self.entries.get_mut(usize::from(run.place()))
             && Arc::ptr_eq(planned, run.planned())
@@ -387,6 +248,26 @@ impl PlanCache {
         {
             idle.push(run);
         }
+    }
+
+    /// Counts the scratch memory of an execution that becomes idle. If there is no room for it,
+    /// frees idle executions: those that are large if it is large, else all others that count.
+    #[inline(never)] // so the common case stays short
+    fn make_room(&mut self, run: &Execution) {
+        let becomes_idle = |Entry { planned, idle, .. }: &Entry| {
+            Arc::ptr_eq(planned, run.planned()) && idle.len() < IDLE_RUNS_PER_PLAN_MAX
+        };
+        if !self.entries.get(usize::from(run.place())).is_some_and(becomes_idle) {
+            return;
+        }
+        if is_large(run) {
+            self.entries.iter_mut().for_each(|entry| entry.idle.retain(|idle| !is_large(idle)));
+        } else if self.idle_scratch_bytes + run.scratch_bytes() > IDLE_SCRATCH_BYTES_MAX {
+            let stays = |idle: &Execution| counted_bytes(idle) == 0;
+            self.entries.iter_mut().for_each(|entry| entry.idle.retain(|idle| stays(idle)));
+            self.idle_scratch_bytes = 0;
+        }
+        self.idle_scratch_bytes += counted_bytes(run);
     }
 
     fn plan(&mut self, call: &Call, rule: Rule, closing: Closing) -> Result<usize, ErrorKind> {
@@ -467,30 +348,26 @@ impl PlanCache {
         self.entries.retain(|_| kept.next().expect("one for each"));
         // Idle executions hold the old places.
         self.entries.iter_mut().for_each(|entry| entry.idle.clear());
+        self.idle_scratch_bytes = 0;
         self.places.iter_mut().for_each(|places| places.moved(&to));
     }
+}
+
+/// Whether an execution alone has more scratch memory than idle executions may have together.
+fn is_large(run: &Execution) -> bool {
+    run.scratch_bytes() > IDLE_SCRATCH_BYTES_MAX
+}
+
+/// The bytes of scratch memory that count for an idle execution.
+fn counted_bytes(run: &Execution) -> usize {
+    let bytes = run.scratch_bytes();
+    if bytes > SMALL_SCRATCH_BYTES && !is_large(run) { bytes } else { 0 }
 }
 
 /// The tuning that minimizes messages instead of time.
 fn few() -> Tuning {
     let overrides = FEW_MESSAGES_WISDOM.parse().expect("the table has this row");
     Tuning { overrides, ..Tuning::default() }
-}
-
-/// A plan without steps.
-fn nothing(call: &Call) -> CachedPlan {
-    let plan = Plan::assemble(PlanParts {
-        algorithm: "none",
-        rank: call.rank,
-        ranks: call.ranks,
-        input_len: 0,
-        output_len: 0,
-        scratch_len: 0,
-        steps: Vec::new(),
-        edges: Vec::new(),
-    });
-    let reason = "there is nothing to do for this rank".into();
-    CachedPlan::new(plan, reason, (0, 0.0), call)
 }
 
 #[cfg(test)]
@@ -537,129 +414,51 @@ mod tests {
         assert_eq!(take(10_000, Keep::AsLong), CacheHit::Nowhere);
         assert_eq!(take(10_000 + 2 * PLANS_MAX - 1, Keep::AsLong), CacheHit::Retained);
     }
-
-    /// The plan of a call by the algorithm of this name.
-    fn plan_of(name: &str, call: &Call) -> Plan {
-        let mut rows = motet_plan::algo::of(call.collective());
-        let row = rows.find(|row| row.name() == name).expect("an algorithm of this name");
-        row.plan(call).expect("a plan")
-    }
-
-    /// The fan-out of each send of a plan, in the plan's order.
-    fn readers_of(name: &str, operation: Operation, rank: u32) -> Vec<Option<u32>> {
-        let (rank, nodes) = (Rank(rank), NodeMap::ONE);
-        let call = Call { rank, ranks: 4, element_bytes: 8, in_place: false, nodes, operation };
-        let plan = plan_of(name, &call);
-        let readers = readers(&plan, is_one_way(&plan));
-        let is_send = |step: &&StepId| matches!(plan.step(**step), Action::Send { .. });
-        let of = |step: &StepId| readers.get(step.index()).copied().flatten();
-        plan.order().iter().filter(is_send).map(of).collect()
-    }
-
-    /// Whether each of 4 ranks runs in order, with blocks of so many words.
-    fn all_in_order(name: &str, operation: impl Fn(usize) -> Operation, count: usize) -> bool {
-        const SHORT: usize = 8 << 10;
-        let in_order = (0..4).map(|rank| {
-            let (rank, nodes) = (Rank(rank), NodeMap::ONE);
-            let operation = operation(count);
-            let call = Call { rank, ranks: 4, element_bytes: 8, in_place: false, nodes, operation };
-            let row = motet_plan::algo::find(call.collective(), name).expect("of this name");
-            let plan = row.plan(&call).expect("a plan");
-            let planned = CachedPlan::new(plan, String::new(), (0, 0.0), &call);
-            planned.may_run_inorder(SHORT, &call, row.longest(&call)).in_order
-        });
-        let in_order: Vec<_> = in_order.collect();
-        assert!(in_order.iter().all(|&one| one == in_order[0]), "{name}: {in_order:?}");
-        in_order[0]
-    }
-
+    /// Idle executions have little scratch memory together, and it is that of the last calls.
     #[test]
-    fn steps_follow_each_other_while_no_message_waits_for_its_receive() {
-        let gather = |count| Operation::Gather { count, root: Rank(0) };
-        let (alltoall, allgather) =
-            (|count| Operation::Alltoall { count }, |count| Operation::Allgather { count });
-        // A rank that sends nothing after it has begun to receive checks only its own messages.
-        for (count, is_short) in [(1, true), (1024, true), (1025, false)] {
-            assert_eq!(all_in_order("linear", gather, count), is_short, "{count}");
-            assert_eq!(all_in_order("linear", alltoall, count), is_short, "{count}");
-        }
-        // Other ranks check the longest message of all ranks: two blocks, one, or all four.
-        for (name, longest) in [("recursive_doubling", 512), ("ring", 1024), ("via_root", 256)] {
-            assert!(all_in_order(name, allgather, longest), "{name}");
-            assert!(!all_in_order(name, allgather, longest + 1), "{name}");
-        }
-    }
-
-    #[test]
-    fn what_several_get_or_what_is_alone_is_copied_once() {
-        let bcast = Operation::Bcast { count: 9, root: Rank(0) };
-        assert_eq!(readers_of("linear", bcast.clone(), 0), [Some(3), Some(0), Some(0)]);
-        assert_eq!(readers_of("linear", bcast.clone(), 1), []);
-        assert_eq!(readers_of("binomial", bcast, 0), [Some(2), Some(0)]);
-        let scatter = Operation::Scatter { count: 9, root: Rank(0) };
-        assert_eq!(readers_of("linear", scatter, 0), [Some(1); 3], "nothing comes back");
-        let all = Operation::Alltoall { count: 9 };
-        assert_eq!(readers_of("linear", all.clone(), 0), [None; 3], "as much comes back");
-        assert_eq!(readers_of("pairwise", all, 0), [Some(1); 3], "one by one");
-        let all = Operation::Allgather { count: 9 };
-        assert_eq!(readers_of("linear", all, 0), [Some(3), Some(0), Some(0)]);
-    }
-
-    /// Blocks of a gather or a scatter are unchanged, unless ranks forward those of others.
-    #[test]
-    fn replies_tell_what_becomes_of_messages() {
-        let hint_of = |name: &str, operation: &Operation, rank| {
-            let call = Call { rank: Rank(rank), operation: operation.clone(), ..call(9) };
-            let plan = plan_of(name, &call);
-            traffic_hint(&plan, &call, is_one_way(&plan))
+    fn the_scratch_memory_of_idle_executions_is_limited() {
+        const MOST: usize = IDLE_SCRATCH_BYTES_MAX / 8;
+        let overrides = "allreduce=recursive_doubling".parse().expect("it is in the table");
+        let mut cache = PlanCache::new(Tuning { overrides, ..Tuning::default() }, 0);
+        let take = |cache: &mut PlanCache, count: usize| {
+            let operation = Operation::Allreduce { count, commutative: true };
+            // In place, since a sum then needs scratch memory for what it receives.
+            let call = Call { ranks: 2, in_place: true, operation, ..call(count) };
+            let rule = Rule::By(Selection::Tuned);
+            let (run, _) =
+                cache.take(&call, rule, Keep::AsLong, Closing::Alone).expect("a valid call");
+            assert!((8 * count..8 * count + 64).contains(&run.scratch_bytes()));
+            run
         };
-        let root = Rank(0);
-        let untouched = |among_several| TrafficHint::Untouched { among_several };
-        let gather = Operation::Gather { count: 9, root };
-        let scatter = Operation::Scatter { count: 9, root };
-        assert_eq!(hint_of("linear", &scatter, 0), untouched(true));
-        assert_eq!(hint_of("linear", &gather, 1), untouched(false));
-        assert_eq!(hint_of("binomial", &gather, 1), untouched(false), "a leaf");
-        assert_eq!(
-            hint_of("binomial", &gather, 2),
-            TrafficHint::OneWay,
-            "it has that of rank 3, too"
-        );
-        assert_eq!(hint_of("linear", &Operation::Bcast { count: 9, root }, 0), TrafficHint::OneWay);
-        let reduce = Operation::Reduce { count: 9, root, commutative: true };
-        assert_eq!(hint_of("linear", &reduce, 1), TrafficHint::Reduced);
-        assert_eq!(hint_of("binomial", &reduce, 2), TrafficHint::Reduced, "with that of rank 3");
-        assert_eq!(
-            hint_of("linear_reduce_scatter_gather", &reduce, 1),
-            TrafficHint::Operands,
-            "it gets one, too"
-        );
-        let both = Call { ranks: 2, ..call(9) };
-        let allreduce = Operation::Allreduce { count: 9, commutative: true };
-        assert_eq!(hint_of("recursive_doubling", &allreduce, 1), TrafficHint::Operands);
-        let both = Call { rank: Rank(1), operation: allreduce, ..both };
-        let plan = plan_of("recursive_doubling", &both);
-        assert_eq!(
-            traffic_hint(&plan, &both, is_one_way(&plan)),
-            TrafficHint::Expected,
-            "there are only two"
-        );
-        let halves = |count| Operation::Allreduce { count, commutative: true };
-        let count = 2 * CACHED_BYTES_MAX / call(9).element_bytes;
-        let hints = [count, count + 4].map(|count| {
-            let names = ["reduce_scatter_allgather", "linear_reduce_scatter_allgather"];
-            names.map(|name| hint_of(name, &halves(count), 1))
-        });
-        let far = [TrafficHint::Expected; 2];
-        assert_eq!(
-            hints,
-            [[TrafficHint::Operands, TrafficHint::Expected], far],
-            "half, or three quarters"
-        );
-        let scan = Operation::Scan { count: 9, commutative: true };
-        assert_eq!(hint_of("chain", &scan, 1), TrafficHint::Reduced);
-        let exscan = Operation::Exscan { count: 9, commutative: true };
-        assert_eq!(hint_of("chain", &exscan, 1), TrafficHint::OneWay, "it is a result, too");
-        assert_eq!(hint_of("linear", &Operation::Alltoall { count: 9 }, 0), TrafficHint::Expected);
+        let idle = |cache: &PlanCache| -> usize {
+            let runs = cache.entries.iter().flat_map(|entry| &entry.idle);
+            runs.map(|run| run.scratch_bytes()).sum()
+        };
+        for round in 0..60 {
+            let count = MOST / (3 + round % 7) - 1000 * (round % 3);
+            let runs = [(); 3].map(|()| take(&mut cache, count));
+            let last = std::ptr::from_ref(&*runs[2]);
+            for run in runs {
+                cache.give_back(run);
+                assert_eq!(idle(&cache), cache.idle_scratch_bytes, "round {round}");
+                assert!(idle(&cache) <= IDLE_SCRATCH_BYTES_MAX, "round {round}");
+            }
+            let again = take(&mut cache, count);
+            assert!(std::ptr::eq(last, &*again), "it is kept");
+            cache.give_back(again);
+        }
+        let before = idle(&cache);
+        for more in 1..4 {
+            let large = [(); 2].map(|()| take(&mut cache, MOST + more));
+            let bytes = large[0].scratch_bytes();
+            large.into_iter().for_each(|run| cache.give_back(run));
+            assert_eq!(idle(&cache), before + bytes, "one, beside those that are not large");
+            assert_eq!(cache.idle_scratch_bytes, before);
+        }
+        (0..PLANS_MAX).for_each(|count| drop(take(&mut cache, count)));
+        assert_eq!((idle(&cache), cache.idle_scratch_bytes), (0, 0));
+        let run = take(&mut cache, MOST);
+        cache.give_back(run);
+        assert_eq!(idle(&cache), IDLE_SCRATCH_BYTES_MAX);
     }
 }

@@ -152,6 +152,13 @@ impl ReplayCache {
         self.slots.iter().flatten().map(|call| call.scratch_bytes).sum()
     }
 
+    /// Whether there is room for so many bytes of scratch memory beside those of these calls.
+    fn has_scratch_beside(&self, stays: impl Fn(&CachedCall) -> bool, bytes: usize) -> bool {
+        let others = self.slots.iter().flatten().filter(|call| stays(call));
+        let others: usize = others.map(|call| call.scratch_bytes).sum();
+        bytes <= SMALL_SCRATCH_BYTES || others + bytes <= SCRATCH_BYTES_MAX
+    }
+
     /// The slot of a call that is not in its own one.
     #[inline(never)] // so the common case stays short
     fn find_behind(&self, home: usize, known: &ReplayKey<'_>) -> Option<usize> {

@@ -1,10 +1,11 @@
 //! The check of all environment variables at once, and those that only the C library uses.
 
+use motet_fabric::launcher::Session;
 use motet_fabric::setting::{self, Words};
 use motet_fabric::{bootstrap, net};
 
 use crate::base::error::{ErrorKind, Result};
-use crate::rank::settings::Settings;
+use crate::rank::settings::{SHARED_HEAP, Settings};
 
 /// The variable that names the error handler with which a program on the C library begins.
 pub const INITIAL_ERRHANDLER: &str = "MOTET_INITIAL_ERRHANDLER";
@@ -27,6 +28,8 @@ const ERRHANDLERS: Words<InitialErrhandler> = Words(&[
     ("mpi_errors_abort", InitialErrhandler::Abort),
     ("mpi_errors_return", InitialErrhandler::Return),
 ]);
+/// Whether the ranks have a shared heap.
+const HEAPS: Words<bool> = Words(&[("1", true), ("0", false), ("on", true), ("off", false)]);
 /// Whether functions return classes.
 const CODES: Words<bool> = Words(&[("texts", false), ("classes", true)]);
 
@@ -48,16 +51,28 @@ pub fn returns_classes() -> Result<bool> {
     Ok(classes.map_err(ErrorKind::from)?.unwrap_or(false))
 }
 
-/// Checks all variables that a rank reads, for a launcher: it then reports a wrong value once,
-/// before it starts ranks. A rank of another launcher checks each where it reads it.
+/// Reads [`SHARED_HEAP`]: whether large blocks of the program lie in a heap that all ranks map.
+///
+/// # Errors
+/// It is none of `1`, `0`, `on` and `off`.
+pub fn shared_heap() -> Result<bool> {
+    let heap = setting::variable(SHARED_HEAP, |text| HEAPS.parse(text));
+    Ok(heap.map_err(ErrorKind::from)?.unwrap_or(false))
+}
+
+/// Checks all variables that a launcher or a rank reads, for a launcher: it then reports a wrong
+/// value once, before it starts ranks. A rank of another launcher checks each where it reads it.
 ///
 /// # Errors
 /// The first variable with a value that it cannot have.
 pub fn check() -> Result<()> {
     Settings::from_environment()?;
+    shared_heap()?;
+    Session::from_environment().map_err(ErrorKind::from)?;
     bootstrap::check_variables().map_err(ErrorKind::from)?;
     net::peer_timeout().map_err(ErrorKind::from)?;
     net::remote_writes().map_err(ErrorKind::from)?;
+    net::named_provider().map_err(ErrorKind::from)?;
     initial_errhandler()?;
     returns_classes().map(drop)
 }

@@ -1,12 +1,12 @@
 //! The endpoint of a rank, and its process heap: found when the rank joins its world.
 
-use std::env;
 use std::sync::Arc;
 
 use motet_fabric::net::Network;
 use motet_fabric::process_heap::{self, HeapDescription};
 use motet_fabric::{Endpoint, Options, Peer, SharedSegment, log_line};
 
+use super::environment::shared_heap;
 use super::settings::{SHARED_HEAP, Settings};
 
 /// The endpoint of a rank, with the heap that other ranks may map.
@@ -27,8 +27,7 @@ fn description(segment: &SharedSegment, me: Peer) -> Option<HeapDescription> {
         return None; // Ranks that are threads reach all memory.
     }
     let heap = process_heap::installed();
-    let is_promised = env::var(SHARED_HEAP).is_ok_and(|value| value == "1" || value == "on");
-    if is_promised && heap.is_none() && me == Peer(0) {
+    if heap.is_none() && me == Peer(0) && shared_heap().unwrap_or(false) {
         log_line(format_args!(
             "motet: {} is set, but the ranks have no shared heap: their program is linked \
              statically, has an allocator of its own, was started without libmotet_heap.so, or \

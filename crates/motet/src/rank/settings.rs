@@ -1,6 +1,5 @@
 //! Settings of a world, and the environment variables that set them.
 
-use std::env;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -116,7 +115,7 @@ impl Settings {
     /// A variable with an invalid value.
     pub fn from_environment() -> Result<Settings> {
         let mut settings = Settings::new();
-        if let Ok(text) = env::var(ALGORITHM) {
+        if let Some(text) = setting::text(ALGORITHM).map_err(ErrorKind::from)? {
             settings = settings.algorithms(&text)?;
         }
         settings.tuning.machine = machine::of_world()?;

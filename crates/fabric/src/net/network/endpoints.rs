@@ -57,7 +57,7 @@ impl FiEndpoints {
     /// peer timeout.
     pub(super) fn open(reach: NetworkScope<'_>) -> Result<FiEndpoints> {
         let library = Library::open()?;
-        let named = std::env::var(PROVIDER).ok().filter(|name| !name.is_empty());
+        let named = provider::named_provider()?;
         let mut choice = if reach.leaves_host {
             provider::choose_beyond(&library, named.as_deref(), failure_detector::peer_timeout()?)?
         } else {

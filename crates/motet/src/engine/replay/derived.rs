@@ -307,9 +307,7 @@ impl Engine {
             return;
         }
         let others = self.calls.held_bytes() - self.calls.held_bytes_of(known);
-        if others + derived.held_bytes > HELD_BYTES_MAX {
-            self.forget_derived();
-        }
+        let are_too_many = others + derived.held_bytes > HELD_BYTES_MAX;
         let kept = CachedCall {
             signature: known.signature,
             sources: [BufferSource::Nothing; 2],
@@ -322,6 +320,13 @@ impl Engine {
             derived: Some(Box::new(derived)),
             scratch_bytes: run.scratch_bytes(),
         };
+        if are_too_many {
+            let stays = |call: &CachedCall| call.derived.is_none();
+            if !self.calls.has_scratch_beside(stays, kept.scratch_bytes) {
+                return run.keep_nowhere(); // The others are not removed for nothing.
+            }
+            self.forget_derived();
+        }
         self.put(run, known, kept);
     }
 

@@ -387,3 +387,44 @@ fn the_scratch_memory_of_the_cache_is_limited() {
         Ok(())
     });
 }
+
+/// A call for whose scratch memory the cache has no room removes no other call from it, although
+/// its streams alone would.
+#[test]
+fn a_call_that_is_not_stored_removes_no_other() {
+    /// Few enough that another call never takes the slot of one.
+    const SUMS: usize = 2;
+    const WORDS: usize = SCRATCH_BYTES_MAX / size_of::<u64>() / SUMS;
+    let settings = Settings::new().algorithms("allreduce=recursive_doubling");
+    let settings = settings.unwrap_or_else(|error| panic!("{error}"));
+    on_ranks_with(2, &settings, |world| {
+        // In place, since a sum then needs scratch memory for what it receives.
+        let mut words = vec![0_u64; WORDS];
+        for fewer in 0..SUMS {
+            world.allreduce_in_place(&mut words[fewer..], Sum)?;
+        }
+        let bytes = made(Datatype::resized(0, 2, &Datatype::BYTE));
+        let mut data = vec![0_u16; HELD_BYTES_MAX / 4 * 3];
+        let bcast = |data: &mut [u16]| -> Result<()> {
+            let (address, count) = (data.as_mut_ptr().cast(), data.len());
+            let data = TypedBuffer { address, count, datatype: &bytes };
+            let call = Collective::Bcast { data, root: Root::Rank(0) };
+            // SAFETY: the buffer is borrowed for longer than the call.
+            unsafe { call.run(&**world) }
+        };
+        (0..2).try_for_each(|_| bcast(&mut data))?;
+        let spread = made(Datatype::resized(0, 8, &Datatype::INT));
+        let mut pairs = vec![[0_i32; 2]; HELD_BYTES_MAX / size_of::<i32>() / 8 * 3];
+        let (count, output) = (pairs.len(), pairs.as_mut_ptr().cast());
+        let (datatype, op) = (&spread, &Op::SUM);
+        let sum = || {
+            let reduction = Reduction { input: None, output, count, datatype, op };
+            // SAFETY: as above.
+            unsafe { Collective::Allreduce { reduction }.run(&**world) }
+        };
+        let sums = || (0..3).try_for_each(|_| sum());
+        assert_eq!(replayed(world, sums)?, 0, "there is no room for its scratch memory");
+        assert_eq!(replayed(world, || bcast(&mut data))?, 1, "it is still there");
+        Ok(())
+    });
+}
