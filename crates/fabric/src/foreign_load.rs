@@ -65,9 +65,10 @@ const SHORTEST_HOLD_NS: u64 = 20_000_000;
 const LONGEST_HOLD_NS: u64 = 640_000_000;
 /// A suspicion is evidence if it is this old when it is confirmed, and is forgotten if it is older
 /// than that, in nanoseconds. On a machine where nothing else computes one look in seventy sees
-/// another runnable thread, and half of these see it again a millisecond later.
+/// another runnable thread, and half of these see it again a millisecond later. A rank that waits
+/// seldom looks seldom.
 const SUSPICION_MIN_NS: u64 = 2_000_000;
-const SUSPICION_MAX_NS: u64 = 50_000_000;
+const SUSPICION_MAX_NS: u64 = 500_000_000;
 /// How often evidence is compared with the number of runnable threads while it holds.
 const CHECKS: u64 = 4;
 /// The shortest time between two queries of that number for one core: a query takes 4 µs.

@@ -12,7 +12,7 @@
 //!
 //! Most programs have few receives posted at a time, or send in the order in which they receive.
 //! Receives that name sender and tag are kept in a list in the order of their posts
-//! ([`LISTED_MAX`]), and a message is compared with the first of them ([`COMPARED_MAX`]): that
+//! (`LISTED_MAX`), and a message is compared with the first of them (`COMPARED_MAX`): that
 //! takes less time than a hash. If the list is full, if a receive with a wildcard is posted, or if
 //! the message belongs to none of the first receives, all of the list join the queues, as their
 //! first entries; the next list begins when no exact receive is queued.

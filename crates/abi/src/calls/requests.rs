@@ -228,7 +228,8 @@ unsafe fn all(
     let mut set = unsafe { Set::borrow(count, list) }?;
     let Room { members, statuses, .. } = &mut **set.room;
     let told = poll(members, statuses);
-    let is_over = !matches!(told, Ok(false));
+    // A call that is refused has told nothing; of requests that are not over there is no status.
+    let is_over = told.as_ref().map_or(statuses.len() == members.len(), |&is_over| is_over);
     if !is_over {
         statuses.clear();
     }

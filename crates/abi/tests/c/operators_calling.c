@@ -76,21 +76,32 @@ static void collectives(void) {
     CHECK(request == MPI_REQUEST_NULL && copy == MPI_COMM_NULL);
 }
 
+/* What a call that is refused leaves as it was: a status behind the list, and one that is in it. */
+static void is_untouched(const MPI_Status *statuses, int count) {
+    for (int i = 0; i < count; ++i) CHECK_EQ(statuses[i].MPI_TAG, 4711);
+}
+
 static void requests(void) {
+    enum { LISTED = 1, STATUSES = 50 };
     int flag = 0, index = 0, count = 0;
-    MPI_Status status, statuses[2];
+    MPI_Status status, statuses[STATUSES];
+    for (int i = 0; i < STATUSES; ++i) statuses[i].MPI_TAG = 4711;
     MPI_Request both[2] = {begun, begun}, start[1] = {stored};
     REFUSED(MPI_Start(&stored));
     REFUSED(MPI_Startall(1, start));
     REFUSED(MPI_Wait(&begun, &status));
     REFUSED(MPI_Test(&begun, &flag, &status));
     REFUSED(MPI_Request_get_status(begun, &flag, &status));
-    REFUSED(MPI_Waitall(1, both, statuses));
-    REFUSED(MPI_Waitany(1, both, &index, &status));
-    REFUSED(MPI_Waitsome(1, both, &count, &index, statuses));
-    REFUSED(MPI_Testall(1, both, &flag, statuses));
-    REFUSED(MPI_Testany(1, both, &index, &flag, &status));
-    REFUSED(MPI_Testsome(1, both, &count, &index, statuses));
+    REFUSED(MPI_Waitall(LISTED, both, statuses));
+    REFUSED(MPI_Waitany(LISTED, both, &index, &status));
+    REFUSED(MPI_Waitsome(LISTED, both, &count, &index, statuses));
+    REFUSED(MPI_Testall(LISTED, both, &flag, statuses));
+    CHECK(!flag);
+    REFUSED(MPI_Request_get_status_all(LISTED, both, &flag, statuses));
+    CHECK(!flag);
+    REFUSED(MPI_Testany(LISTED, both, &index, &flag, &status));
+    REFUSED(MPI_Testsome(LISTED, both, &count, &index, statuses));
+    is_untouched(statuses, STATUSES);
     REFUSED(MPI_Cancel(&begun));
     CHECK(begun != MPI_REQUEST_NULL);
 }
@@ -167,6 +178,10 @@ static void returned(MPI_Op op) {
     OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
     OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
     OK(MPI_Irecv(&received, 1, MPI_INT, (rank + size - 1) % size, 7, MPI_COMM_WORLD, &begun));
+    /* A list that is longer than those of the operator: none of its statuses is told again. */
+    MPI_Request none[40];
+    for (int i = 0; i < 40; ++i) none[i] = MPI_REQUEST_NULL;
+    OK(MPI_Waitall(40, none, MPI_STATUSES_IGNORE));
     OK(MPI_Send_init(&sent, 1, MPI_INT, (rank + 1) % size, 7, MPI_COMM_WORLD, &stored));
     reduce_all(op);
     OK(MPI_Allreduce(&runs, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD));

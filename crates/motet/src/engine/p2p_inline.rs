@@ -3,7 +3,7 @@
 //! A receive takes this path only while no other receive is posted, which would match first, and
 //! while no unexpected message is queued, which may be the awaited one, and may be long. If the
 //! message does not arrive within so many polls, or is not short, the receive is posted like any
-//! other.
+//! other. A receive that is posted already takes it while no other one was posted before it.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -163,6 +163,8 @@ impl Engine {
                         self.finish(id, outcome);
                         self.take(id, persistent);
                     }
+                    // There the record of a call has a receive with a wildcard: none is listed.
+                    debug_assert!(self.books.is_none(), "check mode moves others at each call");
                     // Who waits for the first of several receives waits for the next ones, too.
                     match self.endpoint.posted_receives() {
                         0 => self.progress_in_turn(),
@@ -237,7 +239,9 @@ impl Engine {
         }
     }
 
-    /// Whether all active operations are receives that have met no message.
+    /// Whether the active operations are no more than the receives that have met no message. They
+    /// may be a send that waits and a collective that has posted two: then others move a little
+    /// later, at the next call that waits or polls.
     #[inline]
     fn has_only_receives(&self) -> bool {
         self.active <= self.endpoint.posted_receives()

@@ -66,11 +66,13 @@ pub fn start_all(requests: &mut (impl RequestList + ?Sized)) -> Result<()> {
 ///
 /// # Errors
 /// Some operations failed; their statuses contain the errors. All requests are completed
-/// nevertheless.
+/// nevertheless. Or the caller is a reduction operator: then no request is completed, and there are
+/// no statuses.
 pub fn wait_all(
     requests: &mut (impl RequestList + ?Sized),
     statuses: &mut Vec<Status>,
 ) -> Result<()> {
+    statuses.clear();
     let mut complete = end_in_order(requests);
     if complete < requests.len()
         && let Some(core) = core_of(requests)
@@ -120,6 +122,7 @@ pub fn test_all(
     requests: &mut (impl RequestList + ?Sized),
     statuses: &mut Vec<Status>,
 ) -> Result<bool> {
+    statuses.clear();
     refuse_operator()?;
     if !are_all_over(requests) {
         return Ok(false);
@@ -155,6 +158,7 @@ pub fn get_status_all(
     requests: &mut (impl RequestList + ?Sized),
     statuses: &mut Vec<Status>,
 ) -> Result<bool> {
+    statuses.clear();
     refuse_operator()?;
     if !are_all_over(requests) {
         return Ok(false);
