@@ -12,8 +12,9 @@ use worlds::on_ranks;
 const RUNS: usize = 1000;
 /// Runs before anything is counted.
 const FIRST: usize = 100;
-/// Of one machine with others on it, not every attempt need be undisturbed.
-const ATTEMPTS: usize = 5;
+/// Of one machine with others on it, not every attempt need be undisturbed: the least of all counts
+/// for each rank and each form, since what disturbs only adds turns.
+const ATTEMPTS: usize = 8;
 /// Two turns would be two. Some ranks lose the core now and then while they still have work.
 const TURNS_MAX: f64 = 1.5;
 
@@ -55,12 +56,15 @@ fn ranks_on_one_core_need_one_turn_each_for_an_exchange() {
     stay_on_one_core().expect("a thread may choose one of its cores");
     for ranks in [2, 3, 4] {
         for bytes in [8, 1 << 10, 16 << 10] {
-            let mut seen = Vec::new();
+            let mut least = vec![[f64::INFINITY; 3]; ranks];
             let is_so = (0..ATTEMPTS).any(|_| {
-                seen = on_ranks(ranks, |world| forms(world, bytes));
-                seen.iter().flatten().all(|&turns| turns < TURNS_MAX)
+                let seen = on_ranks(ranks, |world| forms(world, bytes));
+                for (least, seen) in least.iter_mut().flatten().zip(seen.iter().flatten()) {
+                    *least = least.min(*seen);
+                }
+                least.iter().flatten().all(|&turns| turns < TURNS_MAX)
             });
-            assert!(is_so, "{ranks} ranks, {bytes} bytes: {seen:?} turns of each form");
+            assert!(is_so, "{ranks} ranks, {bytes} bytes: {least:?} turns of each form");
         }
     }
 }
