@@ -447,6 +447,10 @@ mod tests {
             assert!(std::ptr::eq(last, &*again), "it is kept");
             cache.give_back(again);
         }
+        // Of more executions of one plan than are kept, the others do not count.
+        let more = [(); IDLE_RUNS_PER_PLAN_MAX + 2].map(|()| take(&mut cache, 1000));
+        more.into_iter().for_each(|run| cache.give_back(run));
+        assert_eq!(idle(&cache), cache.idle_scratch_bytes, "some are not kept");
         let before = idle(&cache);
         for more in 1..4 {
             let large = [(); 2].map(|()| take(&mut cache, MOST + more));
