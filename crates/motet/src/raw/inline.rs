@@ -70,8 +70,8 @@ impl Incoming<'_> {
     /// the request where it is to stay: to copy memory that was just written takes long.
     ///
     /// # Safety
-    /// As [`Incoming::start`]. The caller makes the request, on the same communicator: only it tells
-    /// when the receive is complete.
+    /// As [`Incoming::start`]. The caller makes the request, on the same communicator: only that
+    /// tells when the receive is complete.
     ///
     /// # Errors
     /// As [`Incoming::start`].
