@@ -143,6 +143,9 @@ fn window(
         right &= subject.run()?;
     }
     let time = begin.elapsed();
+    // A rank that has ended computes next, which would cost a rank of the same core that is still
+    // at it the core.
+    world.barrier()?;
     ensure!(right, "wrong result: rank {} has data of another operation", world.rank());
     subject.check()?;
     let slowest = world.allreduce_one(time.as_nanos() as f64, Max)?;
@@ -151,7 +154,47 @@ fn window(
 
 #[cfg(test)]
 mod tests {
-    use super::nearest;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::thread;
+    use std::time::Duration;
+
+    use super::super::timed::Timed;
+    use super::{nearest, window};
+
+    /// The operation of a rank, which takes long on rank 0.
+    struct Uneven<'a> {
+        rank: usize,
+        ended: &'a AtomicUsize,
+        ended_at_check: usize,
+    }
+
+    impl Timed for Uneven<'_> {
+        fn fill(&mut self) {}
+
+        fn run(&mut self) -> motet::Result<bool> {
+            if self.rank == 0 {
+                thread::sleep(Duration::from_millis(20));
+            }
+            self.ended.fetch_add(1, Ordering::Relaxed);
+            Ok(true)
+        }
+
+        fn check(&mut self) -> anyhow::Result<()> {
+            self.ended_at_check = self.ended.load(Ordering::Relaxed);
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn no_rank_computes_beside_the_operations_of_others() {
+        let ended = AtomicUsize::new(0);
+        let at_check = motet::threads(3, |world| {
+            let mut subject = Uneven { rank: world.rank(), ended: &ended, ended_at_check: 0 };
+            window(&world, &mut subject, 1).unwrap();
+            subject.ended_at_check
+        });
+        assert_eq!(at_check.unwrap(), [3; 3]);
+    }
 
     #[test]
     fn percentiles_are_values_that_were_measured() {
