@@ -25,7 +25,7 @@
  * One rank times windows of turns of at least 20 us, or single turns that are longer: rank 0, but
  * the last rank in calls in which rank 0 depends on no other one. The ranks on which that rank depends
  * may run ahead in rooted calls and scans: those figures are rates. The percentiles are of windows.
- * The mean is the time of all turns over their number. */
+ * The mean is the time of all turns, until all ranks have ended them, over their number. */
 
 #include "compute.h"
 #include "measure.h"
@@ -292,7 +292,8 @@ static void take_windows(enum form form, double each) {
             taken.windows[taken.n_windows++] = (now - before) / (double)taken.turns_per_window;
             before = now;
         }
-        taken.seconds += before - begun;
+        MPI_Barrier(world); /* a rank that ran ahead has not ended what the others still do */
+        taken.seconds += MPI_Wtime() - begun;
         taken.turns += batch * taken.turns_per_window;
         is_over = (taken.seconds >= seconds && taken.turns >= MIN_TURNS) ||
                   taken.n_windows + MAX_WINDOWS / 8 > MAX_WINDOWS;

@@ -24,13 +24,15 @@ the spacing of the turn, and all delays, beside programs that disturb the job.
 
 {facts}
 
-{least}The *mean* is the time of all turns over their number, and counts long stalls; *median*, 10th and
-90th percentile are of windows of at least 20 µs. Over the rounds it is the mean of the means and
-the median of the percentiles. Each library has two figures: with its default, and in brackets with
-its best setting, where that is another one. *Ratio* is best peer at its best setting / Motet: of
-Motet's default, and of its best setting. A ratio above 1 means that Motet is faster. Every result
-was checked in the measured run; a form with wrong data has no figures. The size is 8 B, the quota
-none, the nice value 0 and the launcher of Motet its own where a row does not name them.
+{least}The *mean* is the time of all turns, until all ranks have ended them, over their number, and counts
+long stalls; *median*, 10th and 90th percentile are of windows of at least 20 µs. Medians of rates of
+ranks that share cores have no ratio: they are of bursts, while others do their part of the work.
+Over the rounds it is the mean of the means and the median of the percentiles. Each library has two
+figures: with its default, and in brackets with its best setting, where that is another one. *Ratio*
+is best peer at its best setting / Motet: of Motet's default, and of its best setting. A ratio above
+1 means that Motet is faster. Every result was checked in the measured run; a form with wrong data
+has no figures. The size is 8 B, the quota none, the nice value 0 and the launcher of Motet its own
+where a row does not name them.
 
 *State* is the time of a hop of a cache line between two processors, before and after each run, in
 groups of similar times. All figures of a row are of one state. **Do not compare rows of different
@@ -127,6 +129,8 @@ def ratios(figures, form, name):
     best = figures.best(OURS, form, name)
     default = figures.figures(OURS, "default", form)
     if not figures.is_comparable or not peer or not best:
+        return None
+    if name == "median" and figures.in_bursts:
         return None
     return (peer[2][name] / default[name] if default else None, peer[2][name] / best[1][name], peer)
 

@@ -180,7 +180,8 @@ class RowFigures:
         self.hop = statistics.median([hop for _, run in self.runs for hop in run["hops"]] or [0])
         self.steal = max((run["steal"] for _, run in runs), default=0)
         self.least_us = least_us(row, results.machine(self.hop)) if self.is_comparable else None
-        self.least_median_us = None if comes_in_bursts(row, results.cores()) else self.least_us
+        self.in_bursts = comes_in_bursts(row, results.cores())
+        self.least_median_us = None if self.in_bursts else self.least_us
         self.reasons = Counter(f"{run['library']}, {run['setting']}: {run['why']}"
                                for _, run in runs if run["why"])
 

@@ -128,6 +128,7 @@ class Aggregation(unittest.TestCase):
     def results(self, *rows):
         """Results with Motet at 2 us and Open MPI at the stated time in each row."""
         results = LoopResults("/nonexistent")
+        results.read(json.dumps({"facts": {"cores": "2"}}))
         for row, theirs in rows:
             results.read(json.dumps({"row": row.fields(), "round": 1, "runs": [
                 self.run_of("motet", 2), self.run_of("ompi", theirs)]}))
@@ -153,6 +154,11 @@ class Aggregation(unittest.TestCase):
                                             "none, quota 1.5 | blocking"), lines[6])
         self.assertIn("| 64 KiB |", table(self.results(
             (loops.Row("step", 2, "none", "none", size=65536), 4))[1], "blocking", "mean", None))
+
+    def test_medians_of_bursts_are_not_compared(self):
+        for spacing, points in (("none", 2), ("barrier", 4)):
+            _, found = self.results((loops.Row("bcast", 4, "none", spacing), 4))
+            self.assertIn(f"ahead at {points} of {points} points", worst_points(found))
 
     def test_a_reason_is_only_for_points_that_have_it(self):
         row = loops.Row("step", 4, "other", "none")
