@@ -19,6 +19,8 @@ const SENDERS_COPY: f64 = 0.5;
 /// Messages in blocks are spared: nobody sends many of them before they are read, so all wait. So
 /// are those between ranks of one core.
 const SENT_ON: f64 = 4.0;
+/// The same of a message that is longer than a block: most of it has left the cache by then.
+const LONG_SENT_ON: f64 = 1.5;
 /// What it takes to wait for such a message, of the price to send one.
 const AWAITED: f64 = 0.5;
 
@@ -32,7 +34,8 @@ const WAIT_MORE: f64 = 0.5;
 const ONE_MORE_ON_CORE: f64 = 0.25;
 
 /// What a core receives in one call stays in its cache up to about this many bytes. Of more, what
-/// comes into a place that was just read, and so is near, saves a copy.
+/// comes into a place that was just read, and so is near, saves a copy. Of twice as many and more,
+/// what comes from a rank of the same core comes from as far away as all else.
 const STAYS_NEAR: f64 = (2 << 20) as f64;
 
 impl CostParams {
@@ -40,9 +43,10 @@ impl CostParams {
     pub(super) fn time_oversubscribed(&self, cost: &Cost, work: &AggregateWork) -> f64 {
         if work.waits == 0 {
             let messages = work.messages as f64 * self.send_ns;
-            let others = self.passing(work) + self.computing(work) - messages;
+            let bytes = self.passing(work) - messages;
             return messages * self.share_of_busiest_core(work, self.send_share)
-                + others * self.share_of_busiest_core(work, 0.5)
+                + bytes * self.share_of_busiest_core(work, 0.5)
+                + self.computing(work) * self.share_of_busiest_core(work, 0.0)
                 + self.sending_on(work);
         }
         let of_one_core = |all: f64| all / work.ranks.max(1) as f64 * self.ranks_per_core;
@@ -97,7 +101,9 @@ impl CostParams {
         let far = (1.0 - self.near(work).messages) * work.messages as f64;
         let sent_on = far.min(work.sent_on as f64);
         let bytes = sent_on / work.messages as f64 * work.bytes as f64;
-        sent_on * self.send_ns * AWAITED + bytes * self.copy_ns_per_byte * SENT_ON
+        let is_long = work.bytes > work.messages.saturating_mul(self.longest_in_blocks(work));
+        let fetching = if is_long { LONG_SENT_ON } else { SENT_ON };
+        sent_on * self.send_ns * AWAITED + bytes * self.copy_ns_per_byte * fetching
     }
 
     /// What ranks reduce and copy. An operand that comes in a block is not copied out of it, but
@@ -116,8 +122,12 @@ impl CostParams {
 
     /// What is saved where messages come into places that were just read.
     fn saved_near(&self, work: &AggregateWork) -> f64 {
-        let received = work.bytes as f64 / self.cores;
-        work.in_turn as f64 * self.copy_ns_per_byte * (received / STAYS_NEAR).min(1.0)
+        work.in_turn as f64 * self.copy_ns_per_byte * self.received(work).min(1.0)
+    }
+
+    /// What a core receives, in terms of what stays in its cache.
+    fn received(&self, work: &AggregateWork) -> f64 {
+        work.bytes as f64 / self.cores / STAYS_NEAR
     }
 
     /// For messages, both ends of each.
@@ -150,11 +160,12 @@ impl CostParams {
         if on_core <= 1.0 {
             return Share::default();
         }
+        let stays = (2.0 - self.received(work)).clamp(0.0, 1.0);
         // The distances that are a multiple of the cores, of all that are doubled; and so many
         // others that share the core.
-        let distances = on_core.log2() / ranks.log2();
-        let others = (on_core - 1.0) / (ranks - 1.0);
-        let mostly_far = (ranks - self.cores) / (ranks - 1.0);
+        let distances = stays * on_core.log2() / ranks.log2();
+        let others = stays * (on_core - 1.0) / (ranks - 1.0);
+        let mostly_far = stays * (ranks - self.cores) / (ranks - 1.0);
         match work.reach {
             DistancePattern::Neighbours => Share::default(),
             DistancePattern::Alike => Share::of_both(others),
