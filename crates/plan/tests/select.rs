@@ -122,8 +122,8 @@ fn parts_of_reductions_by_their_length_and_the_number_of_ranks() {
 
 /// 16 ranks on 2 cores: what counts is what all do together. So short data goes by the star, with
 /// 30 messages and one wait for each rank, and not directly (240 messages) or by doubling (four
-/// waits for each). Data of half a MiB is reduced and sent on in a tree, which took 0.72 of the time
-/// of a reduce-scatter and an allgather. Longer data takes as few bytes as possible.
+/// waits for each). Half a MiB is reduced and sent on in a tree, which took 0.72 of the time of a
+/// reduce-scatter and an allgather. Longer data takes as few bytes as possible.
 #[test]
 fn ranks_that_share_cores_save_messages_and_waits() {
     let machine = CostParams::default();
