@@ -59,7 +59,8 @@ pub struct Layout {
     /// offsets are 0. A sender that shares a core with its receiver profits from being far ahead of
     /// it, since each of the two runs for some time. But the first use of each cell costs a part of
     /// a page, and the number of rings grows with the number of ranks. A sender with its own core
-    /// is never far ahead; then cells that are far apart, and few enough for a cache, are faster.
+    /// is ahead by a stream of messages at most, often 64: beyond the end of its ring each takes
+    /// twice as long. Cells that are far apart, and few enough for a cache, are faster then.
     dedicated: Ring,
     oversubscribed: Ring,
     arena_bytes: usize,
@@ -82,8 +83,8 @@ impl Layout {
     /// As [`Layout::new`].
     pub fn of_host(ranks: usize, seats: usize) -> Result<Layout> {
         let ((few, cell_bytes), (many, short_bytes), arena_bytes, heap_bytes) = match ranks {
-            1..=4 => ((32, 8192 + LINE), (512, 1024 + 2 * LINE), 64 << 20, 256 << 20),
-            5..=8 => ((32, 8192 + LINE), (256, 1024 + 2 * LINE), 64 << 20, 256 << 20),
+            1..=4 => ((64, 8192 + LINE), (512, 1024 + 2 * LINE), 64 << 20, 256 << 20),
+            5..=8 => ((64, 8192 + LINE), (256, 1024 + 2 * LINE), 64 << 20, 256 << 20),
             9..=16 => ((32, 8192 + LINE), (128, 1024 + 2 * LINE), 64 << 20, 256 << 20),
             17..=64 => ((16, 4096 + LINE), (128, 3 * LINE), 32 << 20, 64 << 20),
             65..=MAX_RANKS => ((8, 1024 + LINE), (16, 3 * LINE), 8 << 20, 8 << 20),

@@ -93,7 +93,8 @@ mod tests {
     use crate::{Label, RegionMut, Selector, SharedSegment, TypeCode};
 
     const LABEL: Label = Label { context: 1, tag: 2, ordinal: 0 };
-    const BYTES: usize = 300_000;
+    /// More than a ring takes at once.
+    const BYTES: usize = 1 << 20;
 
     fn token(operation: u64) -> Token {
         Token { operation, step: 0 }

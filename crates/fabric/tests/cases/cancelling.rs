@@ -71,14 +71,14 @@ pub(crate) fn receives_in_every_state(kind: Kind) {
 pub(crate) fn sends_that_wait_for_room(kind: Kind) {
     let mut world = ranks(kind, 2);
     let bytes = |message: u64| if message.is_multiple_of(5) { LARGE } else { 8 };
-    let sent: Vec<_> = (0..200)
+    let sent: Vec<_> = (0..300)
         .map(|message| world[0].send(1, label(1), pattern(message, bytes(message))))
         .collect();
-    let gone: Vec<u64> = (50..200).filter(|message| message % 3 != 0).collect();
+    let gone: Vec<u64> = (100..300).filter(|message| message % 3 != 0).collect();
     for &message in &gone {
         assert!(world[0].cancel(sent[message as usize]).is_some(), "lanes are shorter than that");
     }
-    for message in (0..200).filter(|message| !gone.contains(message)) {
+    for message in (0..300).filter(|message| !gone.contains(message)) {
         let receive = world[1].recv(from(0, 1), LARGE);
         step(&mut world);
         let ended = world[1].take(receive).expect("is on its way");
