@@ -35,8 +35,9 @@ pub struct Ticket(u64);
 /// ticket of an exact receive is its slot.
 const WILD: u64 = 1 << 63;
 
-/// The receives that are posted without a hash. A stream of messages often has a window of 64.
-const LISTED_MAX: usize = 64;
+/// The receives that are posted without a hash. A stream of messages often has a window of 64, and
+/// some have 256.
+const LISTED_MAX: usize = 256;
 /// The receives that a message is compared with before all are hashed. An exchange with six
 /// neighbours posts six, and their messages come in any order.
 const COMPARED_MAX: usize = 8;

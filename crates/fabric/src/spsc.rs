@@ -291,6 +291,13 @@ impl RingWriter {
         end <= self.free_below || self.find_room(end)
     }
 
+    /// Whether the receiver has made room for the next message, as far as it has said. Leaves no
+    /// word that we starve.
+    #[inline]
+    pub(crate) fn sees_room(&self) -> bool {
+        self.next < self.room()
+    }
+
     /// Looks how far the receiver has read. If positions below `end` are not all free, leaves word
     /// that we starve.
     #[cold]

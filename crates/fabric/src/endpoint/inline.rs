@@ -21,6 +21,10 @@ use crate::{
     Label, Peer, Region, RegionMut, Selector, Token, TrafficHint, TransferError, TypeCode,
 };
 
+/// How often the sender of a short message looks whether its receiver has made room: half a ring of
+/// messages takes the receiver some microseconds.
+const ROOM_POLLS: u32 = 256;
+
 /// The result of an attempt to receive a short message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
@@ -77,12 +81,36 @@ impl Endpoint {
                 return true;
             }
         }
-        let standing = &mut self.transport.peer_tx[to.index()];
-        let sent = standing.push_header(Header::eager(label, element, data.bytes()), data);
+        let header = Header::eager(label, element, data.bytes());
+        let sent = self.transport.peer_tx[to.index()].push_header(header, data)
+            || self.finds_room_soon(to)
+                && self.transport.peer_tx[to.index()].push_header(header, data);
         if sent {
             self.transport.notify(to);
         }
         sent
+    }
+
+    /// Waits until a full ring has room, if that is soon. Messages that wait in an operation of
+    /// their own take twice as long as others, and so do those that are sent behind them, so it
+    /// pays for who sends faster than its receiver receives. A receiver that is not at it costs
+    /// one such time, since what is sent next finds others that wait. Nor does one that sends to
+    /// us meanwhile receive; and where ranks share cores it may have to wait for this one.
+    #[cold]
+    fn finds_room_soon(&self, to: Peer) -> bool {
+        if self.thresholds.is_oversubscribed || self.transport.reaches(to) {
+            return false;
+        }
+        for _ in 0..ROOM_POLLS {
+            if self.transport.peer_tx[to.index()].sees_room() {
+                return true;
+            }
+            if self.transport.readers[to.index()].has_message() {
+                return false;
+            }
+            std::hint::spin_loop();
+        }
+        false
     }
 
     /// Receives a short message if it has arrived. Does not poll the network: see
@@ -335,6 +363,7 @@ mod tests {
     use super::*;
     use crate::endpoint::{Options, Posted};
     use crate::segment::SharedSegment;
+    use crate::watchdog::Watchdog;
 
     const TOKEN: Token = Token { operation: 7, step: 0 };
 
@@ -394,6 +423,66 @@ mod tests {
             )
         };
         assert_eq!((recycled, into), (InlineRecv::Done(Ok(3)), [9; 3]));
+    }
+
+    fn send_at_once(sender: &mut Endpoint, value: u64) -> bool {
+        let (data, hint) = (value.to_ne_bytes(), TrafficHint::Unknown);
+        // SAFETY: the data outlives the call.
+        unsafe { sender.send_inline(Peer(1), label(1), TypeCode::BYTES, Region::of(&data), hint) }
+    }
+
+    #[test]
+    fn a_full_ring_is_told_of_also_if_nobody_receives() {
+        let _watchdog = Watchdog::start();
+        let [mut sender, mut receiver] = pair();
+        let mut sent = 0;
+        while send_at_once(&mut sender, sent) {
+            sent += 1;
+        }
+        assert!(sent >= 2 && !send_at_once(&mut sender, sent));
+        receiver.progress(&mut Vec::new());
+        assert!(sender.all_sent() && send_at_once(&mut sender, sent), "there is room again");
+    }
+
+    /// Whether they find room at once, soon or only when others that waited have gone.
+    #[test]
+    fn messages_to_a_receiver_that_is_slower_come_in_order() {
+        const MESSAGES: u64 = 5_000;
+        let _watchdog = Watchdog::start();
+        let [mut sender, mut receiver] = pair();
+        let values: Vec<_> = (0..MESSAGES).map(u64::to_ne_bytes).collect();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for (each, value) in values.iter().enumerate() {
+                    if send_at_once(&mut sender, each as u64) {
+                        continue;
+                    }
+                    let data = Region::of(value);
+                    // SAFETY: the values outlive the thread.
+                    let _later =
+                        unsafe { sender.send(Peer(1), label(1), TypeCode::BYTES, data, TOKEN) };
+                    sender.progress(&mut Vec::new());
+                }
+                while !sender.all_sent() {
+                    sender.progress(&mut Vec::new());
+                }
+            });
+            for each in 0..MESSAGES {
+                let mut into = [0; 8];
+                // SAFETY: the memory outlives the call.
+                let mut receive = || unsafe {
+                    let into = RegionMut::of(&mut into);
+                    receiver.recv_inline(Peer(0), label(1), TypeCode::BYTES, into, Fill::Whole)
+                };
+                while receive() == InlineRecv::Empty {
+                    std::thread::yield_now();
+                }
+                assert_eq!(u64::from_ne_bytes(into), each);
+                if each % 500 == 0 {
+                    std::thread::sleep(std::time::Duration::from_millis(1));
+                }
+            }
+        });
     }
 
     #[test]

@@ -94,6 +94,11 @@ impl PeerTx {
         self.waiting.len() < before
     }
 
+    /// Whether the receiver has made room for a short message that found none.
+    pub(super) fn sees_room(&self) -> bool {
+        self.writer.sees_room()
+    }
+
     pub(super) fn enqueue(&mut self, outgoing: Outgoing) {
         self.waiting.push(outgoing);
     }
