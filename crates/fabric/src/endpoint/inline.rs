@@ -21,10 +21,6 @@ use crate::{
     Label, Peer, Region, RegionMut, Selector, Token, TrafficHint, TransferError, TypeCode,
 };
 
-/// How often the sender of a short message looks whether its receiver has made room: half a ring of
-/// messages takes the receiver some microseconds.
-const ROOM_POLLS: u32 = 256;
-
 /// The result of an attempt to receive a short message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
@@ -81,36 +77,12 @@ impl Endpoint {
                 return true;
             }
         }
-        let header = Header::eager(label, element, data.bytes());
-        let sent = self.transport.peer_tx[to.index()].push_header(header, data)
-            || self.finds_room_soon(to)
-                && self.transport.peer_tx[to.index()].push_header(header, data);
+        let standing = &mut self.transport.peer_tx[to.index()];
+        let sent = standing.push_header(Header::eager(label, element, data.bytes()), data);
         if sent {
             self.transport.notify(to);
         }
         sent
-    }
-
-    /// Waits until a full ring has room, if that is soon. Messages that wait in an operation of
-    /// their own take twice as long as others, and so do those that are sent behind them, so it
-    /// pays for who sends faster than its receiver receives. A receiver that is not at it costs
-    /// one such time, since what is sent next finds others that wait. Nor does one that sends to
-    /// us meanwhile receive; and where ranks share cores it may have to wait for this one.
-    #[cold]
-    fn finds_room_soon(&self, to: Peer) -> bool {
-        if self.thresholds.is_oversubscribed || self.transport.reaches(to) {
-            return false;
-        }
-        for _ in 0..ROOM_POLLS {
-            if self.transport.peer_tx[to.index()].sees_room() {
-                return true;
-            }
-            if self.transport.readers[to.index()].has_message() {
-                return false;
-            }
-            std::hint::spin_loop();
-        }
-        false
     }
 
     /// Receives a short message if it has arrived. Does not poll the network: see

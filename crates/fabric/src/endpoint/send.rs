@@ -1,5 +1,7 @@
 //! The sending half of an endpoint: protocol selection, and flushing of queues.
 
+use std::mem;
+
 use super::peer_tx::{Attempt, Outgoing};
 use super::protocol::{
     EXCHANGE_MIN_BYTES, Outbound, Protocol, choose, choose_without_bounce, is_multicast,
@@ -9,8 +11,12 @@ use crate::packet::Packet;
 use crate::read_lease::ReadLease;
 use crate::{Label, Peer, Region, Token, TrafficHint, TypeCode};
 
+/// How often a sender looks whether its receiver has made room: half a ring of short messages takes
+/// that one some microseconds.
+const ROOM_POLLS: u32 = 256;
+
 impl Endpoint {
-    /// Sends a message. Never waits.
+    /// Sends a message. Waits for nobody, but for some microseconds if a ring is full.
     ///
     /// # Safety
     /// Until the send is done (now, by its completion, or after [`Endpoint::cancel`]) `data` stays
@@ -154,13 +160,15 @@ impl Endpoint {
     /// Sends now if there is room and nothing waits before it, else puts the message into a bounce
     /// buffer, or queues it.
     pub(super) fn submit(&mut self, to: Peer, outgoing: Outgoing) -> Posted {
-        if self.transport.peer_tx[to.index()].is_flushed() {
+        let mut may_wait = true;
+        while self.transport.peer_tx[to.index()].is_flushed() {
             match self.attempt(to, &outgoing, &mut Vec::new()) {
                 Attempt::Gone(posted) => {
                     self.transport.notify(to);
                     return posted;
                 }
-                Attempt::NoRoom => {}
+                Attempt::NoRoom if mem::take(&mut may_wait) && self.finds_room_soon(to) => {}
+                Attempt::NoRoom => break,
                 Attempt::Partly(_) => unreachable!("pieces are queued, not submitted"),
             }
         }
@@ -175,6 +183,28 @@ impl Endpoint {
         }
         self.transport.enqueue(to, outgoing);
         Posted::Pending
+    }
+
+    /// Waits until a full ring has room, if that is soon. Messages that wait in an operation of
+    /// their own take twice as long as others, and so do those that are sent behind them, so it
+    /// pays for who sends faster than its receiver receives. A receiver that is not at it costs
+    /// one such time, since what is sent next finds others that wait. Nor does one that sends to
+    /// us meanwhile receive; and where ranks share cores it may have to wait for this one.
+    #[cold]
+    fn finds_room_soon(&self, to: Peer) -> bool {
+        if self.thresholds.is_oversubscribed || self.transport.reaches(to) {
+            return false;
+        }
+        for _ in 0..ROOM_POLLS {
+            if self.transport.peer_tx[to.index()].sees_room() {
+                return true;
+            }
+            if self.transport.readers[to.index()].has_message() {
+                return false;
+            }
+            std::hint::spin_loop();
+        }
+        false
     }
 
     /// Sends what waits, as far as there is room. Says whether anything went.
