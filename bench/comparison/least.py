@@ -145,7 +145,7 @@ def needs_all(operation):
 
 def comes_in_bursts(row, cores):
     """Whether a median of windows may be less than the least mean."""
-    return row.operation in ROOTED and row.spacing != "barrier" and row.ranks > cores
+    return row.operation in ROOTED and row.spacing != "barrier" and 0 < cores < row.ranks
 
 
 def is_modelled(row):

@@ -112,6 +112,9 @@ impl<R: Default, M: Default> Matching<R, M> {
     #[inline]
     fn put_in_list(&mut self, key: Key, receive: R) -> Ticket {
         self.posts += 1;
+        if self.listed.is_empty() {
+            self.listed.clear(); // Begins again at the start, which is in the cache.
+        }
         self.listed.push_back((key, receive));
         Ticket::default()
     }

@@ -157,8 +157,8 @@ impl Endpoint {
         Outbound { bytes, hint, lies_in_heap }
     }
 
-    /// Sends now if there is room and nothing waits before it, else puts the message into a bounce
-    /// buffer, or queues it.
+    /// Sends now if there is room, perhaps after some microseconds, and nothing waits before it;
+    /// else puts the message into a bounce buffer, or queues it.
     pub(super) fn submit(&mut self, to: Peer, outgoing: Outgoing) -> Posted {
         let mut may_wait = true;
         while self.transport.peer_tx[to.index()].is_flushed() {

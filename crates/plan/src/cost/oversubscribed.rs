@@ -88,7 +88,8 @@ impl CostParams {
             return 1.0;
         }
         // Where the ends of a message differ much, the busiest may be another one.
-        let busiest = work.busiest.done(send_share).max(all / ranks);
+        let receiver = SendRecvCount::new(0, work.most_received).done(send_share);
+        let busiest = work.busiest.done(send_share).max(receiver).max(all / ranks);
         let of_another = (all - busiest) / (ranks - 1.0);
         (busiest + (self.ranks_per_core - 1.0) * of_another) / all
     }

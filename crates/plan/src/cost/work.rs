@@ -30,6 +30,8 @@ pub struct OneWayFlow {
     pub messages: usize,
     /// What the busiest rank has of them.
     pub busiest: SendRecvCount,
+    /// The most that one rank receives, which may be another one.
+    pub most_received: usize,
     /// Those that their sender sends on: it must have received some before.
     pub sent_on: usize,
 }
@@ -66,6 +68,8 @@ pub struct AggregateWork {
     pub messages: usize,
     /// What the rank has of them that has most; of those that flow one way, or pass one rank.
     pub busiest: SendRecvCount,
+    /// The most that one rank receives of those that flow one way.
+    pub most_received: usize,
     /// Those of the messages that flow one way which their sender sends on: it must have received
     /// some of them before.
     pub sent_on: usize,
@@ -94,6 +98,7 @@ impl AggregateWork {
             waits: of_all(cost.rounds),
             messages: of_all(cost.messages()),
             busiest: SendRecvCount::default(),
+            most_received: 0,
             sent_on: 0,
             bytes: of_all(cost.bytes),
             repeated: of_all(cost.repeated),
@@ -108,17 +113,28 @@ impl AggregateWork {
     pub fn of_one(ranks: u32, busiest: SendRecvCount, cost: &Cost) -> Self {
         let Cost { bytes, repeated, reduced, copied, .. } = *cost;
         let (ranks, messages) = (ranks as usize, cost.messages());
-        Self { ranks, messages, busiest, bytes, repeated, reduced, copied, ..Self::default() }
+        let most_received = busiest.receives;
+        Self {
+            ranks,
+            messages,
+            busiest,
+            most_received,
+            bytes,
+            repeated,
+            reduced,
+            copied,
+            ..Self::default()
+        }
     }
 
     /// Messages of one size that flow one way.
     pub fn flow(
         ranks: u32,
-        OneWayFlow { messages, busiest, sent_on }: OneWayFlow,
+        OneWayFlow { messages, busiest, most_received, sent_on }: OneWayFlow,
         bytes: usize,
     ) -> Self {
         let (ranks, bytes) = (ranks as usize, bytes.saturating_mul(messages));
-        Self { ranks, messages, busiest, sent_on, bytes, ..Self::default() }
+        Self { ranks, messages, busiest, most_received, sent_on, bytes, ..Self::default() }
     }
 
     /// This and, by other ranks, `other`; with messages that go as far as those of this.

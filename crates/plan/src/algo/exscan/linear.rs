@@ -45,10 +45,10 @@ impl Algorithm for Linear {
 
     fn work(&self, call: &Call) -> AggregateWork {
         let ranks = call.ranks as usize;
-        let (messages, busiest) = (ranks * (ranks - 1) / 2, SendRecvCount::new(0, ranks - 1));
+        let (messages, busiest) = (ranks * (ranks - 1) / 2, SendRecvCount::new(ranks - 1, 0));
         let flow = AggregateWork::flow(
             call.ranks,
-            OneWayFlow { messages, busiest, sent_on: 0 },
+            OneWayFlow { messages, busiest, most_received: ranks - 1, sent_on: 0 },
             call.bytes(),
         );
         AggregateWork { reduced: flow.bytes, ..flow }

@@ -77,7 +77,7 @@ pub(in crate::algo) fn cost(call: &Call) -> Cost {
 pub(in crate::algo) fn work(call: &Call) -> AggregateWork {
     let messages = call.ranks as usize - 1;
     let (busiest, sent_on) = (SendRecvCount::new(1, 1), messages.saturating_sub(1));
-    let flow =
-        AggregateWork::flow(call.ranks, OneWayFlow { messages, busiest, sent_on }, call.bytes());
+    let flow = OneWayFlow { messages, busiest, most_received: 1, sent_on };
+    let flow = AggregateWork::flow(call.ranks, flow, call.bytes());
     AggregateWork { reduced: flow.bytes, ..flow }
 }

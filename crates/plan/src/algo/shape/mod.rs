@@ -24,22 +24,24 @@ pub(super) fn later(ranks: u32) -> OneWayFlow {
     let messages = (0..rounds).map(in_round).sum();
     let sent_on = (1..rounds).map(|round| in_round(round) - 1).sum();
     let busiest = SendRecvCount::new(rounds as usize, (rounds as usize).saturating_sub(1));
-    OneWayFlow { messages, busiest, sent_on }
+    OneWayFlow { messages, busiest, most_received: rounds as usize, sent_on }
 }
 
 /// A tree from its root, which is the busiest, to all ranks.
 pub(super) fn tree_down(ranks: u32) -> OneWayFlow {
     let (messages, of_root) = (ranks as usize - 1, doublings(ranks) as usize);
-    OneWayFlow { messages, busiest: SendRecvCount::new(of_root, 0), sent_on: messages - of_root }
+    let busiest = SendRecvCount::new(of_root, 0);
+    OneWayFlow { messages, busiest, most_received: 1, sent_on: messages - of_root }
 }
 
-/// A tree to its root. The ranks next to the root are the busiest, as they have to send as well;
-/// the leaves are every other rank.
+/// A tree to its root, which receives most. The ranks next to it are the busiest, as they have to
+/// send as well; the leaves are every other rank.
 pub(super) fn tree_up(ranks: u32) -> OneWayFlow {
-    let below = (doublings(ranks) as usize).saturating_sub(1);
+    let most_received = doublings(ranks) as usize;
+    let below = most_received.saturating_sub(1);
     let (messages, leaves) = (ranks as usize - 1, ranks as usize / 2);
     let busiest = SendRecvCount::new(usize::from(ranks > 1), below);
-    OneWayFlow { messages, busiest, sent_on: leaves.saturating_sub(1) }
+    OneWayFlow { messages, busiest, most_received, sent_on: leaves.saturating_sub(1) }
 }
 
 /// A tree to its root in which the farthest send first. Ranks that have received one pass it on;
