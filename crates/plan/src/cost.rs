@@ -105,7 +105,7 @@ pub struct CostParams {
     pub lengths: ProtocolLengths,
     /// How many cores the ranks share.
     pub cores: f64,
-    /// How many ranks there are for each of them.
+    /// How many ranks the core has that has most of them.
     pub ranks_per_core: f64,
     /// The same for ranks that share no memory: more than one if they are on one machine all the
     /// same.
@@ -222,7 +222,9 @@ impl CostParams {
     #[must_use]
     pub fn shared(self, ranks: usize, cores: usize) -> Self {
         let cores = cores.max(1) as f64;
-        Self { cores, ranks_per_core: ranks.max(1) as f64 / cores, ..self }
+        // One with a rank more than others has that much more to do: within a call ranks stay.
+        let ranks_per_core = (ranks.max(1) as f64 / cores).ceil();
+        Self { cores, ranks_per_core, ..self }
     }
 
     /// The same prices, where messages change their protocol at these lengths. They count only for

@@ -321,6 +321,26 @@ fn few_ranks_on_a_core_meet_in_pairs() {
     assert_ne!(name(4, 128 << 10), "recursive_doubling");
 }
 
+/// Of 3 ranks on 2 cores two share one, which has two thirds of all work: pairs, who do the least,
+/// are the fastest unless the data is short. Among 5 to 7 all wait while some of them fold.
+#[test]
+fn numbers_that_are_no_power_of_two_have_a_busiest_core_and_wait_for_those_who_fold() {
+    let name = |ranks, bytes: usize| {
+        let tuning =
+            Tuning { machine: CostParams::default().shared(ranks, 2), ..Tuning::default() };
+        chosen(&allreduce(ranks as u32, bytes / 8, true), &tuning).0
+    };
+    for bytes in [32 << 10, 64 << 10] {
+        assert_eq!(name(3, bytes), "recursive_doubling", "{bytes} bytes");
+    }
+    assert_eq!(name(3, 1 << 10), "linear");
+    for ranks in [5, 6, 7] {
+        for bytes in [8, 1 << 10, 4 << 10] {
+            assert_ne!(name(ranks, bytes), "recursive_doubling", "{ranks} ranks, {bytes} bytes");
+        }
+    }
+}
+
 /// What is halved goes in blocks for the most part, and is read there, as all of the direct way is.
 /// Among more ranks, or of longer blocks, what comes into one place after the other is what stays
 /// in a cache.

@@ -59,7 +59,9 @@ impl CostParams {
         let later = cost.rounds.saturating_sub(1) as f64 * WAIT_MORE * hand_over_ns;
         // Those who receive the same do it at the same time.
         let once = Cost { bytes: cost.bytes.saturating_sub(cost.repeated), ..*cost };
-        let chain = self.chain(&once, self.send_ns) + later;
+        let read_there = self.within(0, self.read_in_blocks(work, cost.reduced, cost.bytes));
+        let saved = read_there + self.saved_in_chain(&once, work);
+        let chain = self.chain(&once, self.send_ns) - saved + later;
         let done = of_one_core(self.passing(work) + self.computing(work));
         hand_over_ns + chain.max(waits + done)
     }
@@ -107,9 +109,15 @@ impl CostParams {
         sent_on * self.send_ns * AWAITED + bytes * self.copy_ns_per_byte * fetching
     }
 
-    /// What ranks reduce and copy. An operand that comes in a block is not copied out of it, but
-    /// read there, and that copy is part of its message's price.
+    /// What ranks reduce and copy.
     fn computing(&self, work: &AggregateWork) -> f64 {
+        let read_there = self.read_in_blocks(work, work.reduced, work.bytes);
+        self.within(work.reduced, work.copied) - self.within(0, read_there) - self.saved_near(work)
+    }
+
+    /// How many of these bytes are operands that come in blocks: they are not copied out of them,
+    /// but read there, and that copy is part of their messages' price.
+    fn read_in_blocks(&self, work: &AggregateWork, reduced: usize, bytes: usize) -> usize {
         let longest = match work.reach {
             DistancePattern::Growing | DistancePattern::Shrinking => {
                 MOSTLY_BOUNCED * self.lengths.bounce_max
@@ -117,13 +125,28 @@ impl CostParams {
             _ => self.longest_in_blocks(work),
         };
         let in_blocks = work.bytes <= work.messages.saturating_mul(longest);
-        let read_there = if in_blocks { work.reduced.min(work.bytes) } else { 0 };
-        self.within(work.reduced, work.copied) - self.within(0, read_there) - self.saved_near(work)
+        if in_blocks { reduced.min(bytes) } else { 0 }
     }
 
     /// What is saved where messages come into places that were just read.
     fn saved_near(&self, work: &AggregateWork) -> f64 {
         work.in_turn as f64 * self.copy_ns_per_byte * self.received(work).min(1.0)
+    }
+
+    /// What is saved in the chain of ranks that meet in pairs, since some of these share a core. Not
+    /// if messages are long: the kernel takes as long to copy them between any two ranks.
+    fn saved_in_chain(&self, chain: &Cost, work: &AggregateWork) -> f64 {
+        let meets_in_pairs = matches!(
+            work.reach,
+            DistancePattern::Doubling | DistancePattern::Growing | DistancePattern::Shrinking
+        );
+        let longest = self.longest_in_blocks(work);
+        if !meets_in_pairs || work.bytes > work.messages.saturating_mul(longest) {
+            return 0.0;
+        }
+        let far_ns = self.data(chain.messages() as f64, chain.bytes as f64);
+        let near_ns = 2.0 * chain.bytes as f64 * self.copy_ns_per_byte;
+        self.near(work).bytes * (far_ns - near_ns).max(0.0)
     }
 
     /// What a core receives, in terms of what stays in its cache.

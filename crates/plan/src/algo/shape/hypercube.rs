@@ -52,9 +52,12 @@ impl Fold {
     }
 
     /// What all ranks do, if each corner does `meeting` and each guest `folding` with its host.
+    /// While guests and hosts fold, those who meet the hosts wait, and so do their partners.
     pub(crate) fn work(self, meeting: &Cost, folding: &Cost) -> AggregateWork {
-        AggregateWork::alike(self.corners, meeting)
-            .beside(AggregateWork::alike(self.guests, folding))
+        let work = AggregateWork::alike(self.corners, meeting)
+            .beside(AggregateWork::alike(self.guests, folding));
+        let rounds = self.cost(*meeting, *folding).rounds;
+        AggregateWork { waits: work.ranks.saturating_mul(rounds), ..work }
     }
 
     /// The longest chain of the same.
