@@ -133,8 +133,8 @@ impl CostParams {
         work.in_turn as f64 * self.copy_ns_per_byte * self.received(work).min(1.0)
     }
 
-    /// What is saved in the chain of ranks that meet in pairs, since some of these share a core. Not
-    /// if messages are long: the kernel takes as long to copy them between any two ranks.
+    /// What is saved in the chain of ranks that meet in pairs, since some of these share a core.
+    /// Nothing if messages are long: the kernel takes as long to copy them between any two ranks.
     fn saved_in_chain(&self, chain: &Cost, work: &AggregateWork) -> f64 {
         let meets_in_pairs = matches!(
             work.reach,
