@@ -6,6 +6,9 @@
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::HashSet;
 use std::mem;
 use std::sync::Arc;
@@ -61,6 +64,9 @@ pub(crate) enum Transfer {
     /// To or from `PROC_NULL`.
     Nothing,
 }
+
+/// How often, at most, a send that waits for room lets its rank receive.
+const RECEIVES_PER_WAITING_SEND: usize = 16;
 
 /// The result of posting a transfer.
 enum Begun {
@@ -220,6 +226,19 @@ impl Engine {
             },
         }
         self.settle(done);
+        if matches!(transfer, Transfer::Send(..)) {
+            self.receive_while_sends_wait();
+        }
+    }
+
+    /// Receives while messages wait for room in the ring of a peer. That one may be sending to us
+    /// and wait for room, too: then neither would receive before it has posted all of its messages.
+    fn receive_while_sends_wait(&mut self) {
+        for _ in 0..RECEIVES_PER_WAITING_SEND {
+            if !self.endpoint.has_waiting() || !self.progress() {
+                break;
+            }
+        }
     }
 
     /// Copies a message into a buffer for buffered sends, and sends the copy.
