@@ -69,6 +69,9 @@ def installed(libraries, workshop):
 def note_facts(results, runner, workshop, wanted, machine):
     """What the figures depend on. A file that was begun with other facts is continued, except that
     the computation of a turn must stay the same."""
+    if results.has_other_means():
+        sys.exit(f"bench/compare: {results.path} has means that are counted in another way: "
+                 "--fresh begins a new file, --results names another one")
     now = machine | {name: workshop.version(name) for name in wanted.libraries}
     now |= {"autogroup": autogroup(), "build": runner.disturber.build(), "seed": wanted.seed,
             "time": wanted.time}

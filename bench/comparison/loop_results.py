@@ -18,6 +18,9 @@ from .points import FORMS
 SAME_HOP = 2.0
 # Shares of the time of the processors above this make a state of their own.
 STOLEN = 0.1
+# What the mean of a turn is: the time from the first call of a window to the end of its last one on
+# the last rank, over the turns.
+MEANS = "until all ranks have ended"
 WRONG = "wrong data"
 FIELDS = ("median", "p10", "p90", "mean", "least", "most", "turns", "windows", "turns_per_window",
           "checked")
@@ -105,7 +108,12 @@ class LoopResults:
     def begin(self, facts):
         """Notes what the figures depend on, in a new file."""
         if not self.facts:
-            self.write({"facts": facts})
+            self.write({"facts": facts | {"means": MEANS}})
+
+    def has_other_means(self):
+        """Whether the file was begun when a mean was something else, so that its figures must not
+        stand beside new ones."""
+        return bool(self.facts) and self.facts.get("means") != MEANS
 
     def missing_forms(self, row, number, forms, configurations):
         """The forms in which a round of a row has not been measured with all of these libraries

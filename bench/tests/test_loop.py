@@ -135,6 +135,16 @@ class Aggregation(unittest.TestCase):
         results.note_states()
         return results, [RowFigures(results, row) for row, _ in rows]
 
+    def test_a_file_with_other_means_is_told(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "loop.jsonl"
+            LoopResults(path).begin({"cores": "2"})
+            self.assertFalse(LoopResults(path).has_other_means())
+            path.write_text(json.dumps({"facts": {"cores": "2"}}) + "\n")
+            self.assertTrue(LoopResults(path).has_other_means())
+            path.unlink()
+            self.assertFalse(LoopResults(path).has_other_means())
+
     def test_by_axis(self):
         _, found = self.results((loops.Row("step", 2, "none", "none"), 4),
                                 (loops.Row("step", 2, "none", "none", size=65536), 1))
