@@ -453,7 +453,7 @@ impl Drop for RankContext {
         if thread::panicking() || is_excluded() {
             self.shared.segment.fail(Failure { rank: self.me(), how: How::Panic });
             if let Some(mut engine) = self.free_engine() {
-                engine.abandon_all();
+                engine.die();
             }
         } else {
             self.leave();

@@ -6,6 +6,7 @@ use std::future::Future;
 use std::panic::{self, AssertUnwindSafe};
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
@@ -281,6 +282,51 @@ fn a_panicking_operator_ends_its_rank_even_if_the_panic_is_caught() {
     for result in ended.unwrap() {
         is_panic_of(1, &result.unwrap_err());
     }
+}
+
+/// Calls of an operator that panics on purpose.
+static CALLS: AtomicU32 = AtomicU32::new(0);
+
+/// Panics where the data say so.
+fn panics_at_one(left: u32, _right: u32) -> u32 {
+    if left == 1 {
+        CALLS.fetch_add(1, Ordering::Relaxed);
+        panic!("an operator panics on purpose");
+    }
+    left
+}
+
+/// The operator is called by the start, whose panic is caught, and not again by the next ones.
+///
+/// spec: 80
+#[test]
+fn an_operation_whose_operator_has_panicked_does_not_start_again() {
+    let _watchdog = Watchdog::start();
+    let begun = sync::Barrier::new(2);
+    let ended = motet::threads(2, |world| {
+        let first: fn(u32, u32) -> u32 = |left, _| left;
+        let op = if world.rank() == 0 { first } else { panics_at_one };
+        let mut sum = world.allreduce_init((vec![0], vec![0]), ordered(op), &Info::new())?;
+        sum.run()?;
+        sum.input_mut()[0] = 1;
+        if world.rank() == 0 {
+            let running = sum.start()?;
+            begun.wait();
+            // All that it needs may have come before the panic.
+            drop(running.wait());
+            return world.barrier();
+        }
+        begun.wait();
+        let caught = panic::catch_unwind(AssertUnwindSafe(|| sum.run()));
+        assert!(caught.is_err(), "the operator has panicked in the start");
+        is_panic_of(1, &sum.run().unwrap_err());
+        is_panic_of(1, &sum.start().and_then(|running| running.wait()).unwrap_err());
+        world.barrier()
+    });
+    for result in ended.unwrap() {
+        is_panic_of(1, &result.unwrap_err());
+    }
+    assert_eq!(CALLS.load(Ordering::Relaxed), 1);
 }
 
 /// spec: 80

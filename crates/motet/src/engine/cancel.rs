@@ -1,9 +1,9 @@
 //! Ends operations that do not complete: abandoned ones, and those that a death or leaving ends.
 
 use motet_fabric::slab::Id;
-use motet_fabric::{Failure, How, Received, TransferError};
+use motet_fabric::{Received, TransferError};
 
-use super::{Engine, OpExtras, Outcome, Postponed, State, Work};
+use super::{Engine, OpExtras, Postponed, State, Work};
 use crate::engine::context::{ContextKind, split_context};
 
 impl Engine {
@@ -97,11 +97,9 @@ impl Engine {
         self.room = 0;
         self.deferred_starts.clear();
         self.endpoint.cancel(|_| true);
-        self.states().into_iter().for_each(|(id, state)| self.close_one(id, state));
-    }
-
-    fn states(&self) -> Vec<(Id, State)> {
-        self.operations.iter().map(|(id, operation)| (id, operation.state)).collect()
+        let all: Vec<(Id, State)> =
+            self.operations.iter().map(|(id, operation)| (id, operation.state)).collect();
+        all.into_iter().for_each(|(id, state)| self.close_one(id, state));
     }
 
     fn close_one(&mut self, id: Id, state: State) {
@@ -114,7 +112,12 @@ impl Engine {
         };
         match state {
             State::Inactive => self.remove(id),
-            State::Active => self.break_off(id, left),
+            State::Active => {
+                if let Work::Run(run) = &mut operation.work {
+                    run.cut_off(&mut self.endpoint);
+                }
+                self.finish(id, left);
+            }
             // Otherwise it would become inactive when its outcome is taken, and could be started
             // again.
             State::Succeeded | State::Complete(_) if is_persistent => {
@@ -122,15 +125,6 @@ impl Engine {
             }
             State::Succeeded | State::Complete(_) => {}
         }
-    }
-
-    /// Ends an active operation, of which no rank uses memory afterwards.
-    fn break_off(&mut self, id: Id, outcome: Outcome) {
-        let Some(operation) = self.operations.get_mut(id) else { return };
-        if let Work::Run(run) = &mut operation.work {
-            run.cut_off(&mut self.endpoint);
-        }
-        self.finish(id, outcome);
     }
 
     /// Whether the rank has left its world.
@@ -141,28 +135,5 @@ impl Engine {
     /// Whether all ranks that must know that this rank has left do.
     pub(crate) fn is_gone(&self) -> bool {
         self.endpoint.is_gone()
-    }
-
-    /// Lets the rank die: announces it to all ranks, and ends all pending operations, so that the
-    /// one whose operator has panicked does not call it again. After the return no rank uses memory
-    /// of its operations.
-    #[cold]
-    pub(crate) fn die(&mut self) {
-        let failure = Failure { rank: self.endpoint.me(), how: How::Panic };
-        self.endpoint.segment().fail(failure);
-        self.deferred_starts.clear();
-        self.endpoint.cancel(|_| true);
-        for (id, state) in self.states() {
-            if state == State::Active {
-                self.break_off(id, Err(TransferError::Failed(failure)));
-            }
-        }
-    }
-
-    /// Cancels all pending transfers for good.
-    pub(crate) fn abandon_all(&mut self) {
-        self.deferred_starts.clear();
-        self.endpoint.cancel(|_| true);
-        self.active = 0;
     }
 }

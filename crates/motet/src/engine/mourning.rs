@@ -18,7 +18,7 @@
 use std::collections::HashSet;
 
 use motet_fabric::slab::Id;
-use motet_fabric::{Failure, TransferError};
+use motet_fabric::{Failure, How, TransferError};
 
 use super::{Engine, Outcome, State, Work};
 use crate::base::error::ErrorKind;
@@ -57,13 +57,28 @@ impl Engine {
     /// Ends the operations that a death ends. Waiting threads find them complete.
     #[cold]
     fn mourn(&mut self, first: Failure) {
+        let deaths: Vec<Failure> = self.endpoint.deaths().collect();
+        self.end_by_deaths(first, &deaths);
+    }
+
+    /// Lets the rank die: announces it to all ranks, and ends all its operations, so that no
+    /// operator is called again. After the return no rank uses memory of its operations.
+    #[cold]
+    pub(crate) fn die(&mut self) {
+        let own = Failure { rank: self.endpoint.me(), how: How::Panic };
+        self.endpoint.segment().fail(own);
+        self.endpoint.cancel(|_| true);
+        // This rank takes part in each of its collectives.
+        self.end_by_deaths(own, &[own]);
+    }
+
+    fn end_by_deaths(&mut self, first: Failure, deaths: &[Failure]) {
         self.has_mourned = true;
         self.room = 0;
-        let deaths: Vec<Failure> = self.endpoint.deaths().collect();
         let knows_all = self.endpoint.knows_all_deaths();
         let why = |work: &Work, state: State| match work {
             Work::Run(run) => {
-                let among = run.death_among(&deaths);
+                let among = run.death_among(deaths);
                 among.or_else(|| (!knows_all && state == State::Active).then_some(first))
             }
             _ => (state == State::Active).then_some(first),

@@ -53,7 +53,10 @@ impl Engine {
     /// rank that only sends waits for nothing, and need not poll.
     pub(crate) fn start(&mut self, id: Id) -> StartOutcome {
         let Some(operation) = self.operations.get_mut(id) else { return StartOutcome::Removed };
-        debug_assert_eq!(operation.state, State::Inactive);
+        if !matches!(operation.state, State::Inactive) {
+            // A start has panicked before, and the rank has died.
+            return StartOutcome::Removed;
+        }
         if let Work::Run(run) = &mut operation.work {
             if let Some(staging) = staging_of(&mut operation.rare) {
                 staging.collect();
