@@ -5,13 +5,14 @@
 //! messages, each at the price of its size, and the elements that it reduces and copies. For more
 //! than two ranks corrections apply ([`Company`]).
 //!
-//! **If ranks share cores**, the time is the work of all ranks together ([`AggregateWork`]) divided
-//! among the cores, because other ranks run while one waits; or that of the critical path, if that
-//! is longer. If all messages pass one rank, the critical path is the work of the core of that
-//! rank. A rank that waits yields its core to another rank. This costs a hand-over (a context
-//! switch), or half of one if the rank has waited before in the same call; and all cores reach a
-//! point where they wait for one. Messages between ranks of the same core stay in its cache and are
-//! cheaper ([`DistancePattern`]), while all that a core receives in the call fits there. Rooted
+//! **If ranks share cores**, the time is the work of the core that has the most ranks, of the work
+//! of all ranks together ([`AggregateWork`]), because other ranks run while one waits; or that of
+//! the critical path, if that is longer. If all messages pass one rank, the critical path is the
+//! work of the core of that rank. A rank that waits yields its core to another rank. This costs a
+//! hand-over (a context switch), or half of one if the rank has waited before in the same call; and
+//! all cores reach a point where they wait for one. Messages between ranks of the same core stay in
+//! its cache and are cheaper ([`DistancePattern`]), while all that a core receives in the call fits
+//! there. Rooted
 //! collectives, whose data flows one way, have no such points: ranks run ahead, and one hand-over
 //! serves many operations. Their time is that of the busiest core, which runs the busiest rank and
 //! other ranks of average work: the busiest with messages, with bytes, and with what receivers
@@ -105,7 +106,7 @@ pub struct CostParams {
     pub lengths: ProtocolLengths,
     /// How many cores the ranks share.
     pub cores: f64,
-    /// How many ranks the core has that has most of them.
+    /// The number of ranks on the core that has the most.
     pub ranks_per_core: f64,
     /// The same for ranks that share no memory: more than one if they are on one machine all the
     /// same.
@@ -222,7 +223,8 @@ impl CostParams {
     #[must_use]
     pub fn shared(self, ranks: usize, cores: usize) -> Self {
         let cores = cores.max(1) as f64;
-        // One with a rank more than others has that much more to do: within a call ranks stay.
+        // A core with one rank more than the others has that much more to do, since ranks do not
+        // change cores within a call.
         let ranks_per_core = (ranks.max(1) as f64 / cores).ceil();
         Self { cores, ranks_per_core, ..self }
     }

@@ -321,8 +321,8 @@ fn few_ranks_on_a_core_meet_in_pairs() {
     assert_ne!(name(4, 128 << 10), "recursive_doubling");
 }
 
-/// Of 3 ranks on 2 cores two share one, which has two thirds of all work: pairs, who do the least,
-/// are the fastest unless the data is short. Among 5 to 7 all wait while some of them fold.
+/// Of 3 ranks on 2 cores two share one, which has two thirds of all work: pairs, which do the
+/// least, are the fastest unless the data is short. Among 5 to 7 all wait while some of them fold.
 #[test]
 fn numbers_that_are_no_power_of_two_have_a_busiest_core_and_wait_for_those_who_fold() {
     let name = |ranks, bytes: usize| {

@@ -59,7 +59,7 @@ impl CostParams {
         let later = cost.rounds.saturating_sub(1) as f64 * WAIT_MORE * hand_over_ns;
         // Those who receive the same do it at the same time.
         let once = Cost { bytes: cost.bytes.saturating_sub(cost.repeated), ..*cost };
-        let read_there = self.within(0, self.read_in_blocks(work, cost.reduced, cost.bytes));
+        let read_there = self.within(0, self.read_in_blocks(work, once.reduced, once.bytes));
         let saved = read_there + self.saved_in_chain(&once, work);
         let chain = self.chain(&once, self.send_ns) - saved + later;
         let done = of_one_core(self.passing(work) + self.computing(work));
@@ -134,7 +134,8 @@ impl CostParams {
     }
 
     /// What is saved in the chain of ranks that meet in pairs, since some of these share a core.
-    /// Nothing if messages are long: the kernel takes as long to copy them between any two ranks.
+    /// Nothing is saved if messages are long: the kernel takes as long to copy them between any two
+    /// ranks.
     fn saved_in_chain(&self, chain: &Cost, work: &AggregateWork) -> f64 {
         let meets_in_pairs = matches!(
             work.reach,

@@ -62,7 +62,7 @@ pub struct AggregateWork {
     pub ranks: usize,
     /// How often a rank looks for a message in vain and gives its core to another one, summed up
     /// over the ranks; none if data flows one way, so that ranks run ahead of others from one
-    /// operation to the next. In a tree, all ranks wait in each round.
+    /// operation to the next. In a tree and in a fold, all ranks wait in each round.
     pub waits: usize,
     /// Messages.
     pub messages: usize,

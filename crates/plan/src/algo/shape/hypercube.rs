@@ -52,7 +52,8 @@ impl Fold {
     }
 
     /// What all ranks do, if each corner does `meeting` and each guest `folding` with its host.
-    /// While guests and hosts fold, those who meet the hosts wait, and so do their partners.
+    /// While guests and hosts fold, those who meet the hosts wait, and so do their partners: about
+    /// once for each rank and round, as measured.
     pub(crate) fn work(self, meeting: &Cost, folding: &Cost) -> AggregateWork {
         let work = AggregateWork::alike(self.corners, meeting)
             .beside(AggregateWork::alike(self.guests, folding));
