@@ -311,7 +311,7 @@ impl Communicator {
         staging: Option<Box<PackedBuffers>>,
     ) -> Result<Id> {
         // SAFETY: passed on.
-        self.with_room(call, |engine| unsafe { engine.start_transfer(transfer, staging) })
+        self.with_room(call, |engine| unsafe { engine.begin_transfer(transfer, staging) })
     }
 
     /// See [`CommContext::with_room`](crate::comm::op_handle::CommContext::with_room).

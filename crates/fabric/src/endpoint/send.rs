@@ -188,8 +188,8 @@ impl Endpoint {
     /// Waits until a full ring has room, if that is soon. Messages that wait in an operation of
     /// their own take twice as long as others, and so do those that are sent behind them, so it
     /// pays for who sends faster than its receiver receives. A receiver that is not at it costs
-    /// one such time, since what is sent next finds others that wait. Nor does one that sends to
-    /// us meanwhile receive; and where ranks share cores it may have to wait for this one.
+    /// one such time, since what is sent next finds others that wait. One that sends to us
+    /// meanwhile may wait until we receive; and where ranks share cores it may wait for our core.
     #[cold]
     fn finds_room_soon(&self, to: Peer) -> bool {
         if self.thresholds.is_oversubscribed || self.transport.reaches(to) {

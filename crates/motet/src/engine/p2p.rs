@@ -21,6 +21,7 @@ use motet_fabric::{
     TransferError, TypeCode,
 };
 
+use super::polling::MISSES_BESIDE_WORK;
 use super::{
     BufferGuard, Engine, NOTHING, Operation, Outcome, PackedBuffers, Room, Rooms, State, Work,
     collected,
@@ -65,8 +66,8 @@ pub(crate) enum Transfer {
     Nothing,
 }
 
-/// How often, at most, a send that waits for room lets its rank receive.
-const RECEIVES_PER_WAITING_SEND: usize = 16;
+/// How often, at most, a send receives while it waits for room.
+const RECEIVES_PER_WAITING_SEND: usize = 8;
 
 /// The result of posting a transfer.
 enum Begun {
@@ -171,6 +172,21 @@ impl Engine {
         id
     }
 
+    /// Starts a transfer for a caller that is about to return: meanwhile others may end.
+    ///
+    /// # Safety
+    /// As [`Engine::start_transfer`].
+    pub(crate) unsafe fn begin_transfer(
+        &mut self,
+        transfer: &Transfer,
+        staging: Option<Box<PackedBuffers>>,
+    ) -> Id {
+        // SAFETY: passed on.
+        let id = unsafe { self.start_transfer(transfer, staging) };
+        self.receive_while_it_waits(id, transfer);
+        id
+    }
+
     /// Adds a persistent transfer.
     ///
     /// # Safety
@@ -204,6 +220,7 @@ impl Engine {
         let transfer = stored.transfer.clone();
         // SAFETY: the promise of `add_transfer`.
         unsafe { self.post(id, &transfer) };
+        self.receive_while_it_waits(id, &transfer);
     }
 
     /// # Safety
@@ -226,16 +243,18 @@ impl Engine {
             },
         }
         self.settle(done);
-        if matches!(transfer, Transfer::Send(..)) {
-            self.receive_while_sends_wait();
-        }
     }
 
-    /// Receives while messages wait for room in the ring of a peer. That one may be sending to us
-    /// and wait for room, too: then neither would receive before it has posted all of its messages.
-    fn receive_while_sends_wait(&mut self) {
+    /// Receives while this send and others wait for room in the ring of a peer. That one may be
+    /// sending to us and wait for room, too: then neither would receive before it has posted all of
+    /// its messages. What is received may end any operation.
+    fn receive_while_it_waits(&mut self, id: Id, transfer: &Transfer) {
+        if !matches!(transfer, Transfer::Send(..)) {
+            return;
+        }
         for _ in 0..RECEIVES_PER_WAITING_SEND {
-            if !self.endpoint.has_waiting() || !self.progress() {
+            let waits = self.endpoint.has_waiting() && !self.is_complete(id);
+            if !waits || !self.progress_within(MISSES_BESIDE_WORK) {
                 break;
             }
         }
