@@ -67,6 +67,7 @@ impl Engine {
     pub(crate) fn die(&mut self) {
         let own = Failure { rank: self.endpoint.me(), how: How::Panic };
         self.endpoint.segment().fail(own);
+        self.deferred_starts.clear();
         self.endpoint.cancel(|_| true);
         // This rank takes part in each of its collectives.
         self.end_by_deaths(own, &[own]);
@@ -99,6 +100,7 @@ impl Engine {
 
     /// Ends an operation whose transfers have been cancelled.
     fn end_by(&mut self, id: Id, death: Failure) {
+        let is_own = death.rank == self.endpoint.me();
         let Some(operation) = self.operations.get_mut(id) else { return };
         let outcome = Outcome::Err(TransferError::Failed(death));
         match operation.state {
@@ -108,7 +110,9 @@ impl Engine {
                 }
                 self.finish(id, outcome);
             }
-            State::Inactive => self.remove(id),
+            State::Inactive if !is_own => self.remove(id),
+            // To remove it would drop its operator, while this thread unwinds.
+            State::Inactive => operation.state = State::Complete(outcome),
             State::Succeeded | State::Complete(_) => operation.state = State::Complete(outcome),
         }
     }

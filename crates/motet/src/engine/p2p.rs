@@ -249,11 +249,11 @@ impl Engine {
     /// sending to us and wait for room, too: then neither would receive before it has posted all of
     /// its messages. What is received may end any operation.
     fn receive_while_it_waits(&mut self, id: Id, transfer: &Transfer) {
-        if !matches!(transfer, Transfer::Send(..)) {
-            return;
-        }
+        let Transfer::Send(.., mode) = transfer else { return };
+        // Of a buffered send a copy waits, as an operation of its own.
+        let is_copied = matches!(mode, Mode::Buffered(_));
         for _ in 0..RECEIVES_PER_WAITING_SEND {
-            let waits = self.endpoint.has_waiting() && !self.is_complete(id);
+            let waits = self.endpoint.has_waiting() && (is_copied || !self.is_complete(id));
             if !waits || !self.progress_within(MISSES_BESIDE_WORK) {
                 break;
             }
