@@ -183,7 +183,9 @@ impl Engine {
     ) -> Id {
         // SAFETY: passed on.
         let id = unsafe { self.start_transfer(transfer, staging) };
-        self.receive_while_it_waits(id, transfer);
+        if self.endpoint.has_waiting() {
+            self.receive_while_it_waits(id, transfer);
+        }
         id
     }
 
@@ -220,7 +222,9 @@ impl Engine {
         let transfer = stored.transfer.clone();
         // SAFETY: the promise of `add_transfer`.
         unsafe { self.post(id, &transfer) };
-        self.receive_while_it_waits(id, &transfer);
+        if self.endpoint.has_waiting() {
+            self.receive_while_it_waits(id, &transfer);
+        }
     }
 
     /// # Safety
@@ -248,6 +252,7 @@ impl Engine {
     /// Receives while this send and others wait for room in the ring of a peer. That one may be
     /// sending to us and wait for room, too: then neither would receive before it has posted all of
     /// its messages. What is received may end any operation.
+    #[cold]
     fn receive_while_it_waits(&mut self, id: Id, transfer: &Transfer) {
         let Transfer::Send(.., mode) = transfer else { return };
         // Of a buffered send a copy waits, as an operation of its own.
