@@ -12,11 +12,10 @@
 //! hand-over (a context switch), or half of one if the rank has waited before in the same call; and
 //! all cores reach a point where they wait for one. Messages between ranks of the same core stay in
 //! its cache and are cheaper ([`DistancePattern`]), while all that a core receives in the call fits
-//! there. Rooted
-//! collectives, whose data flows one way, have no such points: ranks run ahead, and one hand-over
-//! serves many operations. Their time is that of the busiest core, which runs the busiest rank and
-//! other ranks of average work: the busiest with messages, with bytes, and with what receivers
-//! compute.
+//! there. Rooted collectives, whose data flows one way, have no such points: ranks run ahead, and
+//! one hand-over serves many operations. Their time is that of the busiest core, which runs the
+//! busiest rank and other ranks of average work: the busiest with messages, with bytes, and with
+//! what receivers compute.
 //!
 //! The price of a message has two parts: a fixed one, the latency (less if the message does not
 //! wait for the one before), and one for its bytes. The latter is a
