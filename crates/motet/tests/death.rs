@@ -284,6 +284,53 @@ fn a_panicking_operator_ends_its_rank_even_if_the_panic_is_caught() {
     }
 }
 
+/// A rank that has not been told of a death yet starts an operation that another one has given up.
+/// What it sends then meets no operation that the other rank has made since.
+///
+/// spec: 9
+#[test]
+fn a_start_by_a_rank_that_knows_of_no_death_meets_no_other_operation() {
+    let _watchdog = Watchdog::start();
+    let (is_run, turn) = (sync::Barrier::new(3), sync::Barrier::new(2));
+    let right = AtomicU32::new(0);
+    let ended = motet::threads(3, |world| {
+        let pair = world.split((world.rank() < 2).then_some(0), 0).unwrap();
+        let gathered = vec![0; if world.rank() == 0 { 3 } else { 0 }];
+        let mut among_all = world.gather_init((vec![7u64], gathered), 0, &Info::new()).unwrap();
+        (0..2).for_each(|_| among_all.run().unwrap());
+        is_run.wait();
+        let Some(pair) = pair else { panic!("on purpose") };
+        let is_told = world.rank() == 0;
+        if is_told {
+            is_panic_of(2, &world.barrier().unwrap_err());
+            drop(among_all);
+        } else {
+            turn.wait();
+            among_all.run().expect("this rank has not been told");
+            turn.wait();
+        }
+        // As many channels as those of the two others that `among_all` had.
+        let init = || pair.allgather_init((vec![0u64], vec![0; 2]), &Info::new()).unwrap();
+        let mut among_two = [init(), init()];
+        if is_told {
+            turn.wait();
+            turn.wait();
+        }
+        for (round, nth) in (0..8).flat_map(|round| [(round, 0), (round, 1)]) {
+            if !is_told {
+                // The other looks for this rank's message before it is there.
+                thread::sleep(Duration::from_millis(1));
+            }
+            among_two[nth].input_mut()[0] = round;
+            among_two[nth].run().unwrap();
+            assert_eq!(*among_two[nth].output(), [round; 2]);
+        }
+        right.fetch_add(1, Ordering::Relaxed);
+    });
+    is_panic_of(2, &ended.expect_err("a rank has died"));
+    assert_eq!(right.load(Ordering::Relaxed), 2, "both have received what was sent");
+}
+
 /// Calls of an operator that panics on purpose.
 static CALLS: AtomicU32 = AtomicU32::new(0);
 

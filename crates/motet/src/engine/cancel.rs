@@ -24,8 +24,8 @@ impl Engine {
             self.remove_rare(rare, &operation.work);
         }
         if let Work::Run(mut run) = operation.work {
-            if run.disagreement().is_some() {
-                // Other ranks may not know of the disagreement yet, and go on with their starts.
+            if run.disagreement().is_some() || self.has_death_among(&run) {
+                // Other ranks may not know of it yet, and go on with their starts.
                 run.cut_off(&mut self.endpoint);
             } else {
                 run.unlink(&mut self.endpoint);

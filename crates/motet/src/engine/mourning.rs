@@ -20,7 +20,7 @@ use std::collections::HashSet;
 use motet_fabric::slab::Id;
 use motet_fabric::{Failure, How, TransferError};
 
-use super::{Engine, Outcome, State, Work};
+use super::{Engine, Execution, Outcome, State, Work};
 use crate::base::error::ErrorKind;
 use crate::base::group::Group;
 
@@ -46,6 +46,15 @@ impl Engine {
     #[inline]
     pub(crate) fn check_alive(&self, group: &Group) -> Result<(), ErrorKind> {
         if self.has_mourned { self.check_deaths(group) } else { Ok(()) }
+    }
+
+    /// Whether this rank has been told of the death of a rank that takes part in this execution.
+    #[inline]
+    pub(super) fn has_death_among(&self, run: &Execution) -> bool {
+        self.has_mourned && {
+            let deaths: Vec<Failure> = self.endpoint.deaths().collect();
+            run.death_among(&deaths).is_some()
+        }
     }
 
     #[cold]
