@@ -184,7 +184,8 @@ fn large_messages(page: &mut Page) {
     page.row("copy", format_args!("{bytes}: kernel {kernel}, core {core}"));
     let setting = std::env::var(motet::env::SINGLE_COPY).unwrap_or_default();
     let upto = size(CopyBandwidth::LONGEST as u64);
-    let two = format!("two copies, through shared memory: faster here; over {upto} in pieces");
+    let beyond = "in pieces or, where ranks share cores, mostly by the kernel";
+    let two = format!("two copies, through shared memory: faster here; over {upto} {beyond}");
     let choice = match &finding {
         _ if setting == "off" => "two copies, through shared memory: MOTET_SINGLE_COPY is off",
         Finding::Works if bandwidth.prefers_memcpy() && setting != "on" => &two,

@@ -182,9 +182,11 @@ pub struct Received {
 pub enum TrafficHint {
     /// It replies: the two ranks exchange messages.
     Expected,
-    /// It replies, and more than two ranks exchange messages that they reduce; they send so few at
-    /// a time that the messages stay in the caches until they are read.
-    Operands,
+    /// It replies, and more than two ranks exchange messages that they reduce.
+    Operands {
+        /// Whether a rank sends so little at a time that it stays in the caches until it is read.
+        stay_cached: bool,
+    },
     /// It does not reply: messages go one way.
     OneWay,
     /// It does not reply, and does not change or reduce the message, and the sender does not

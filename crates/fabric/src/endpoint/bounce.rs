@@ -12,11 +12,10 @@ use super::bounce_pool::{BounceBuffer, BouncePool, Readers};
 use super::in_place::InPlaceReceives;
 use super::message::Message;
 use super::nt_copy::CopyStrategy;
-use super::protocol::{EXCHANGE_MIN_BYTES, Thresholds};
+use super::protocol::{EXCHANGE_MIN_BYTES, OVERSUBSCRIBED_OPERAND_MAX_BYTES, Thresholds};
 use super::recycled_buffers::{RecycledBuffers, give_back};
 use super::transfer::{Completion, PostedRecv};
 use super::transport::Transport;
-use crate::copy_bandwidth::CopyBandwidth;
 use crate::memory::copy_many;
 use crate::packet::Packet;
 use crate::{Label, Peer, Region, SharedSegment, TrafficHint, TransferError, TypeCode, memcheck};
@@ -222,7 +221,11 @@ impl BounceSender {
     /// Takes the pool from the arena, with room for the longest message on any machine.
     #[cfg(test)]
     pub(super) fn cut_pool(&mut self, transport: &mut Transport) {
-        self.pool.cut_for(&mut transport.arena, &transport.segment, 2 * CopyBandwidth::LONGEST);
+        self.pool.cut_for(
+            &mut transport.arena,
+            &transport.segment,
+            2 * crate::copy_bandwidth::CopyBandwidth::LONGEST,
+        );
     }
 
     /// Allocates a free bounce buffer for this message, or takes a recycled one.
@@ -326,7 +329,7 @@ pub(super) fn copy_bounced(
     buffer: BounceBuffer,
     receive: &PostedRecv,
 ) -> Result<(), TransferError> {
-    assert!(message.bytes <= CopyBandwidth::LONGEST, "the shared segment is damaged");
+    assert!(message.bytes <= OVERSUBSCRIBED_OPERAND_MAX_BYTES, "the shared segment is damaged");
     let _last = transport.segment.at(buffer.data + message.bytes.saturating_sub(1));
     let mut at = 0;
     while at < message.bytes {
@@ -378,6 +381,7 @@ mod tests {
 
     use super::*;
     use crate::Fill;
+    use crate::copy_bandwidth::CopyBandwidth;
     use crate::endpoint::bounce_pool::BUFFERS_IN_USE_MAX;
     use crate::endpoint::protocol::{
         BOUNCE_MAX_BYTES, BOUNCE_MIN_BYTES, EXCHANGE_MAX_BYTES, EXCHANGE_MIN_BYTES, ONE_WAY_BYTES,
@@ -744,7 +748,11 @@ mod tests {
             [(short, false), (CopyBandwidth::LONGEST, true), (CopyBandwidth::LONGEST + 1, false)]
         {
             let data = vec![1; bytes];
-            let goes = is_bounced_to_peer(&mut world[0], &data, TrafficHint::Operands);
+            let goes = is_bounced_to_peer(
+                &mut world[0],
+                &data,
+                TrafficHint::Operands { stay_cached: true },
+            );
             assert_eq!(goes, is_operand, "{bytes} bytes, to be reduced");
         }
     }
@@ -857,7 +865,11 @@ mod tests {
             }
             assert_eq!(may(bytes, TrafficHint::Reduced), reduced, "{bytes}");
             let is_operand = bytes > EXCHANGE_MIN_BYTES && bytes <= CopyBandwidth::LONGEST;
-            assert_eq!(may(bytes, TrafficHint::Operands), is_operand, "{bytes}");
+            assert_eq!(
+                may(bytes, TrafficHint::Operands { stay_cached: true }),
+                is_operand,
+                "{bytes}"
+            );
         }
     }
 
@@ -890,7 +902,9 @@ mod tests {
         let (data, token) = (pattern(CopyBandwidth::LONGEST), Token { operation: 1, step: 0 });
         let message = (label(1), TypeCode::BYTES, Region::of(&data));
         // SAFETY: the data outlives the send, which is done at once.
-        let sent = unsafe { world[0].send_with(TrafficHint::Operands, Peer(1), message, token) };
+        let sent = unsafe {
+            world[0].send_with(TrafficHint::Operands { stay_cached: true }, Peer(1), message, token)
+        };
         assert_eq!((sent, unread(&world[0])), (Posted::Done, 1));
         let (mut place, mut done) = (vec![0; data.len()], Vec::new());
         let selector = Selector::exactly(Peer(0), label(1));

@@ -175,11 +175,12 @@ impl BouncePool {
         self.unread.iter().any(|buffer| buffer.reader == Some(reader) && !buffer.is_read(segment))
     }
 
-    /// Whether so many bytes more may lie unread for this rank.
+    /// Whether so many bytes more may lie unread for this rank. One message always may.
     fn may_go_ahead(&mut self, segment: &SharedSegment, (reader, bytes): (Peer, usize)) -> bool {
         let fits = |unread: &VecDeque<BufferInUse>| {
             let own = unread.iter().filter(|buffer| buffer.reader == Some(reader));
-            own.map(|buffer| buffer.place.len()).sum::<usize>() + bytes <= self.unread_max_bytes
+            let ahead = own.map(|buffer| buffer.place.len()).sum::<usize>();
+            ahead == 0 || ahead + bytes <= self.unread_max_bytes
         };
         if !segment.is_oversubscribed() || fits(&self.unread) {
             return true;
@@ -207,6 +208,10 @@ impl BouncePool {
             return None;
         }
         let buffer = self.find(segment, &place, (source, reader))?;
+        if source.bytes() > self.wrap_limit - place.start {
+            // Its pages are needed in any case.
+            self.wrap_limit = place.start + source.bytes().min(self.wrap_limit_max);
+        }
         segment.word32(buffer.readers).store(count, Ordering::Relaxed);
         Some(buffer)
     }
@@ -502,6 +507,33 @@ mod tests {
             whole * BYTES > unread_max_bytes,
             "with a core for each the pool is what there is: {whole}"
         );
+    }
+
+    #[test]
+    fn one_message_may_lie_unread_however_long_it_is() {
+        let mut world = World::of(1);
+        let reader = Readers::One(Peer(1));
+        let short = world.allocate_for(reader, 1).unwrap();
+        let long = world.pool.unread_max_bytes + 1;
+        world.data = vec![1; long];
+        assert!(world.allocate_for(reader, long).is_none(), "another one is unread");
+        world.read(short);
+        assert!(world.allocate_for(reader, long).is_some());
+        assert!(world.allocate_for(reader, 1).is_none(), "the long one is unread");
+        assert!(world.allocate_for(Readers::One(Peer(0)), 1).is_some(), "others have room");
+    }
+
+    #[test]
+    fn a_long_message_lets_the_pool_grow_at_once() {
+        let mut world = World::of(2);
+        world.data = vec![1; 2 * POOL_INITIAL_BYTES];
+        for (bytes, grown) in [(BYTES, 0), (2 * POOL_INITIAL_BYTES, POOL_INITIAL_BYTES)] {
+            let buffer = world.allocate(bytes).unwrap();
+            world.read(buffer);
+            let start = world.pool.place.as_ref().unwrap().start;
+            assert_eq!(world.pool.wrap_limit - start, POOL_INITIAL_BYTES + grown, "{bytes}");
+        }
+        assert!(!world.pool.has_grown(), "its pages were needed in any case");
     }
 
     #[test]

@@ -14,6 +14,8 @@ use crate::memory::copy_many;
 const TIMED_MIN_BYTES: usize = 4 << 10;
 /// Copies that are not judged at first: they are the first ones into their pages.
 const WARM_UP_COPIES: u32 = 32;
+/// Of these a longer copy counts as so many more.
+const WARM_UP_PART_BYTES: usize = 64 << 10;
 /// Of copies through the caches one of so many is timed, or of some more, lest they be all for the
 /// same one of several receivers.
 const SAMPLE_PERIOD_COPIES: u32 = 8;
@@ -76,7 +78,8 @@ impl CopyStrategy {
     /// `data` is readable, and so many bytes from `into` on are writable. Nobody else uses those.
     pub(super) unsafe fn write(&mut self, into: NonNull<u8>, data: Region) {
         if self.copies_before_sample > 0 || data.bytes() < TIMED_MIN_BYTES {
-            self.copies_before_sample = self.copies_before_sample.saturating_sub(1);
+            let parts = if self.is_warming_up() { data.bytes() / WARM_UP_PART_BYTES } else { 0 };
+            self.copies_before_sample = self.copies_before_sample.saturating_sub(1 + parts as u32);
             // SAFETY: passed on, here and below.
             return unsafe { copy(self.store_kind, into, data) };
         }
@@ -86,12 +89,15 @@ impl CopyStrategy {
         self.note(begun.elapsed() * (1 << 10) / data.bytes() as u32);
     }
 
+    /// Whether it has timed nothing yet.
+    fn is_warming_up(&self) -> bool {
+        self.store_kind == StoreKind::Temporal && self.timed == 0
+    }
+
     /// Whether it has judged nothing yet, and is not about to.
     #[cfg(test)]
     pub(super) fn is_new(&self) -> bool {
-        self.store_kind == StoreKind::Temporal
-            && self.timed == 0
-            && self.copies_before_sample + 1 >= WARM_UP_COPIES
+        self.is_warming_up() && self.copies_before_sample + 1 >= WARM_UP_COPIES
     }
 
     /// A KiB of a copy through the caches has taken so long.
@@ -266,6 +272,24 @@ mod tests {
             (strategy.store_kind, strategy.non_temporal_copies),
             (StoreKind::Temporal, NT_COPIES_MIN)
         );
+    }
+
+    #[test]
+    fn fewer_long_copies_than_short_ones_warm_up() {
+        for (bytes, expected) in [(TIMED_MIN_BYTES, WARM_UP_COPIES), (1 << 20, 2)] {
+            let data = vec![1_u8; bytes];
+            let mut memory = vec![0_u8; bytes + LINE];
+            let start = memory.as_ptr().align_offset(LINE);
+            let into = NonNull::new(memory[start..].as_mut_ptr()).unwrap();
+            let mut strategy = CopyStrategy::default();
+            let mut copies = 0;
+            while strategy.timed == 0 {
+                // SAFETY: there is so much room, which nobody else uses.
+                unsafe { strategy.write(into, Region::of(&data)) };
+                copies += 1;
+            }
+            assert_eq!(copies, expected + 1, "{bytes}: then one is timed");
+        }
     }
 
     #[test]

@@ -45,6 +45,14 @@ pub(super) const OVERSUBSCRIBED_EXCHANGE_MIN_BYTES: usize = 4 << 10;
 /// Where each rank has a core, a longer message is read while it is written, in portions of this
 /// length. An operand is complete before it is announced, since its receiver reads it in place.
 pub(super) const READ_WHILE_WRITTEN_BYTES: usize = 16 << 10;
+/// Where ranks share cores and the kernel is slow: the longest message of a plan in a bounce
+/// buffer. Also far from the caches two copies by cores take less time than one by the kernel.
+const OVERSUBSCRIBED_BOUNCE_MAX_BYTES: usize = 1 << 20;
+/// The same for an operand, which is read where it lies. The pool of a rank has room for two.
+pub(super) const OVERSUBSCRIBED_OPERAND_MAX_BYTES: usize = 4 << 20;
+/// The same for an untouched message that is one of several: their sender would copy all of them,
+/// one after the other, whereas their receivers copy at the same time.
+const OVERSUBSCRIBED_FAN_OUT_MAX_BYTES: usize = 64 << 10;
 /// The longest message in a bounce buffer although it lies in a shared heap, where its receiver
 /// could read it.
 const SHARED_HEAP_MAX_BYTES: usize = 16 << 10;
@@ -118,11 +126,13 @@ pub struct Thresholds {
     /// In a bounce buffer: messages of an exchange ("Bounce buffers": 16 KiB takes 1.4 times as
     /// long in cells).
     pub bounce_exchange: SizeRange,
-    /// In a bounce buffer: [operands](TrafficHint::Operands) ("Bounce buffers": allreduce among 8
-    /// and 16).
-    pub bounce_operands: SizeRange,
+    /// In a bounce buffer: [operands](TrafficHint::Operands), those that leave the caches and those
+    /// that stay there ("Bounce buffers": allreduce among 8 and 16).
+    pub bounce_operands: [SizeRange; 2],
     /// In a bounce buffer: messages that flow one way ("Bounce buffers": the table).
     pub bounce_one_way: SizeRange,
+    /// The same of a message that belongs to no plan.
+    pub bounce_unknown: SizeRange,
     /// In a bounce buffer: [untouched](TrafficHint::Untouched) messages, one alone and one among
     /// several ("Bounce buffers": 64 KiB among 4 and 8 ranks on two cores).
     pub bounce_untouched: [SizeRange; 2],
@@ -188,36 +198,48 @@ impl Thresholds {
         let HostTraits { local_ranks, cores, prefers_memcpy } = host;
         let &RingThresholds { cell_max, eager_max, .. } = ring;
         let is_oversubscribed = local_ranks > cores;
-        let longest = CopyBandwidth::LONGEST;
+        let (longest, longest_operand) = match (prefers_memcpy, is_oversubscribed) {
+            (true, true) => (OVERSUBSCRIBED_BOUNCE_MAX_BYTES, OVERSUBSCRIBED_OPERAND_MAX_BYTES),
+            _ => (CopyBandwidth::LONGEST, CopyBandwidth::LONGEST),
+        };
         let exchange_min = cell_max.min(if is_oversubscribed {
             OVERSUBSCRIBED_EXCHANGE_MIN_BYTES
         } else {
             EXCHANGE_MIN_BYTES
         });
-        let exchange_max = if prefers_memcpy { longest } else { EXCHANGE_MAX_BYTES };
+        let exchange_max = if prefers_memcpy { CopyBandwidth::LONGEST } else { EXCHANGE_MAX_BYTES };
+        let bounce_exchange = SizeRange::new(exchange_min, exchange_max);
+        // To read them where they lie saves one of two copies.
+        let bounce_operands = SizeRange::new(exchange_min, longest_operand);
         let bounce_one_way = match (prefers_memcpy, is_oversubscribed) {
             (true, true) => SizeRange::new(cell_max, longest),
             (false, true) => SizeRange::new(cell_max, BOUNCE_MAX_BYTES),
             (true, false) => SizeRange::new(cell_max.min(BOUNCE_MIN_BYTES), longest),
             (false, false) => ONE_WAY_BYTES,
         };
-        let is_copied_once = is_oversubscribed && !prefers_memcpy;
+        let upto = |longest: usize| SizeRange { longest, ..bounce_one_way };
         let are_few = local_ranks <= WAITING_RANKS_PER_CORE_MAX * cores;
-        let bounce_untouched = [are_few, true].map(|may_wait| {
-            let is_shorter = is_copied_once && may_wait;
-            if is_shorter { SizeRange::new(cell_max, UNTOUCHED_MAX_BYTES) } else { bounce_one_way }
-        });
+        let bounce_untouched = match (prefers_memcpy, is_oversubscribed) {
+            (true, true) => [bounce_one_way, upto(OVERSUBSCRIBED_FAN_OUT_MAX_BYTES)],
+            (false, true) if are_few => [upto(UNTOUCHED_MAX_BYTES); 2],
+            (false, true) => [bounce_one_way, upto(UNTOUCHED_MAX_BYTES)],
+            (_, false) => [bounce_one_way; 2],
+        };
         let unless = |never: bool, bytes: usize| if never { usize::MAX } else { bytes };
         Thresholds {
             is_oversubscribed,
             cell_max,
             eager_max,
-            bounce_exchange: SizeRange::new(exchange_min, exchange_max),
-            // To read them where they lie saves one of two copies.
-            bounce_operands: SizeRange::new(exchange_min, longest),
+            bounce_exchange,
+            bounce_operands: if is_oversubscribed && prefers_memcpy {
+                [bounce_operands; 2]
+            } else {
+                [bounce_exchange, bounce_operands]
+            },
             bounce_one_way,
+            bounce_unknown: upto(bounce_one_way.longest.min(CopyBandwidth::LONGEST)),
             bounce_untouched,
-            bounce_reduced: SizeRange { longest, ..bounce_one_way },
+            bounce_reduced: upto(longest_operand),
             bounce_multicast: if is_oversubscribed {
                 SizeRange::NONE
             } else {
@@ -248,31 +270,33 @@ impl Thresholds {
         if hint == TrafficHint::Reduced { self.heap_reduced_min } else { self.heap_min }
     }
 
-    /// Which messages with this hint go in bounce buffers. A message with the hint `Unknown` counts
-    /// as one way: `Endpoint::outbound` has turned the hint of a reply into `Expected`.
+    /// Which messages with this hint go in bounce buffers. A message with the hint `Unknown` goes
+    /// one way: `Endpoint::outbound` has turned the hint of a reply into `Expected`.
     #[inline]
     pub(super) fn bounced(&self, hint: TrafficHint) -> SizeRange {
         match hint {
             TrafficHint::Expected => self.bounce_exchange,
-            TrafficHint::Operands => self.bounce_operands,
+            TrafficHint::Operands { stay_cached } => self.bounce_operands[usize::from(stay_cached)],
             TrafficHint::Untouched { among_several } => {
                 self.bounce_untouched[usize::from(among_several)]
             }
             TrafficHint::Reduced => self.bounce_reduced,
-            TrafficHint::OneWay | TrafficHint::Unknown => self.bounce_one_way,
+            TrafficHint::OneWay => self.bounce_one_way,
+            TrafficHint::Unknown => self.bounce_unknown,
         }
     }
 
     /// The hint for a message to several receivers. Where ranks share cores its sender goes on in
     /// any case: what comes back, if anything does, comes later.
     pub(super) fn multicast_hint(&self, hint: TrafficHint) -> TrafficHint {
-        let is_exchange = matches!(hint, TrafficHint::Expected | TrafficHint::Operands);
+        let is_exchange = matches!(hint, TrafficHint::Expected | TrafficHint::Operands { .. });
         if is_exchange && self.is_oversubscribed { TrafficHint::OneWay } else { hint }
     }
 
     /// Whether a message in a bounce buffer is read while it is written.
     pub(super) fn is_read_while_written(&self, bytes: usize, hint: TrafficHint) -> bool {
-        let is_operand = matches!(hint, TrafficHint::Reduced | TrafficHint::Operands);
+        let is_operand =
+            matches!(hint, TrafficHint::Reduced | TrafficHint::Operands { stay_cached: true });
         bytes > self.read_while_written_min && !is_operand
     }
 

@@ -81,7 +81,7 @@ fn lengths(thresholds: &Thresholds) -> ProtocolLengths {
         cell_max: thresholds.cell_max,
         eager_max: thresholds.eager_max,
         bounce_max: thresholds.bounce_one_way.longest,
-        operand_bounce_max: thresholds.bounce_operands.longest,
+        operand_bounce_max: thresholds.bounce_operands[1].longest,
     }
 }
 

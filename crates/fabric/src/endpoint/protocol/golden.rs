@@ -30,7 +30,7 @@ const TABLE: &str = include_str!("golden.txt");
 const LABEL: Label = Label { context: 1, tag: 2, ordinal: 0 };
 const TOKEN: Token = Token { operation: 7, step: 0 };
 /// The longest message of the table.
-const BYTES_MAX: usize = 2 << 20;
+const BYTES_MAX: usize = 5 << 20;
 
 /// Where the ranks of a host are, and who copies for them.
 #[derive(Clone, Copy, Debug)]
@@ -69,9 +69,10 @@ enum Kind {
     Multicast(TrafficHint),
 }
 
-const KINDS: [(&str, Kind); 11] = [
+const KINDS: [(&str, Kind); 12] = [
     ("expected", Kind::Hinted(TrafficHint::Expected)),
-    ("operands", Kind::Hinted(TrafficHint::Operands)),
+    ("operands", Kind::Hinted(TrafficHint::Operands { stay_cached: true })),
+    ("operands, far", Kind::Hinted(TrafficHint::Operands { stay_cached: false })),
     ("one way", Kind::Hinted(TrafficHint::OneWay)),
     ("untouched", Kind::Hinted(TrafficHint::Untouched { among_several: false })),
     ("untouched, several", Kind::Hinted(TrafficHint::Untouched { among_several: true })),
@@ -86,7 +87,7 @@ const KINDS: [(&str, Kind); 11] = [
 impl Kind {
     /// Whether the receiver may read the message where it lies.
     fn may_be_read_in_place(self) -> bool {
-        matches!(self, Kind::Hinted(TrafficHint::Reduced | TrafficHint::Operands))
+        matches!(self, Kind::Hinted(TrafficHint::Reduced | TrafficHint::Operands { .. }))
     }
 }
 
@@ -105,7 +106,7 @@ impl MessagePath {
 
 /// Both sides of every threshold, with cells of these capacities.
 fn lengths(cells: [usize; 2]) -> Vec<usize> {
-    let kib = [2, 4, 16, 32, 64, 512].map(|kib| kib << 10);
+    let kib = [2, 4, 16, 32, 64, 512, 1024, 4096].map(|kib| kib << 10);
     let thresholds = kib.into_iter().chain(cells).chain([512]);
     let around = thresholds.flat_map(|bytes| [bytes, bytes + 1]);
     let others = [0, 1, 8, 8 << 10, (64 << 10) - 1, 128 << 10, 256 << 10, 1 << 20, BYTES_MAX];

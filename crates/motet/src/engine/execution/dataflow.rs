@@ -220,7 +220,7 @@ impl Execution {
         let alignment = || self.kernel.as_ref().and_then(|kernel| kernel.alignment());
         match self.planned.hint() {
             TrafficHint::Reduced if alignment().is_none() => TrafficHint::OneWay,
-            TrafficHint::Operands if alignment().is_none() => TrafficHint::Expected,
+            TrafficHint::Operands { .. } if alignment().is_none() => TrafficHint::Expected,
             hint => hint,
         }
     }

@@ -139,7 +139,7 @@ fn bursts(plan: &Plan) -> impl Iterator<Item = &[StepId]> {
 }
 
 /// Whether the data of each group of consecutive sends stays in the caches until it is read.
-fn stays_near(plan: &Plan, element_bytes: usize) -> bool {
+fn stays_cached(plan: &Plan, element_bytes: usize) -> bool {
     let elements = |burst: &[StepId]| burst.iter().map(|&step| plan.step(step).elements()).sum();
     let most: usize = bursts(plan).map(elements).max().unwrap_or(0);
     most.saturating_mul(element_bytes) <= CACHED_BYTES_MAX
@@ -157,9 +157,9 @@ fn traffic_hint(plan: &Plan, call: &Call, is_one_way: bool) -> TrafficHint {
     let receives = plan.steps().iter().any(|step| matches!(step, Action::Recv { .. }));
     match call.operation {
         Allreduce { .. } | Reduce { .. } | ReduceScatter { .. } | ReduceScatterBlock { .. }
-            if !is_one_way && call.ranks > 2 && stays_near(plan, call.element_bytes) =>
+            if !is_one_way && call.ranks > 2 =>
         {
-            TrafficHint::Operands
+            TrafficHint::Operands { stay_cached: stays_cached(plan, call.element_bytes) }
         }
         _ if !is_one_way => TrafficHint::Expected,
         Reduce { .. } | Scan { .. } => TrafficHint::Reduced,
@@ -202,6 +202,10 @@ mod tests {
     use motet_plan::NodeMap;
 
     use super::*;
+
+    /// The hints of operands that leave the caches, and of those that stay there.
+    const OPERANDS: [TrafficHint; 2] =
+        [TrafficHint::Operands { stay_cached: false }, TrafficHint::Operands { stay_cached: true }];
 
     fn call(count: usize) -> Call {
         let operation = Operation::Bcast { count, root: Rank(0) };
@@ -302,12 +306,12 @@ mod tests {
         assert_eq!(hint_of("binomial", &reduce, 2), TrafficHint::Reduced, "with that of rank 3");
         assert_eq!(
             hint_of("linear_reduce_scatter_gather", &reduce, 1),
-            TrafficHint::Operands,
+            OPERANDS[1],
             "it gets one, too"
         );
         let both = Call { ranks: 2, ..call(9) };
         let allreduce = Operation::Allreduce { count: 9, commutative: true };
-        assert_eq!(hint_of("recursive_doubling", &allreduce, 1), TrafficHint::Operands);
+        assert_eq!(hint_of("recursive_doubling", &allreduce, 1), OPERANDS[1]);
         let both = Call { rank: Rank(1), operation: allreduce, ..both };
         let plan = plan_of("recursive_doubling", &both);
         assert_eq!(
@@ -321,12 +325,8 @@ mod tests {
             let names = ["reduce_scatter_allgather", "linear_reduce_scatter_allgather"];
             names.map(|name| hint_of(name, &halves(count), 1))
         });
-        let far = [TrafficHint::Expected; 2];
-        assert_eq!(
-            hints,
-            [[TrafficHint::Operands, TrafficHint::Expected], far],
-            "half, or three quarters"
-        );
+        let far = [OPERANDS[0]; 2];
+        assert_eq!(hints, [[OPERANDS[1], OPERANDS[0]], far], "half, or three quarters");
         let scan = Operation::Scan { count: 9, commutative: true };
         assert_eq!(hint_of("chain", &scan, 1), TrafficHint::Reduced);
         let exscan = Operation::Exscan { count: 9, commutative: true };
