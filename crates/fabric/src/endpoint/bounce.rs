@@ -218,7 +218,8 @@ impl BounceSender {
         memcheck::mark_written(Region::new(into.as_ptr(), data.bytes()));
     }
 
-    /// Takes the pool from the arena, with room for the longest message on any machine.
+    /// Takes the pool from the arena, with room for two of the longest messages of ranks that have
+    /// a core each, on any machine.
     #[cfg(test)]
     pub(super) fn cut_pool(&mut self, transport: &mut Transport) {
         self.pool.cut_for(

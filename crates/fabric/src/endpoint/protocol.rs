@@ -48,7 +48,8 @@ pub(super) const READ_WHILE_WRITTEN_BYTES: usize = 16 << 10;
 /// Where ranks share cores and the kernel is slow: the longest message of a plan in a bounce
 /// buffer. Also far from the caches two copies by cores take less time than one by the kernel.
 const OVERSUBSCRIBED_BOUNCE_MAX_BYTES: usize = 1 << 20;
-/// The same for an operand, which is read where it lies. The pool of a rank has room for two.
+/// The same for an operand, which is read where it lies. Up to 16 ranks have pools with room for
+/// one of these, 64 for one of 3 MiB; what finds no room goes by the kernel.
 pub(super) const OVERSUBSCRIBED_OPERAND_MAX_BYTES: usize = 4 << 20;
 /// The same for an untouched message that is one of several: their sender would copy all of them,
 /// one after the other, whereas their receivers copy at the same time.

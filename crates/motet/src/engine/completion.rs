@@ -89,12 +89,12 @@ impl Engine {
     fn take_error(&mut self, id: Id, persistent: bool, error: TransferError) -> TransferError {
         let is_for_good =
             self.has_left || matches!(error, TransferError::Ended(_) | TransferError::Failed(_));
+        if matches!(error, TransferError::Failed(_)) && !self.has_mourned {
+            self.failure(); // Now this rank has been told, so the removal keeps the channels.
+        }
         match self.operations.get_mut(id) {
             Some(operation) if persistent && !is_for_good => operation.state = State::Inactive,
             _ => self.remove(id),
-        }
-        if matches!(error, TransferError::Failed(_)) && !self.has_mourned {
-            self.failure(); // Now this rank has been told.
         }
         error
     }

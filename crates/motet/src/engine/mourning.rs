@@ -48,13 +48,17 @@ impl Engine {
         if self.has_mourned { self.check_deaths(group) } else { Ok(()) }
     }
 
-    /// Whether this rank has been told of the death of a rank that takes part in this execution.
+    /// Whether this rank has been told of the death of a rank that takes part in this persistent
+    /// execution; of others it does not matter, since they have no channels.
     #[inline]
     pub(super) fn has_death_among(&self, run: &Execution) -> bool {
-        self.has_mourned && {
-            let deaths: Vec<Failure> = self.endpoint.deaths().collect();
-            run.death_among(&deaths).is_some()
-        }
+        self.has_mourned && run.is_persistent() && self.has_dead_peer(run)
+    }
+
+    #[cold]
+    fn has_dead_peer(&self, run: &Execution) -> bool {
+        let deaths: Vec<Failure> = self.endpoint.deaths().collect();
+        run.death_among(&deaths).is_some()
     }
 
     #[cold]
