@@ -326,6 +326,7 @@ struct Bounced {
 }
 
 const ANSWER: u32 = 9;
+const KEPT: u32 = 1 << 31;
 
 impl Bounced {
     /// Fills it, unless somebody is still to read it.
@@ -358,8 +359,9 @@ impl Bounced {
         }
     }
 
-    /// The last reader, who has kept it, fills it in turn.
+    /// The last reader, who has kept it and said so, fills it in turn.
     fn answer(&self) {
+        self.readers.store(KEPT, Ordering::Relaxed);
         // SAFETY: as above.
         self.bytes.with_mut(|bytes| unsafe { *bytes = ANSWER });
         self.readers.store(1, Ordering::Relaxed);

@@ -586,6 +586,24 @@ mod tests {
         assert_eq!((unread(&world[0]), unread(&world[2])), (0, 0));
     }
 
+    /// No message lies there: its owner is not ahead of anybody.
+    #[test]
+    fn a_buffer_that_is_kept_keeps_no_long_message_out() {
+        let mut world = ranks(2);
+        pass(&mut world, (0, 1), &[1; 12 << 10]);
+        pass(&mut world, (1, 0), &[1; 12 << 10]);
+        assert_eq!(unread(&world[1]), 1, "rank 0 keeps it for its next message");
+        let long = vec![2; 3 << 20];
+        let mut send = |tag| {
+            let message = (label(tag), TypeCode::BYTES, Region::of(&long));
+            // SAFETY: the data outlives the send, which is done at once.
+            unsafe { world[1].send_bounce(Peer(0), message, TrafficHint::Reduced) }
+        };
+        assert!(send(1));
+        assert!(!send(2), "the first one is unread");
+        assert_eq!(receive_from(&mut world[0], Peer(1), 1, long.len()), (long.clone(), Ok(())));
+    }
+
     #[test]
     fn long_messages_and_those_of_very_many_ranks_are_not_recycled() {
         let exchange = |ranks_of: Vec<Endpoint>, bytes: usize| {

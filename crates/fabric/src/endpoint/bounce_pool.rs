@@ -15,6 +15,9 @@ pub(super) const BUFFERS_IN_USE_MAX: usize = 128;
 /// The most bounce buffers of one other rank that a rank keeps: an exchange of several messages at
 /// a time finds one for each.
 const KEPT_MAX: usize = 4;
+/// What a rank that keeps a bounce buffer has in the word of its readers, where ranks share cores:
+/// no message lies there, so it counts for nothing of what its owner may be ahead.
+pub(super) const KEPT: u32 = 1 << 31;
 /// Bytes of a bounce pool where ranks share cores: then a rank is to be many messages ahead.
 const OVERSUBSCRIBED_POOL_BYTES: usize = 8 << 20;
 /// Bytes that one rank may leave unread there of what another has for it. More of that from each of
@@ -106,6 +109,11 @@ impl BufferInUse {
     fn is_read(&self, segment: &SharedSegment) -> bool {
         segment.word32(self.place.start).load(Ordering::Acquire) == 0
     }
+
+    /// Whether a rank keeps it for its next message, where ranks share cores.
+    fn is_kept(&self, segment: &SharedSegment) -> bool {
+        segment.word32(self.place.start).load(Ordering::Relaxed) == KEPT
+    }
 }
 
 /// The bounce pool of a rank.
@@ -177,16 +185,21 @@ impl BouncePool {
 
     /// Whether so many bytes more may lie unread for this rank. One message always may.
     fn may_go_ahead(&mut self, segment: &SharedSegment, (reader, bytes): (Peer, usize)) -> bool {
-        let fits = |unread: &VecDeque<BufferInUse>| {
+        if !segment.is_oversubscribed() {
+            return true;
+        }
+        let limit = self.unread_max_bytes;
+        let fits = |unread: &VecDeque<BufferInUse>, counts: &dyn Fn(&BufferInUse) -> bool| {
             let own = unread.iter().filter(|buffer| buffer.reader == Some(reader));
-            let ahead = own.map(|buffer| buffer.place.len()).sum::<usize>();
-            ahead == 0 || ahead + bytes <= self.unread_max_bytes
+            let counted = own.filter(|buffer| counts(buffer));
+            let ahead = counted.map(|buffer| buffer.place.len()).sum::<usize>();
+            ahead == 0 || ahead + bytes <= limit
         };
-        if !segment.is_oversubscribed() || fits(&self.unread) {
+        if fits(&self.unread, &|_| true) {
             return true;
         }
         self.unread.retain(|buffer| !buffer.is_read(segment));
-        fits(&self.unread)
+        fits(&self.unread, &|buffer| !buffer.is_kept(segment))
     }
 
     /// Allocates a free bounce buffer for a copy of these bytes, if there is room.

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::Ordering;
 
-use super::bounce_pool::{BUFFERS_IN_USE_MAX, BounceBuffer, BouncePool};
+use super::bounce_pool::{BUFFERS_IN_USE_MAX, BounceBuffer, BouncePool, KEPT};
 use crate::layout::LINE;
 use crate::{Region, SharedSegment};
 
@@ -120,6 +120,9 @@ impl RecycledBuffers {
         let buffer = BounceBuffer { filled: buffer.readers + size_of::<u32>(), ..buffer };
         let kept = KeptBuffer { buffer, end };
         answer.make_room(segment, kept.bytes(), &self.limits);
+        if segment.is_oversubscribed() {
+            segment.word32(buffer.readers).store(KEPT, Ordering::Relaxed);
+        }
         answer.kept.push(kept);
         answer.expected_answers -= 1;
         true
