@@ -6,6 +6,9 @@
  *                       spacing, allreduce (maximum) of BYTES; as of an iterative solver
  *            overlap    the same, but nonblocking and persistent forms start the first allreduce
  *                       and the exchange before the spacing and wait for them after it
+ *            mixed      six collectives of several lengths, spacing: an allreduce of 8 B, a bcast of
+ *                       BYTES, an alltoall of a quarter, an allreduce of a half, a gather of a
+ *                       quarter, a reduce_scatter_block of a half
  *            bcast, allreduce, or another one of `collectives.h`: this call, spacing
  * BYTES      8, or another multiple of 8: of the operands of a reduction, or of a block of a rank.
  *            The v and w forms have blocks of two lengths with this mean, but not those of
@@ -37,9 +40,17 @@
 enum { N_VALUES = 100, RANDOM_BLOCK = 16, MAX_WINDOWS = 1 << 18, MIN_TURNS = 8, PLANTED_TURN = 5 };
 static const double MIN_WINDOW_SECONDS = 20e-6;
 
-enum body { STEP, OVERLAP, N_STEPS, COLLECTIVE = N_STEPS };
-static const char *const STEP_NAMES[N_STEPS] = {"step", "overlap"};
+enum body { STEP, OVERLAP, MIXED, N_STEPS, COLLECTIVE = N_STEPS };
+static const char *const STEP_NAMES[N_STEPS] = {"step", "overlap", "mixed"};
 enum spacing { NONE, BARRIER, WORK, RANDOM };
+
+/* The calls of a turn of `mixed`: their blocks are such a part of the bytes, but at least 8 B. */
+static const struct {
+    const char *name;
+    int divisor;
+} PARTS_OF_MIX[] = {{"allreduce", 1 << 30}, {"bcast", 1}, {"alltoall", 4}, {"allreduce", 2},
+                    {"gather", 4}, {"reduce_scatter_block", 2}};
+enum { N_PARTS = sizeof PARTS_OF_MIX / sizeof *PARTS_OF_MIX };
 
 static enum body body = STEP;
 static const struct operation *collective; /* the body COLLECTIVE */
@@ -56,8 +67,10 @@ static int n_values; /* operands of each allreduce of a step */
 static int64_t *sum_in, *sum_out, *max_in, *max_out;
 static int64_t to_right[N_VALUES], to_left[N_VALUES], from_left[N_VALUES], from_right[N_VALUES];
 
-/* Requests of a turn: the first allreduce, four of the exchange, the second allreduce. */
+/* Requests of a turn: the first allreduce, four of the exchange, the second allreduce; or one of each
+ * call of a mix, or of the only call. */
 enum { SUM, EXCHANGE, MAX = 5, N_REQUESTS };
+_Static_assert((int)N_PARTS <= (int)N_REQUESTS, "each call of a mix has a request");
 static MPI_Request requests[N_REQUESTS];
 
 static void expect(const char *what, int64_t expected, int64_t seen) {
@@ -90,6 +103,12 @@ static void restart_random(void) {
     random_state = seed * 0x9E3779B97F4A7C15u + (uint64_t)rank * 0xD1B54A32D192ED03u + 1;
     for (int i = 0; i < RANDOM_BLOCK; i++) draw();
     next_of_block = RANDOM_BLOCK;
+}
+
+static const struct operation *find_collective(const char *name) {
+    for (int i = 0; i < N_COLLECTIVES; i++)
+        if (!strcmp(name, COLLECTIVES[i].name)) return &COLLECTIVES[i];
+    return NULL;
 }
 
 static void space(void) {
@@ -204,10 +223,30 @@ static void run_collective(enum form form, enum sample sample) {
     check_blocks(collective, sample);
 }
 
+/* A call of a mix. From now on its blocks are those of all calls. */
+static const struct operation *begin_part(int part) {
+    int bytes = block_bytes / PARTS_OF_MIX[part].divisor / 8 * 8;
+    n = (bytes < 8 ? 8 : bytes) / (int)sizeof(int);
+    return find_collective(PARTS_OF_MIX[part].name);
+}
+
+static void run_mixed(enum form form, enum sample sample) {
+    for (int part = 0; part < N_PARTS; part++) {
+        const struct operation *call = begin_part(part);
+        fill_blocks(call, sample);
+        if (part == 0 && is_planted_now()) in[0]++;
+        call_once(call, form, &requests[part]);
+        check_blocks(call, sample);
+    }
+    space();
+}
+
 static void run_turn(enum form form, enum sample sample) {
     turns_begun++;
     if (body == COLLECTIVE)
         run_collective(form, sample);
+    else if (body == MIXED)
+        run_mixed(form, sample);
     else
         run_step(form, sample);
 }
@@ -217,6 +256,10 @@ static void begin_form(enum form form) {
     if (form != PERSISTENT) return;
     if (body == COLLECTIVE) {
         collective->persistent(requests);
+        return;
+    }
+    if (body == MIXED) {
+        for (int part = 0; part < N_PARTS; part++) begin_part(part)->persistent(&requests[part]);
         return;
     }
     MPI_Request *four = &requests[EXCHANGE];
@@ -332,9 +375,7 @@ static void read_operation(const char *word) {
     body = COLLECTIVE;
     for (int i = 0; i < N_STEPS; i++)
         if (!strcmp(word, STEP_NAMES[i])) body = (enum body)i;
-    collective = NULL;
-    for (int i = 0; i < N_COLLECTIVES; i++)
-        if (!strcmp(word, COLLECTIVES[i].name)) collective = &COLLECTIVES[i];
+    collective = find_collective(word);
     if (body == COLLECTIVE && !collective) refuse("operation", word);
 }
 
@@ -389,6 +430,7 @@ static void make_data(void) {
     n_values = block_bytes / (int)sizeof(int64_t);
     sum_in = values(), sum_out = values(), max_in = values(), max_out = values();
     if (body == COLLECTIVE) make_collective();
+    if (body == MIXED) make_buffers(block_bytes, 1, 0);
 }
 
 int main(int words, char **word) {

@@ -53,7 +53,7 @@ makes bursts of turns as sharing ranks do.
 
 It has no figure where it does not hold: beside disturbing programs, with a quota, with random
 computation (ranks wait for the slowest one), where the hop changed during the row or is not known,
-for `step` and `overlap`, and for files of results without limits."""
+for `step`, `overlap` and `mixed`, and for files of results without limits."""
 
 import statistics
 from dataclasses import dataclass

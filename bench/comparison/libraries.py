@@ -62,6 +62,13 @@ MPICH_POLLS = {"MPIR_CVAR_POLLS_BEFORE_YIELD": "1", "MPIR_CVAR_CH4_PROGRESS_THRO
 MPICH_COUNT = "MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT"
 MOTET_WAITS = ("spin", "yield", "sleep")
 UNBOUND = ("--bind-to", "none")
+# Open MPI with copies by cores instead of the kernel; with collectives in shared memory, which has
+# blocking ones only; and with other algorithms of the nonblocking and persistent ones.
+OMPI_CORES = ("--mca", "smsc", "^cma")
+OMPI_SHARED = (*OMPI_CORES, "--mca", "coll_sm_priority", "100")
+OMPI_CHOSEN = (*OMPI_CORES, "--mca", "coll_libnbc_iallreduce_algorithm", "rabenseifner",
+               "--mca", "coll_libnbc_iallgather_algorithm", "recursive_doubling",
+               "--mca", "coll_libnbc_iscan_algorithm", "recursive_doubling")
 LIBRARIES = {
     library.name: library
     for library in (
@@ -98,6 +105,9 @@ LIBRARIES = {
             Setting("yield", arguments=("--mca", "mpi_yield_when_idle", "1")),
             Setting("not bound", arguments=UNBOUND),
             Setting("yield and not bound", arguments=(*UNBOUND, "--mca", "mpi_yield_when_idle", "1")),
+            Setting("copies by cores", arguments=OMPI_CORES),
+            Setting("copies by cores and sm", arguments=OMPI_SHARED),
+            Setting("copies by cores and algorithms", arguments=OMPI_CHOSEN),
         )),
         Library("impi", "Intel MPI", "impi-rt", (
             DEFAULT,
@@ -112,6 +122,7 @@ LIBRARIES = {
             Setting("wait mode", {"I_MPI_WAIT_MODE": "1"}),
             Setting("thread yield", {"I_MPI_SPIN_COUNT": "1", "I_MPI_THREAD_YIELD": "2"}),
             Setting("not pinned", {"I_MPI_PIN": "0"}),
+            Setting("autotuner", {"I_MPI_TUNING_MODE": "auto"}),
         )),
     )
 }

@@ -10,7 +10,7 @@ from typing import Callable
 
 from .points import FORMS
 
-STEPS = ("step", "overlap")
+STEPS = ("step", "overlap", "mixed")
 EVEN = ("bcast", "scatter", "gather", "reduce", "allreduce", "allgather", "alltoall", "scan",
         "reduce_scatter_block")
 UNEVEN = ("scatterv", "gatherv", "allgatherv", "alltoallv", "alltoallw", "reduce_scatter")
