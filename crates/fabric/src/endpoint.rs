@@ -38,6 +38,7 @@ mod rndv;
 mod send;
 mod shared_heap;
 mod single_copy;
+mod synchronous;
 mod transfer;
 mod transport;
 mod zero_copy;
@@ -110,6 +111,8 @@ pub struct Endpoint {
     single_copy: SingleCopy,
     /// Completions that were found while the endpoint waited for memory to be released.
     late_completions: Vec<Completion>,
+    /// What the next cell of a synchronous send is put together in.
+    synchronous_cell: Vec<u8>,
 }
 
 impl Endpoint {
@@ -153,6 +156,7 @@ impl Endpoint {
             channels: Channels::new(options.channels, options.first_position),
             disconnect: Disconnect::of(&transport),
             late_completions: Vec::new(),
+            synchronous_cell: Vec::new(),
             transport,
         }
     }

@@ -22,6 +22,7 @@ impl Header {
     pub(crate) fn bytes_behind(&self, room: usize) -> usize {
         match self.kind {
             EAGER | FIRST | REST | PIECE | INTRODUCTION => (self.bytes as usize).min(room),
+            SYNCHRONOUS => (SEND_ID_BYTES + self.bytes as usize).min(room),
             _ => WORDS_BYTES,
         }
     }
@@ -67,6 +68,9 @@ impl Header {
 /// Words behind the header of a packet, where they are no payload.
 pub(crate) type Words = [u64; 3];
 
+/// Bytes of the id of its send before the payload of a [synchronous](Packet::Synchronous) message.
+pub(crate) const SEND_ID_BYTES: usize = size_of::<u64>();
+
 /// Bytes of [`Words`].
 pub(crate) const WORDS_BYTES: usize = size_of::<Words>();
 
@@ -75,6 +79,9 @@ pub(crate) const WORDS_BYTES: usize = size_of::<Words>();
 pub(crate) enum Packet {
     /// A whole message; its payload is in the cell.
     Eager { label: Label, element: TypeCode, bytes: usize },
+    /// A whole message that is acknowledged; the id of its send and its payload are in the cell.
+    /// The answer is `Finished`, once its receive has it.
+    Synchronous { label: Label, element: TypeCode, bytes: usize },
     /// The start of a message; its payload is in the cell and in those that follow.
     First { label: Label, element: TypeCode, bytes: usize },
     /// The next `bytes` bytes of that message.
@@ -158,12 +165,14 @@ const STREAMED: u8 = 19;
 const INTRODUCTION: u8 = 20;
 const HEAP_OFFER: u8 = 21;
 const HEAP_MAPPED: u8 = 22;
+const SYNCHRONOUS: u8 = 23;
 
 impl Packet {
     pub(crate) fn header(self) -> Header {
         let none = Label { context: 0, tag: 0, ordinal: 0 };
         let (kind, label, element, bytes) = match self {
             Packet::Eager { label, element, bytes } => return Header::eager(label, element, bytes),
+            Packet::Synchronous { label, element, bytes } => (SYNCHRONOUS, label, element, bytes),
             Packet::First { label, element, bytes } => (FIRST, label, element, bytes),
             Packet::Rest { bytes } => (REST, none, TypeCode::BYTES, bytes),
             Packet::Large { label, element, bytes } => (LARGE, label, element, bytes),
@@ -223,6 +232,7 @@ impl Packet {
         let (element, bytes) = header.contents();
         match header.kind {
             EAGER => Packet::Eager { label, element, bytes },
+            SYNCHRONOUS => Packet::Synchronous { label, element, bytes },
             FIRST => Packet::First { label, element, bytes },
             REST => Packet::Rest { bytes },
             LARGE => Packet::Large { label, element, bytes },
@@ -259,6 +269,7 @@ mod tests {
         let behind = |packet: Packet| packet.header().bytes_behind(100);
         let element = TypeCode::BYTES;
         assert_eq!(behind(Packet::Eager { label, element, bytes: 17 }), 17);
+        assert_eq!(behind(Packet::Synchronous { label, element, bytes: 17 }), 17 + SEND_ID_BYTES);
         assert_eq!(behind(Packet::First { label, element, bytes: 300 }), 100);
         assert_eq!(behind(Packet::Rest { bytes: 5 }), 5);
         assert_eq!(behind(Packet::Piece { recv: 1, offset: 300, bytes: 9 }), 9);
@@ -285,6 +296,7 @@ mod tests {
         let element = TypeCode(200);
         for packet in [
             Packet::Eager { label, element, bytes: 17 },
+            Packet::Synchronous { label, element, bytes: 17 },
             Packet::First { label, element, bytes: usize::MAX },
             Packet::Rest { bytes: 18 },
             Packet::Large { label, element, bytes: usize::MAX },

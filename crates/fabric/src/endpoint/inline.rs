@@ -290,7 +290,7 @@ impl Endpoint {
             Message { source, label, element: unexpected.element, bytes: unexpected.bytes };
         let mut fits = message.fits(receive, &self.transport.introductions);
         match (&unexpected.body, fits) {
-            (UnexpectedBody::Whole(whole), Ok(())) => {
+            (UnexpectedBody::Whole(whole) | UnexpectedBody::Unacknowledged(whole, _), Ok(())) => {
                 let into = receive.into.start();
                 // SAFETY: writable by the promise of `recv_inline`; long enough, as just checked.
                 unsafe { copy_many(whole.as_ptr(), into, whole.len()) };

@@ -33,6 +33,9 @@ impl MatchedMessage {
                 transport.release_remote_bounce(self.source, slot);
             }
             UnexpectedBody::Shared(buffer) => buffer.release(&transport.segment),
+            UnexpectedBody::Unacknowledged(_, send) => {
+                transport.send_control(self.source, Packet::Finished { send });
+            }
             UnexpectedBody::Whole(_) => {}
         }
     }

@@ -12,7 +12,7 @@ mod golden;
 
 use crate::copy_bandwidth::CopyBandwidth;
 use crate::layout::{Layout, MAX_RANKS};
-use crate::packet::Header;
+use crate::packet::{Header, SEND_ID_BYTES};
 use crate::spsc::Ring;
 use crate::{SharedSegment, TrafficHint};
 
@@ -391,6 +391,12 @@ pub(super) fn choose_without_bounce(ring: &RingThresholds, bytes: usize) -> Prot
     } else {
         Protocol::Rndv
     }
+}
+
+/// Whether a synchronous message goes in a cell, behind the id of its send. A longer one is
+/// announced.
+pub(super) fn is_synchronous_in_cell(ring: &RingThresholds, bytes: usize) -> bool {
+    SEND_ID_BYTES + bytes <= ring.cell_max
 }
 
 /// Whether a message to one receiver goes in a bounce buffer: the first question of [`choose`],

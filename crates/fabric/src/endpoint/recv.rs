@@ -99,6 +99,9 @@ impl Endpoint {
             Packet::Bounced { label, element, bytes } => {
                 self.handle_bounced(Message { source, label, element, bytes }, done);
             }
+            Packet::Synchronous { label, element, bytes } => {
+                self.handle_synchronous(Message { source, label, element, bytes }, done);
+            }
             Packet::Large { label, element, bytes } => {
                 self.handle_offer(Message { source, label, element, bytes }, done);
             }
@@ -354,6 +357,10 @@ impl Endpoint {
             }
             UnexpectedBody::Whole(whole) => {
                 message.deliver(&whole, receive, &self.transport.introductions, done)
+            }
+            UnexpectedBody::Unacknowledged(whole, send) => {
+                message.deliver(&whole, receive, &self.transport.introductions, done);
+                self.transport.send_control(source, Packet::Finished { send });
             }
         }
     }

@@ -71,24 +71,6 @@ impl Endpoint {
         self.submit(to, message)
     }
 
-    /// Sends a message like [`Endpoint::send`], but is done only when a receive has taken it,
-    /// however short it is.
-    ///
-    /// # Safety
-    /// As [`Endpoint::send`].
-    pub unsafe fn send_synchronously(
-        &mut self,
-        to: Peer,
-        label: Label,
-        element: TypeCode,
-        data: Region,
-        token: Token,
-    ) -> Posted {
-        self.transport.introduce(to, element);
-        let is_synchronous = true;
-        self.submit(to, Outgoing::Large { label, element, data, token, is_synchronous })
-    }
-
     /// Sends the message of a multicast to its next receiver. The first call of an operation passes
     /// the number of receivers and fills the bounce buffer; the later ones pass 0. `false` if the
     /// caller must send the message in another way.
@@ -264,9 +246,12 @@ impl Endpoint {
             }
             Outgoing::Large { label, element, data, token, is_synchronous } => {
                 let message = (label, element, data, token);
-                let is_remote_bounced = !is_synchronous
-                    && self.rndv.send_remote_bounce(&mut self.transport, to, message);
-                match is_remote_bounced || self.send_rts(to, label, element, data, token) {
+                let is_sent = if is_synchronous {
+                    self.try_send_in_cell(to, message)
+                } else {
+                    self.rndv.send_remote_bounce(&mut self.transport, to, message).then_some(true)
+                };
+                match is_sent.unwrap_or_else(|| self.send_rts(to, label, element, data, token)) {
                     true => Attempt::Gone(Posted::Pending),
                     false => Attempt::NoRoom,
                 }

@@ -80,6 +80,8 @@ pub(super) struct UnexpectedMsg {
 pub(super) enum UnexpectedBody {
     /// The message itself.
     Whole(Box<[u8]>),
+    /// The message itself, and the send that waits to hear that it was received.
+    Unacknowledged(Box<[u8]>, u64),
     /// The address to copy it from.
     Offered(RndvOffer),
     /// It lies in this remote bounce buffer.

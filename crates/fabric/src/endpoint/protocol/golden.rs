@@ -13,14 +13,14 @@ use std::sync::Arc;
 
 use super::{
     HostTraits, Outbound, Protocol, RingThresholds, RndvProtocol, Thresholds, choose, choose_rndv,
-    is_multicast,
+    is_multicast, is_synchronous_in_cell,
 };
 use crate::endpoint::bounce_pool::BounceBuffer;
 use crate::endpoint::pipeline::next_fragment_bytes;
 use crate::endpoint::shared_heap::is_in_heap;
 use crate::endpoint::{Endpoint, Options};
 use crate::layout::Layout;
-use crate::packet::{Header, Packet};
+use crate::packet::{Header, Packet, SEND_ID_BYTES};
 use crate::{
     Completion, Label, Peer, Region, RegionMut, Selector, SharedSegment, Token, TrafficHint,
     TypeCode, cma,
@@ -108,7 +108,8 @@ impl MessagePath {
 fn lengths(cells: [usize; 2]) -> Vec<usize> {
     let kib = [2, 4, 16, 32, 64, 512, 1024, 4096].map(|kib| kib << 10);
     let thresholds = kib.into_iter().chain(cells).chain([512]);
-    let around = thresholds.flat_map(|bytes| [bytes, bytes + 1]);
+    let behind_ids = cells.map(|bytes| bytes - SEND_ID_BYTES);
+    let around = thresholds.chain(behind_ids).flat_map(|bytes| [bytes, bytes + 1]);
     let others = [0, 1, 8, 8 << 10, (64 << 10) - 1, 128 << 10, 256 << 10, 1 << 20, BYTES_MAX];
     let mut all: Vec<usize> = around.chain(others).collect();
     all.sort_unstable();
@@ -246,6 +247,7 @@ fn travel(case: Case, bytes: usize) -> MessagePath {
 
     match first {
         Packet::Eager { .. } => MessagePath::new("cell", packets),
+        Packet::Synchronous { .. } => MessagePath::new("cell, acknowledged", packets),
         Packet::First { .. } => MessagePath::new("cells", packets),
         Packet::Bounced { .. } => {
             let name = match (kind, BounceBuffer::from_words(words).is_full(), is_in_place) {
@@ -260,7 +262,6 @@ fn travel(case: Case, bytes: usize) -> MessagePath {
             assert_eq!(lies_in_heap, is_in_heap(words[0]));
             let name = match (answer, lies_in_heap) {
                 _ if is_in_place => return MessagePath::new("heap, read in place", 1),
-                (Some(Packet::Finished { .. }), _) if bytes == 0 => "nothing to copy",
                 (Some(Packet::Finished { .. }), false) => "kernel copy",
                 (Some(Packet::Finished { .. }), true) => "heap copy",
                 (Some(Packet::Share { .. }), false) => "kernel copy by both",
@@ -326,6 +327,9 @@ fn decide(case: Case, bytes: usize) -> MessagePath {
             let hint = TrafficHint::Expected;
             choose(&thresholds, &ring, Outbound { bytes, hint, lies_in_heap })
         }
+        Kind::Synchronous if is_synchronous_in_cell(&ring, bytes) => {
+            return MessagePath::new("cell, acknowledged", 1);
+        }
         Kind::Synchronous => Protocol::Rndv,
         Kind::Multicast(hint) => {
             let hint = thresholds.multicast_hint(hint);
@@ -340,7 +344,6 @@ fn decide(case: Case, bytes: usize) -> MessagePath {
         Protocol::Bounce if may_stay_in_place => MessagePath::new("bounce, read in place", 1),
         Protocol::Bounce => MessagePath::new("bounce", 1),
         Protocol::BounceReadWhileWritten => MessagePath::new("bounce, read while written", 1),
-        Protocol::Rndv if bytes == 0 => MessagePath::new("nothing to copy", 1),
         Protocol::Rndv => match choose_rndv(&thresholds, bytes, lies_in_heap, may_stay_in_place) {
             RndvProtocol::HeapInPlace => MessagePath::new("heap, read in place", 1),
             RndvProtocol::Pipelined => MessagePath::new("pipelined", fragments(bytes)),

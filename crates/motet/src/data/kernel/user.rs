@@ -31,7 +31,27 @@ struct User {
     /// Whether the stream has the layout that the function needs.
     direct: bool,
     /// For the operands. A kernel belongs to one run, which calls it from one thread at a time.
-    temporaries: Mutex<[Temporary; 2]>,
+    temporaries: Mutex<[OperandRoom; 2]>,
+}
+
+/// A temporary for an operand, and how many items it has room for: it is made when it is needed,
+/// since most calls of one item need none.
+#[derive(Default)]
+struct OperandRoom {
+    temporary: Option<Temporary>,
+    items: usize,
+}
+
+impl OperandRoom {
+    /// The address of the first item of room for so many.
+    fn room(&mut self, layout: &Layout, items: usize) -> *mut u8 {
+        if self.items < items {
+            let (low, high) = layout.reach(items as u64);
+            self.temporary = Some(Temporary::new(low, high, layout.extent()));
+            self.items = items;
+        }
+        self.temporary.as_mut().expect("there are items").start()
+    }
 }
 
 /// The kernel of a function for items of `size` bytes of data, and one item as its unit.
@@ -43,7 +63,6 @@ pub(super) fn kernel(
     let layout = datatype.commit();
     let direct = layout.contiguous(2).is_some_and(|piece| piece.at == 0);
     let chunk = items_at_once(&layout);
-    let ((low, high), extent) = (layout.reach(chunk), layout.extent());
     // An aligned item that follows another one is aligned only if the size is a multiple, too.
     let of_type = usize::try_from(datatype.alignment()).expect("alignments are small").max(1);
     let alignment = if direct { of_type.min(1 << size.trailing_zeros()) } else { 1 };
@@ -54,7 +73,7 @@ pub(super) fn kernel(
         size,
         chunk: usize::try_from(chunk).expect("a chunk is small"),
         direct,
-        temporaries: Mutex::new([(); 2].map(|()| Temporary::new(low, high, extent))),
+        temporaries: Mutex::default(),
     };
     (Box::new(kernel), Unit { bytes: size, alignment })
 }
@@ -133,7 +152,7 @@ impl User {
         count: usize,
     ) -> Result<(), ExceptionId> {
         let mut temporaries = self.temporaries.lock().unwrap_or_else(PoisonError::into_inner);
-        let copy = temporaries[0].start();
+        let copy = temporaries[0].room(&self.layout, count.min(self.chunk));
         for (start, items) in self.chunks(count) {
             let left = left.wrapping_add(start);
             let bytes = items * self.size;
@@ -159,7 +178,8 @@ impl User {
     ) -> Result<(), ExceptionId> {
         let mut temporaries = self.temporaries.lock().unwrap_or_else(PoisonError::into_inner);
         let [first, second] = &mut *temporaries;
-        let (first, second) = (first.start(), second.start());
+        let items = count.min(self.chunk);
+        let (first, second) = (first.room(&self.layout, items), second.room(&self.layout, items));
         for (start, items) in self.chunks(count) {
             let (bytes, n) = (items * self.size, items as u64);
             let (left, right) = (left.wrapping_add(start), right.wrapping_add(start));
