@@ -44,7 +44,7 @@ impl BounceSender {
         let (pool, recycled) = (BouncePool::default(), RecycledBuffers::of(segment));
         let came = vec![false; segment.layout().ranks()].into_boxed_slice();
         let (in_place, current) = (InPlaceReceives::default(), None);
-        let copy_strategy = CopyStrategy::default();
+        let copy_strategy = CopyStrategy::of_round(0); // until the pool is cut
         BounceSender { pool, recycled, in_place, recent_traffic: came, current, copy_strategy }
     }
 
@@ -245,9 +245,8 @@ impl BounceSender {
         }
         let buffer = self.pool.allocate(&mut transport.arena, &transport.segment, (data, readers));
         if self.pool.has_grown() {
-            // The samples of a shorter pool do not apply to a longer one, whose first copies are
-            // slow.
-            self.copy_strategy = CopyStrategy::default();
+            // The samples of a shorter pool do not apply to a longer one.
+            self.copy_strategy = CopyStrategy::of_round(self.pool.round_bytes());
         }
         buffer
     }

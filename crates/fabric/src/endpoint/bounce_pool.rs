@@ -159,6 +159,11 @@ impl BouncePool {
         (BUFFERS_IN_USE_MAX / 4 / others).clamp(1, KEPT_MAX)
     }
 
+    /// Bytes of a round: from its start to where it begins anew, if there is room.
+    pub(super) fn round_bytes(&self) -> usize {
+        self.place.as_ref().map_or(0, |place| self.wrap_limit - place.start)
+    }
+
     /// Bytes of the arena that it takes.
     pub(super) fn bytes(&self) -> usize {
         self.place.as_ref().map_or(0, Range::len)
@@ -241,6 +246,7 @@ impl BouncePool {
         (self.next, self.prepared, self.place) = (start, start, Some(place.clone()));
         self.wrap_limit_max = share.min(bytes);
         self.wrap_limit = start + POOL_INITIAL_BYTES.min(self.wrap_limit_max);
+        self.has_grown = true;
         let cache = host::second_level_cache().unwrap_or_default();
         self.unread_max_bytes = unread_max_bytes(segment.segment_ranks() - 1, cache);
         Some(place)
@@ -456,7 +462,8 @@ mod tests {
             for round in 0..WRAPS_BEFORE_GROWTH {
                 let starts = world.wrap();
                 let end = starts.last().unwrap() - starts[0];
-                assert_eq!(world.pool.has_grown(), round + 1 == WRAPS_BEFORE_GROWTH);
+                let is_first = length == POOL_INITIAL_BYTES && round == 0;
+                assert_eq!(world.pool.has_grown(), is_first || round + 1 == WRAPS_BEFORE_GROWTH);
                 assert!((length - BYTES - PAGE..length).contains(&end), "{round}: {starts:?}");
                 let begun = world.pool.place.as_ref().unwrap().start;
                 let asked = world.pool.prepared - begun;

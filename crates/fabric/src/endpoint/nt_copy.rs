@@ -12,10 +12,6 @@ use crate::memory::copy_many;
 
 /// Shorter copies are not timed: the clock would take too much of them.
 const TIMED_MIN_BYTES: usize = 4 << 10;
-/// Copies that are not judged at first: they are the first ones into their pages.
-const WARM_UP_COPIES: u32 = 32;
-/// Of these a longer copy counts as so many more.
-const WARM_UP_PART_BYTES: usize = 64 << 10;
 /// Of copies through the caches one of so many is timed, or of some more, lest they be all for the
 /// same one of several receivers.
 const SAMPLE_PERIOD_COPIES: u32 = 8;
@@ -28,12 +24,14 @@ const SLOW_PER_KIB: Duration = Duration::from_nanos(100);
 /// No copy counts as more than this, since it may have been disturbed: two of those do not make a
 /// mean slow.
 const SAMPLE_MAX_PER_KIB: Duration = Duration::from_nanos(200);
-/// After this many non-temporal copies some go through the caches again. If those are slow, the
-/// number doubles, up to the maximum. The first of them may be fast and the later ones slow, since
-/// other ranks have not read for some time what was written past the caches; so the number goes
-/// back to the minimum only after `FAST_SAMPLES_TO_RESET` fast samples in a row.
-const NT_COPIES_MIN: u32 = 32;
-const NT_COPIES_MAX: u32 = 2048;
+/// After this many non-temporal copies some go through the caches again: a round of the pool that
+/// is not judged, and then some that are. If those are slow, the number grows by this factor, up to
+/// the maximum. The first of them may be fast and the later ones slow, since other ranks have not
+/// read for some time what was written past the caches; so the number goes back to the minimum only
+/// after `FAST_SAMPLES_TO_RESET` fast samples in a row.
+const NT_COPIES_MIN: u32 = 64;
+const NT_COPIES_FACTOR: u32 = 4;
+const NT_COPIES_MAX: u32 = 16_384;
 const FAST_SAMPLES_TO_RESET: u32 = 2 * SAMPLES_PER_DECISION;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +46,11 @@ enum StoreKind {
 #[derive(Debug)]
 pub(super) struct CopyStrategy {
     store_kind: StoreKind,
+    /// Bytes of a round of the pool. So many go through the caches before any is timed: the first
+    /// ones into their pages, or over what was written past the caches, are slow in any case.
+    round_bytes: usize,
+    /// Those of them that are still to be copied.
+    warm_up_bytes: usize,
     /// Copies before the next one that is timed.
     copies_before_sample: u32,
     non_temporal_copies: u32,
@@ -57,20 +60,20 @@ pub(super) struct CopyStrategy {
     timed: u32,
 }
 
-impl Default for CopyStrategy {
-    fn default() -> CopyStrategy {
-        let taken = [Duration::ZERO; SAMPLES_PER_DECISION as usize];
+impl CopyStrategy {
+    /// Of a sender whose pool has rounds of so many bytes.
+    pub(super) fn of_round(round_bytes: usize) -> CopyStrategy {
         CopyStrategy {
             store_kind: StoreKind::Temporal,
-            copies_before_sample: WARM_UP_COPIES,
+            round_bytes,
+            warm_up_bytes: round_bytes,
+            copies_before_sample: 0,
             non_temporal_copies: NT_COPIES_MIN,
-            taken,
+            taken: [Duration::ZERO; SAMPLES_PER_DECISION as usize],
             timed: 0,
         }
     }
-}
 
-impl CopyStrategy {
     /// Copies data to a place that begins with a line. Each thread that acquires a later release of
     /// this thread sees the copy.
     ///
@@ -78,10 +81,14 @@ impl CopyStrategy {
     /// `data` is readable, and so many bytes from `into` on are writable. Nobody else uses those.
     pub(super) unsafe fn write(&mut self, into: NonNull<u8>, data: Region) {
         if self.copies_before_sample > 0 || data.bytes() < TIMED_MIN_BYTES {
-            let parts = if self.is_warming_up() { data.bytes() / WARM_UP_PART_BYTES } else { 0 };
-            self.copies_before_sample = self.copies_before_sample.saturating_sub(1 + parts as u32);
+            self.copies_before_sample = self.copies_before_sample.saturating_sub(1);
             // SAFETY: passed on, here and below.
             return unsafe { copy(self.store_kind, into, data) };
+        }
+        if self.warm_up_bytes > 0 {
+            self.warm_up_bytes = self.warm_up_bytes.saturating_sub(data.bytes());
+            // SAFETY: as above.
+            return unsafe { copy(StoreKind::Temporal, into, data) };
         }
         let begun = Instant::now();
         // SAFETY: as above.
@@ -90,14 +97,9 @@ impl CopyStrategy {
     }
 
     /// Whether it has timed nothing yet.
-    fn is_warming_up(&self) -> bool {
-        self.store_kind == StoreKind::Temporal && self.timed == 0
-    }
-
-    /// Whether it has judged nothing yet, and is not about to.
     #[cfg(test)]
     pub(super) fn is_new(&self) -> bool {
-        self.is_warming_up() && self.copies_before_sample + 1 >= WARM_UP_COPIES
+        self.store_kind == StoreKind::Temporal && self.warm_up_bytes > 0
     }
 
     /// A KiB of a copy through the caches has taken so long.
@@ -115,7 +117,8 @@ impl CopyStrategy {
         (self.store_kind, self.copies_before_sample, self.timed) =
             (StoreKind::NonTemporal, self.non_temporal_copies, 0);
         self.taken.fill(Duration::ZERO);
-        self.non_temporal_copies = NT_COPIES_MAX.min(2 * self.non_temporal_copies);
+        self.warm_up_bytes = self.round_bytes;
+        self.non_temporal_copies = NT_COPIES_MAX.min(NT_COPIES_FACTOR * self.non_temporal_copies);
     }
 
     fn use_temporal(&mut self) {
@@ -197,7 +200,7 @@ mod tests {
     const ENOUGH: usize = 6;
 
     fn strategy() -> CopyStrategy {
-        CopyStrategy { copies_before_sample: 0, ..CopyStrategy::default() }
+        CopyStrategy::of_round(0)
     }
 
     #[test]
@@ -248,7 +251,7 @@ mod tests {
             assert_eq!((strategy.store_kind, strategy.timed), (StoreKind::NonTemporal, 0));
             lefts.push(strategy.copies_before_sample);
         }
-        assert_eq!(lefts[..3], [NT_COPIES_MIN, 2 * NT_COPIES_MIN, 4 * NT_COPIES_MIN]);
+        assert_eq!(lefts[..2], [NT_COPIES_MIN, NT_COPIES_FACTOR * NT_COPIES_MIN]);
         assert_eq!(lefts[9], NT_COPIES_MAX);
         for taken in [FAST, DISTURBED, FAST, FAST, FAST, FAST, FAST] {
             strategy.note(taken);
@@ -275,20 +278,26 @@ mod tests {
     }
 
     #[test]
-    fn fewer_long_copies_than_short_ones_warm_up() {
-        for (bytes, expected) in [(TIMED_MIN_BYTES, WARM_UP_COPIES), (1 << 20, 2)] {
+    fn a_round_of_the_pool_warms_up_first_and_whenever_copies_have_gone_past_the_caches() {
+        const ROUND: usize = 1 << 20;
+        for (bytes, expected) in [(TIMED_MIN_BYTES, 256), (ROUND, 1), (ROUND - 1, 2)] {
             let data = vec![1_u8; bytes];
             let mut memory = vec![0_u8; bytes + LINE];
             let start = memory.as_ptr().align_offset(LINE);
             let into = NonNull::new(memory[start..].as_mut_ptr()).unwrap();
-            let mut strategy = CopyStrategy::default();
-            let mut copies = 0;
-            while strategy.timed == 0 {
-                // SAFETY: there is so much room, which nobody else uses.
-                unsafe { strategy.write(into, Region::of(&data)) };
-                copies += 1;
-            }
-            assert_eq!(copies, expected + 1, "{bytes}: then one is timed");
+            let mut strategy = CopyStrategy::of_round(ROUND);
+            let mut copies_before_sample = || {
+                let mut copies = 0;
+                while strategy.timed == 0 {
+                    // SAFETY: there is so much room, which nobody else uses.
+                    unsafe { strategy.write(into, Region::of(&data)) };
+                    copies += 1;
+                }
+                (0..ENOUGH).for_each(|_| strategy.note(FAR));
+                copies - 1
+            };
+            assert_eq!(copies_before_sample(), expected, "{bytes}");
+            assert_eq!(copies_before_sample(), NT_COPIES_MIN + expected, "{bytes}");
         }
     }
 
