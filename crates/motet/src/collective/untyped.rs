@@ -11,6 +11,6 @@ mod translate;
 
 pub use collective::{Collective, CommRef, Reduction, Root};
 pub use data::{TypedBuffer, VectorBuffer, WBuffer};
-pub(crate) use packed_sides::{Stage, Unit, bytes_in_a_row};
+pub(crate) use packed_sides::{Items, Stage, Unit, bytes_in_a_row, items_of};
 pub use strict::{check_operator, is_strict};
 pub(crate) use translate::exchangew;

@@ -53,6 +53,8 @@ pub(super) struct CachedCall {
     signature: CallSignature,
     /// The sources of the input and of the output.
     sources: [BufferSource; 2],
+    /// The bytes from the address that the caller passes for each side to its first block.
+    starts: [isize; 2],
     /// The bytes sent and received, if the plan has both buffers, which must not overlap.
     lengths: [usize; 2],
     details: Option<CachedDetails>,
@@ -74,7 +76,7 @@ impl CachedCall {
     /// The addresses of input and output in this call; `None` if the execution cannot use them.
     #[inline]
     fn addresses(&self, known: &ReplayKey<'_>) -> Option<[*mut u8; 2]> {
-        let ReplayKey { sent, received, .. } = *known;
+        let [sent, received] = firsts(known, self.starts);
         let [bytes_sent, bytes_received] = self.lengths;
         if received.addr().wrapping_sub(sent.addr()) < bytes_sent
             || sent.addr().wrapping_sub(received.addr()) < bytes_received
@@ -95,6 +97,14 @@ impl CachedCall {
         let are_wrong = is_wrong(addresses[0], input) || is_wrong(addresses[1], output);
         (!are_wrong).then_some(addresses)
     }
+}
+
+/// The addresses of the first blocks of both sides, which begin so many bytes behind those that the
+/// caller has passed.
+#[inline]
+fn firsts(known: &ReplayKey<'_>, [start_sent, start_received]: [isize; 2]) -> [*mut u8; 2] {
+    // Also of MPI_BOTTOM: then the blocks say where they are.
+    [known.sent.wrapping_offset(start_sent), known.received.wrapping_offset(start_received)]
 }
 
 /// Recent calls with their executions.
@@ -302,7 +312,8 @@ impl Engine {
         known: &ReplayKey<'_>,
         (buffers, bytes): ([*mut u8; 2], [usize; 2]),
     ) {
-        let ReplayKey { sent, received, .. } = *known;
+        let starts = known.call.map_or([0; 2], |call| call.starts());
+        let [sent, received] = firsts(known, starts);
         let source = |buffer: *mut u8| match buffer {
             _ if buffer.is_null() => Some(BufferSource::Nothing),
             _ if sent == received => None,
@@ -315,6 +326,7 @@ impl Engine {
         let kept = CachedCall {
             signature: known.signature,
             sources: [input, output],
+            starts,
             lengths: match [input, output] {
                 [BufferSource::Sent, BufferSource::Received] => bytes,
                 [BufferSource::Received, BufferSource::Sent] => [bytes[1], bytes[0]],

@@ -51,12 +51,12 @@ impl Unit {
 }
 
 /// Consecutive items at an address.
-struct Items<'a> {
+pub(crate) struct Items<'a> {
     /// The address that the caller passed for this side.
     base: *mut u8,
-    address: *mut u8,
-    layout: &'a Layout,
-    count: u64,
+    pub(crate) address: *mut u8,
+    pub(crate) layout: &'a Layout,
+    pub(crate) count: u64,
 }
 
 /// One side of a call in the form of a plan: the whole span in units, and the blocks in it.
@@ -247,6 +247,11 @@ pub(crate) fn bytes_in_a_row(data: TypedBuffer<'_>) -> Option<(RawSlice, usize)>
     let len = count.checked_mul(item)?;
     let is_there = !address.is_null() && len > 0 && isize::try_from(len).is_ok();
     is_there.then_some((RawSlice { start: address, len }, item))
+}
+
+/// Returns the items of a buffer. `None` if the general path must refuse them.
+pub(crate) fn items_of(data: TypedBuffer<'_>) -> Option<Items<'_>> {
+    items("buffer", (data.address, 0), data.count, data.datatype).ok()
 }
 
 /// Returns the items of a user, which begin so many bytes behind an address, if they are valid.

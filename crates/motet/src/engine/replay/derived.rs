@@ -310,6 +310,7 @@ impl Engine {
         let are_too_many = others + derived.held_bytes > HELD_BYTES_MAX;
         let kept = CachedCall {
             signature: known.signature,
+            starts: [0; 2],
             sources: [BufferSource::Nothing; 2],
             lengths: [0; 2],
             details: known.call.and_then(CachedDetails::of),

@@ -149,6 +149,36 @@ fn repeated_calls_with_derived_datatypes_are_replayed() {
     }
 }
 
+/// Blocks of a predefined datatype, none of which begins where the caller says.
+#[test]
+fn repeated_calls_whose_blocks_begin_further_on_are_replayed() {
+    on_ranks_with(3, &Settings::new(), |world| {
+        let (counts, displacements): (&[usize], &[isize]) = (&[2, 0, 3], &[40, 0, 7]);
+        let datatype = &Datatype::INT;
+        let blocks = |address| VectorBuffer { address, counts, displacements, datatype };
+        let own = |address| TypedBuffer { address, count: counts[world.rank()], datatype };
+        let mut memory = Vec::new();
+        let mut calls = 0;
+        for round in 0..4 {
+            let mut sent = integers(world, round);
+            let mut received = vec![-1; ROOM];
+            let [of, to] = addresses(&mut sent, &mut received);
+            let call = Collective::Allgatherv { send: Some(own(of)), receive: blocks(to) };
+            // SAFETY: the buffers live longer than the operation, and hold all blocks.
+            calls += replayed(world, || unsafe { call.run(&**world) })?;
+            for (rank, (&count, &start)) in counts.iter().zip(displacements).enumerate() {
+                let of_rank = |at| (1000 * rank + 100 * round + at) as i32;
+                let expected: Vec<i32> = (0..count).map(of_rank).collect();
+                assert_eq!(received[start as usize..][..count], expected, "{rank}, {round}");
+            }
+            assert_eq!(received.iter().filter(|at| **at != -1).count(), 5, "nothing else");
+            memory.push((sent, received)); // so no other round gets its address
+        }
+        assert_eq!(calls, 3, "all but the first");
+        Ok(())
+    });
+}
+
 #[test]
 fn repeated_reductions_with_derived_datatypes_are_replayed() {
     for datatype in [spread(), moved()] {
