@@ -51,6 +51,7 @@ static const struct {
 } PARTS_OF_MIX[] = {{"allreduce", 1 << 30}, {"bcast", 1}, {"alltoall", 4}, {"allreduce", 2},
                     {"gather", 4}, {"reduce_scatter_block", 2}};
 enum { N_PARTS = sizeof PARTS_OF_MIX / sizeof *PARTS_OF_MIX };
+static const struct operation *calls_of_mix[N_PARTS];
 
 static enum body body = STEP;
 static const struct operation *collective; /* the body COLLECTIVE */
@@ -227,7 +228,7 @@ static void run_collective(enum form form, enum sample sample) {
 static const struct operation *begin_part(int part) {
     int bytes = block_bytes / PARTS_OF_MIX[part].divisor / 8 * 8;
     n = (bytes < 8 ? 8 : bytes) / (int)sizeof(int);
-    return find_collective(PARTS_OF_MIX[part].name);
+    return calls_of_mix[part];
 }
 
 static void run_mixed(enum form form, enum sample sample) {
@@ -431,6 +432,8 @@ static void make_data(void) {
     sum_in = values(), sum_out = values(), max_in = values(), max_out = values();
     if (body == COLLECTIVE) make_collective();
     if (body == MIXED) make_buffers(block_bytes, 1, 0);
+    for (int part = 0; part < N_PARTS; part++)
+        calls_of_mix[part] = find_collective(PARTS_OF_MIX[part].name);
 }
 
 int main(int words, char **word) {

@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn both_ends_copy_each_byte_once_and_the_receiver_ends_last() {
-        // Also empty ones may be put off: synchronous messages are never in cells.
+        // Empty ones travel in cells; but whoever copies nothing must end as well.
         for bytes in [0, COOPERATIVE_MIN_BYTES, 300_000, 1 << 20] {
             let (segment, lease) = world();
             let count = Count::of(bytes);

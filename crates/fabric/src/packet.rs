@@ -22,7 +22,7 @@ impl Header {
     pub(crate) fn bytes_behind(&self, room: usize) -> usize {
         match self.kind {
             EAGER | FIRST | REST | PIECE | INTRODUCTION => (self.bytes as usize).min(room),
-            SYNCHRONOUS => (SEND_ID_BYTES + self.bytes as usize).min(room),
+            SYNCHRONOUS => SEND_ID_BYTES.saturating_add(self.bytes as usize).min(room),
             _ => WORDS_BYTES,
         }
     }
@@ -98,7 +98,7 @@ pub(crate) enum Packet {
     /// The receiver copies this large message to that address in its own memory, and the sender may
     /// help.
     Share { send: u64, address: u64 },
-    /// The receiver has received what it needs of a large message.
+    /// The receiver has received what it needs of a large message, or of a synchronous one.
     Finished { send: u64 },
     /// The sender has withdrawn the large message whose pieces this receive awaits.
     Revoked { recv: u64 },

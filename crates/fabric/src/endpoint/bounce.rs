@@ -5,7 +5,6 @@
 
 use std::hint::spin_loop;
 use std::mem;
-use std::ptr::NonNull;
 use std::sync::atomic::Ordering;
 
 use super::bounce_pool::{BounceBuffer, BouncePool, Readers};
@@ -35,7 +34,7 @@ pub(super) struct BounceSender {
     /// since this rank last sent it one with the hint [`TrafficHint::Unknown`].
     recent_traffic: Box<[bool]>,
     current: Option<Multicast>,
-    pub(super) copy_strategy: CopyStrategy,
+    copy_strategy: CopyStrategy,
 }
 
 impl BounceSender {
@@ -144,7 +143,7 @@ impl BounceSender {
         let packet = Packet::Bounced { label, element, bytes };
         if !thresholds.is_read_while_written(bytes, hint) {
             // SAFETY: readable by the caller's promise.
-            unsafe { self.fill(&transport.segment, buffer, data, 0) };
+            unsafe { self.copy_strategy.fill(&transport.segment, buffer, data, 0) };
             announce(transport, to, packet, BounceBuffer { filled: 0, ..buffer });
             return true;
         }
@@ -155,44 +154,11 @@ impl BounceSender {
         while at < bytes {
             let piece = data.part(at, piece_bytes.min(bytes - at));
             // SAFETY: as above.
-            unsafe { self.fill(&transport.segment, buffer, piece, at) };
+            unsafe { self.copy_strategy.fill(&transport.segment, buffer, piece, at) };
             at += piece.bytes();
             transport.segment.word32(buffer.filled).store(at as u32, Ordering::Release);
         }
         true
-    }
-
-    /// Copies a part of a message to its place in a free bounce buffer that is long enough for all
-    /// of it.
-    ///
-    /// # Safety
-    /// `data` is readable now.
-    pub(super) unsafe fn fill(
-        &mut self,
-        segment: &SharedSegment,
-        buffer: BounceBuffer,
-        data: Region,
-        at: usize,
-    ) {
-        let into = segment.at(buffer.data + at);
-        if memcheck::is_here() {
-            // SAFETY: as below.
-            return unsafe { self.fill_watched(into, data) };
-        }
-        // SAFETY: long enough and read by nobody (README, "Bounce buffers"); the data is readable,
-        // by the caller's promise.
-        unsafe { self.copy_strategy.write(into, data) };
-    }
-
-    /// The same under memcheck: the next message in these bytes may be another rank's.
-    ///
-    /// # Safety
-    /// As for [`CopyStrategy::write`].
-    #[cold]
-    unsafe fn fill_watched(&mut self, into: NonNull<u8>, data: Region) {
-        // SAFETY: passed on.
-        unsafe { self.copy_strategy.write(into, data) };
-        memcheck::mark_written(Region::new(into.as_ptr(), data.bytes()));
     }
 
     /// Copies a message into a free bounce buffer. What several ranks read at once that have cores,
@@ -210,7 +176,7 @@ impl BounceSender {
     ) {
         if matches!(readers, Readers::One(_)) || segment.is_oversubscribed() {
             // SAFETY: passed on.
-            return unsafe { self.fill(segment, buffer, data, 0) };
+            return unsafe { self.copy_strategy.fill(segment, buffer, data, 0) };
         }
         let into = segment.at(buffer.data);
         // SAFETY: as in `fill`.
@@ -244,10 +210,7 @@ impl BounceSender {
             return Some(buffer);
         }
         let buffer = self.pool.allocate(&mut transport.arena, &transport.segment, (data, readers));
-        if self.pool.has_grown() {
-            // The samples of a shorter pool do not apply to a longer one.
-            self.copy_strategy = CopyStrategy::of_round(self.pool.round_bytes());
-        }
+        self.copy_strategy.adapt_to(&mut self.pool);
         buffer
     }
 

@@ -149,8 +149,8 @@ impl BouncePool {
     }
 
     /// The most buffers that a rank of this segment keeps of each other one. Both ranks of a pair
-    /// may keep buffers of one pool. Where ranks share cores, what is kept counts as unread and
-    /// would keep longer messages out of the pool, so it is one.
+    /// may keep buffers of one pool. Where ranks share cores it is one: more of them make no
+    /// exchange faster.
     pub(super) fn kept_of_each_max(segment: &SharedSegment) -> usize {
         if segment.is_oversubscribed() {
             return 1;

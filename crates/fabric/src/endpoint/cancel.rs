@@ -4,7 +4,8 @@
 //! meet its receive at any time, and only the receiver knows whether it has. An answer of the
 //! receiver may take any time, so such a message continues, but from a copy: the sender revokes the
 //! lease on the memory of the poster, and a receiver that finds the lease revoked asks for pieces,
-//! which the sender takes from the copy.
+//! which the sender takes from the copy. A synchronous message in a cell is with its receiver
+//! already.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 

@@ -6,9 +6,10 @@
 use std::ptr::NonNull;
 use std::time::{Duration, Instant};
 
-use crate::Region;
+use super::bounce_pool::{BounceBuffer, BouncePool};
 use crate::layout::LINE;
 use crate::memory::copy_many;
+use crate::{Region, SharedSegment, memcheck};
 
 /// Shorter copies are not timed: the clock would take too much of them.
 const TIMED_MIN_BYTES: usize = 4 << 10;
@@ -24,14 +25,17 @@ const SLOW_PER_KIB: Duration = Duration::from_nanos(100);
 /// No copy counts as more than this, since it may have been disturbed: two of those do not make a
 /// mean slow.
 const SAMPLE_MAX_PER_KIB: Duration = Duration::from_nanos(200);
-/// After this many non-temporal copies some go through the caches again: a round of the pool that
-/// is not judged, and then some that are. If those are slow, the number grows by this factor, up to
-/// the maximum. The first of them may be fast and the later ones slow, since other ranks have not
-/// read for some time what was written past the caches; so the number goes back to the minimum only
-/// after `FAST_SAMPLES_TO_RESET` fast samples in a row.
-const NT_COPIES_MIN: u32 = 64;
-const NT_COPIES_FACTOR: u32 = 4;
-const NT_COPIES_MAX: u32 = 16_384;
+/// After this many rounds of non-temporal copies some go through the caches again: a round that is
+/// not judged, and then some that are. If those are slow, the number grows by this factor, up to
+/// the maximum, where a round through the caches costs little of all, however slow they are. The
+/// first of them may be fast and the later ones slow, since other ranks have not read for some time
+/// what was written past the caches; so the number goes back to the minimum only after
+/// `FAST_SAMPLES_TO_RESET` fast samples in a row.
+const NT_ROUNDS_MIN: usize = 4;
+const NT_ROUNDS_FACTOR: usize = 4;
+const NT_ROUNDS_MAX: usize = 256;
+/// The least bytes of a round in these numbers.
+const ROUND_BYTES_MIN: usize = 128 << 10;
 const FAST_SAMPLES_TO_RESET: u32 = 2 * SAMPLES_PER_DECISION;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +57,10 @@ pub(super) struct CopyStrategy {
     warm_up_bytes: usize,
     /// Copies before the next one that is timed.
     copies_before_sample: u32,
-    non_temporal_copies: u32,
+    /// Bytes that are still to go past the caches before others go through them.
+    non_temporal_bytes: usize,
+    /// How many rounds go past them the next time.
+    non_temporal_rounds: usize,
     /// How long a KiB took of each of those that were timed last.
     taken: [Duration; SAMPLES_PER_DECISION as usize],
     /// How many have been timed since the way was chosen.
@@ -68,10 +75,52 @@ impl CopyStrategy {
             round_bytes,
             warm_up_bytes: round_bytes,
             copies_before_sample: 0,
-            non_temporal_copies: NT_COPIES_MIN,
+            non_temporal_bytes: 0,
+            non_temporal_rounds: NT_ROUNDS_MIN,
             taken: [Duration::ZERO; SAMPLES_PER_DECISION as usize],
             timed: 0,
         }
+    }
+
+    /// Begins anew for this pool if it has become longer: the samples of a shorter one say nothing
+    /// of it.
+    pub(super) fn adapt_to(&mut self, pool: &mut BouncePool) {
+        if pool.has_grown() {
+            *self = CopyStrategy::of_round(pool.round_bytes());
+        }
+    }
+
+    /// Copies a part of a message to its place in a free bounce buffer that is long enough for all
+    /// of it.
+    ///
+    /// # Safety
+    /// `data` is readable now.
+    pub(super) unsafe fn fill(
+        &mut self,
+        segment: &SharedSegment,
+        buffer: BounceBuffer,
+        data: Region,
+        at: usize,
+    ) {
+        let into = segment.at(buffer.data + at);
+        if memcheck::is_here() {
+            // SAFETY: as below.
+            return unsafe { self.fill_watched(into, data) };
+        }
+        // SAFETY: long enough and read by nobody (README, "Bounce buffers"); the data is readable,
+        // by the caller's promise.
+        unsafe { self.write(into, data) };
+    }
+
+    /// The same under memcheck: the next message in these bytes may be another rank's.
+    ///
+    /// # Safety
+    /// As for [`CopyStrategy::write`].
+    #[cold]
+    unsafe fn fill_watched(&mut self, into: NonNull<u8>, data: Region) {
+        // SAFETY: passed on.
+        unsafe { self.write(into, data) };
+        memcheck::mark_written(Region::new(into.as_ptr(), data.bytes()));
     }
 
     /// Copies data to a place that begins with a line. Each thread that acquires a later release of
@@ -79,10 +128,15 @@ impl CopyStrategy {
     ///
     /// # Safety
     /// `data` is readable, and so many bytes from `into` on are writable. Nobody else uses those.
-    pub(super) unsafe fn write(&mut self, into: NonNull<u8>, data: Region) {
+    unsafe fn write(&mut self, into: NonNull<u8>, data: Region) {
+        if self.non_temporal_bytes > 0 {
+            self.non_temporal_bytes = self.non_temporal_bytes.saturating_sub(data.bytes());
+            // SAFETY: passed on, here and below.
+            return unsafe { copy(StoreKind::NonTemporal, into, data) };
+        }
         if self.copies_before_sample > 0 || data.bytes() < TIMED_MIN_BYTES {
             self.copies_before_sample = self.copies_before_sample.saturating_sub(1);
-            // SAFETY: passed on, here and below.
+            // SAFETY: as above.
             return unsafe { copy(self.store_kind, into, data) };
         }
         if self.warm_up_bytes > 0 {
@@ -114,18 +168,19 @@ impl CopyStrategy {
     }
 
     fn use_non_temporal(&mut self) {
-        (self.store_kind, self.copies_before_sample, self.timed) =
-            (StoreKind::NonTemporal, self.non_temporal_copies, 0);
+        (self.store_kind, self.copies_before_sample, self.timed) = (StoreKind::NonTemporal, 0, 0);
         self.taken.fill(Duration::ZERO);
         self.warm_up_bytes = self.round_bytes;
-        self.non_temporal_copies = NT_COPIES_MAX.min(NT_COPIES_FACTOR * self.non_temporal_copies);
+        let rounds = self.non_temporal_rounds;
+        self.non_temporal_bytes = rounds * self.round_bytes.max(ROUND_BYTES_MIN);
+        self.non_temporal_rounds = NT_ROUNDS_MAX.min(NT_ROUNDS_FACTOR * rounds);
     }
 
     fn use_temporal(&mut self) {
         (self.store_kind, self.copies_before_sample) =
             (StoreKind::Temporal, SAMPLE_PERIOD_COPIES - 1 + self.timed % SAMPLES_PER_DECISION);
         if self.timed >= FAST_SAMPLES_TO_RESET {
-            self.non_temporal_copies = NT_COPIES_MIN;
+            self.non_temporal_rounds = NT_ROUNDS_MIN;
         }
     }
 }
@@ -216,8 +271,8 @@ mod tests {
         }
         strategy.note(FAR);
         assert_eq!(
-            (strategy.store_kind, strategy.copies_before_sample),
-            (StoreKind::NonTemporal, NT_COPIES_MIN)
+            (strategy.store_kind, strategy.non_temporal_bytes),
+            (StoreKind::NonTemporal, NT_ROUNDS_MIN * ROUND_BYTES_MIN)
         );
     }
 
@@ -249,38 +304,38 @@ mod tests {
         for _ in 0..10 {
             (0..ENOUGH).for_each(|_| strategy.note(FAR));
             assert_eq!((strategy.store_kind, strategy.timed), (StoreKind::NonTemporal, 0));
-            lefts.push(strategy.copies_before_sample);
+            lefts.push(strategy.non_temporal_bytes / ROUND_BYTES_MIN);
         }
-        assert_eq!(lefts[..2], [NT_COPIES_MIN, NT_COPIES_FACTOR * NT_COPIES_MIN]);
-        assert_eq!(lefts[9], NT_COPIES_MAX);
+        assert_eq!(lefts[..2], [NT_ROUNDS_MIN, NT_ROUNDS_FACTOR * NT_ROUNDS_MIN]);
+        assert_eq!(lefts[9], NT_ROUNDS_MAX);
         for taken in [FAST, DISTURBED, FAST, FAST, FAST, FAST, FAST] {
             strategy.note(taken);
             assert_eq!(strategy.store_kind, StoreKind::NonTemporal, "too few to judge");
         }
         strategy.note(FAST);
         assert_eq!(
-            (strategy.store_kind, strategy.non_temporal_copies),
-            (StoreKind::Temporal, NT_COPIES_MAX),
+            (strategy.store_kind, strategy.non_temporal_rounds),
+            (StoreKind::Temporal, NT_ROUNDS_MAX),
             "not yet sure"
         );
         while strategy.store_kind == StoreKind::Temporal {
             strategy.note(FAR);
         }
         assert_eq!(
-            (strategy.copies_before_sample, strategy.non_temporal_copies),
-            (NT_COPIES_MAX, NT_COPIES_MAX)
+            (strategy.non_temporal_bytes / ROUND_BYTES_MIN, strategy.non_temporal_rounds),
+            (NT_ROUNDS_MAX, NT_ROUNDS_MAX)
         );
         (0..FAST_SAMPLES_TO_RESET).for_each(|_| strategy.note(FAST));
         assert_eq!(
-            (strategy.store_kind, strategy.non_temporal_copies),
-            (StoreKind::Temporal, NT_COPIES_MIN)
+            (strategy.store_kind, strategy.non_temporal_rounds),
+            (StoreKind::Temporal, NT_ROUNDS_MIN)
         );
     }
 
     #[test]
     fn a_round_of_the_pool_warms_up_first_and_whenever_copies_have_gone_past_the_caches() {
         const ROUND: usize = 1 << 20;
-        for (bytes, expected) in [(TIMED_MIN_BYTES, 256), (ROUND, 1), (ROUND - 1, 2)] {
+        for (bytes, expected) in [(TIMED_MIN_BYTES, 256), (ROUND, 1), (ROUND / 2, 2)] {
             let data = vec![1_u8; bytes];
             let mut memory = vec![0_u8; bytes + LINE];
             let start = memory.as_ptr().align_offset(LINE);
@@ -297,7 +352,8 @@ mod tests {
                 copies - 1
             };
             assert_eq!(copies_before_sample(), expected, "{bytes}");
-            assert_eq!(copies_before_sample(), NT_COPIES_MIN + expected, "{bytes}");
+            let past = NT_ROUNDS_MIN * expected;
+            assert_eq!(copies_before_sample(), past + expected, "{bytes}");
         }
     }
 
@@ -312,6 +368,9 @@ mod tests {
                     let into = NonNull::new(memory[start..].as_mut_ptr()).unwrap();
                     let mut strategy =
                         CopyStrategy { store_kind, copies_before_sample, ..strategy() };
+                    if store_kind == StoreKind::NonTemporal {
+                        strategy.non_temporal_bytes = bytes;
+                    }
                     // SAFETY: there is so much room, which nobody else uses.
                     unsafe { strategy.write(into, Region::of(&data[13..13 + bytes])) };
                     assert!(

@@ -6,8 +6,8 @@
 
 use std::ops::RangeInclusive;
 
-use super::bounce::BounceSender;
 use super::bounce_pool::{BouncePool, Readers};
+use super::nt_copy::CopyStrategy;
 use super::peer_tx::{Attempt, Fragments, Outgoing};
 use super::protocol::Thresholds;
 use super::transfer::{Posted, RndvRecv};
@@ -40,6 +40,7 @@ struct Stream {
 #[derive(Debug)]
 pub(super) struct Pipelines {
     pool: BouncePool,
+    copy_strategy: CopyStrategy,
     streams: Vec<Stream>,
     /// Polls while there were any.
     polls: u32,
@@ -51,6 +52,7 @@ impl Pipelines {
     pub(super) fn of(thresholds: &Thresholds) -> Option<Pipelines> {
         thresholds.may_pipeline().then(|| Pipelines {
             pool: BouncePool::default(),
+            copy_strategy: CopyStrategy::of_round(0), // until the pool is cut
             streams: Vec::new(),
             polls: 0,
         })
@@ -73,7 +75,6 @@ impl Pipelines {
     pub(super) fn send_fragment(
         &mut self,
         transport: &mut Transport,
-        bounce: &mut BounceSender,
         to: Peer,
         pieces: Fragments,
     ) -> Option<Attempt> {
@@ -90,8 +91,9 @@ impl Pipelines {
         let Some(buffer) = allocated else {
             return self.pool.is_read_by(&transport.segment, to).then_some(Attempt::NoRoom);
         };
+        self.copy_strategy.adapt_to(&mut self.pool);
         // SAFETY: memory of a posted send: readable, by the promise of its poster.
-        unsafe { bounce.fill(&transport.segment, buffer, piece, 0) };
+        unsafe { self.copy_strategy.fill(&transport.segment, buffer, piece, 0) };
         let (bytes, sent) = (piece.bytes(), offset + piece.bytes());
         let packet = Packet::Pipelined { recv, offset, bytes };
         let pushed = transport.peer_tx[to.index()].push_words(packet, &buffer.words());

@@ -1,8 +1,8 @@
-//! Rendezvous: the large messages that are announced, and of which their receivers have not all.
+//! Rendezvous: the large messages that are announced, and of which their receivers have not all;
+//! and the short ones that are to be acknowledged.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
-use super::bounce::BounceSender;
 use super::bounce_pool::BounceBuffer;
 use super::message::Message;
 use super::peer_tx::{Attempt, Fragments, Outgoing};
@@ -40,7 +40,6 @@ impl Rendezvous {
     pub(super) fn push_fragments(
         &mut self,
         transport: &mut Transport,
-        bounce: &mut BounceSender,
         to: Peer,
         pieces: Fragments,
         done: &mut Vec<Completion>,
@@ -50,7 +49,7 @@ impl Rendezvous {
             return Attempt::Gone(Posted::Done); // Its receiver has got the rest by itself.
         }
         if let Some(pipelines) = &mut self.pipelines
-            && let Some(attempt) = pipelines.send_fragment(transport, bounce, to, pieces)
+            && let Some(attempt) = pipelines.send_fragment(transport, to, pieces)
         {
             if let Attempt::Gone(_) = attempt {
                 self.finish_send(transport, send, done);

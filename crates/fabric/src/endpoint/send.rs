@@ -257,7 +257,7 @@ impl Endpoint {
                 }
             }
             Outgoing::Fragments(pieces) => {
-                self.rndv.push_fragments(&mut self.transport, &mut self.bounce, to, pieces, done)
+                self.rndv.push_fragments(&mut self.transport, to, pieces, done)
             }
             Outgoing::Introduction(introduction) => {
                 self.transport.peer_tx[to.index()].push_introduction(introduction)

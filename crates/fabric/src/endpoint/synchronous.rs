@@ -2,7 +2,8 @@
 //!
 //! A short message travels in its cell, behind the id of its send. Its receiver answers with that
 //! id, as it does for a large message that it has copied; a rank that computes keeps no receiver
-//! waiting. A longer one is a large message in any case, whose receiver tells when it has it.
+//! waiting. A longer one, or one for which the ring has no room now, is announced, and its receiver
+//! tells when it has it.
 
 #![allow(unsafe_code)] // listed in docs/unsafe.md
 
@@ -35,24 +36,31 @@ impl Endpoint {
     }
 
     /// Sends a synchronous message in a cell, if it fits one: then it says whether there was room
-    /// for it.
+    /// for it. One that needs an annex, and finds none, is to be announced: that takes a short
+    /// cell, and keeps nothing behind it waiting.
     pub(super) fn try_send_in_cell(
         &mut self,
         to: Peer,
         (label, element, data, token): (Label, TypeCode, Region, Token),
     ) -> Option<bool> {
         let (bytes, lease, transfer) = (data.bytes(), None, None);
-        if !is_synchronous_in_cell(self.transport.peer_tx[to.index()].thresholds(), bytes) {
+        let standing = &mut self.transport.peer_tx[to.index()];
+        let ring = standing.thresholds();
+        let needs_annex = SEND_ID_BYTES + bytes > ring.short_max;
+        if !is_synchronous_in_cell(ring, bytes) || (needs_annex && !standing.has_room()) {
             return None;
         }
         let send = self.rndv.sends.insert(RndvSend { to, label, data, lease, token, transfer });
         let cell = &mut self.synchronous_cell;
         cell.clear();
         cell.extend_from_slice(&send.0.to_ne_bytes());
-        cell.resize(SEND_ID_BYTES + bytes, 0);
-        // SAFETY: memory of a posted send: readable, by the promise of its poster; the cell has
-        // room for it behind the id.
-        unsafe { copy_many(data.start(), cell[SEND_ID_BYTES..].as_mut_ptr(), bytes) };
+        cell.reserve(bytes);
+        // SAFETY: memory of a posted send: readable, by the promise of its poster; there is room
+        // for it behind the id, and it is a part of the vector only when it is there.
+        unsafe {
+            copy_many(data.start(), cell.as_mut_ptr().add(SEND_ID_BYTES), bytes);
+            cell.set_len(SEND_ID_BYTES + bytes);
+        }
         let packet = Packet::Synchronous { label, element, bytes };
         if self.transport.peer_tx[to.index()].push(packet, Region::of(cell)) {
             return Some(true);
@@ -64,7 +72,7 @@ impl Endpoint {
     /// A short message that is to be acknowledged is in the next cell.
     pub(super) fn handle_synchronous(&mut self, message: Message, done: &mut Vec<Completion>) {
         let reader = &self.transport.readers[message.source.index()];
-        let cell = reader.payload_of::<Header>(SEND_ID_BYTES + message.bytes);
+        let cell = reader.payload_of::<Header>(SEND_ID_BYTES.saturating_add(message.bytes));
         let (mut send, data) = ([0; SEND_ID_BYTES], cell.part(SEND_ID_BYTES, message.bytes));
         // SAFETY: the cell is published, and ours to read until we advance.
         unsafe { copy_many(cell.start(), send.as_mut_ptr(), SEND_ID_BYTES) };

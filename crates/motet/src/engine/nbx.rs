@@ -23,8 +23,9 @@
 //!
 //! **Nothing is taken by another exchange**, nor by anything else. A receive of exchange `n` asks
 //! for its number, and no two exchanges of a communicator have one; a rank that is in `n + 1`
-//! already sends messages that stay at their receivers, as addresses only, until these have come to
-//! `n + 1` as well. No other kind of traffic has this context.
+//! already sends messages that stay at their receivers, those of one cell as copies and longer
+//! ones as addresses, until these have come to `n + 1` as well. No other kind of traffic has this
+//! context.
 //!
 //! **It ends.** A rank takes messages from the moment it begins, whatever else it waits for, as
 //! long as anybody moves its engine. So, once all ranks have begun, every send completes, then

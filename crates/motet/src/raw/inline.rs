@@ -44,7 +44,7 @@ impl Outgoing<'_> {
         }
         let Some(Plain { peer, label, span }) = plain(comm, self.data, self.to, self.tag) else {
             // SAFETY: passed on.
-            return unsafe { self.try_send_packed(comm) };
+            return has_gaps(self.data) && unsafe { self.try_send_packed(comm) };
         };
         // SAFETY: passed on.
         unsafe { send_now(comm, (peer, label), Region::new(span.start, span.len)) }
@@ -79,6 +79,9 @@ impl Incoming<'_> {
         comm: &Communicator,
     ) -> Option<Result<Status>> {
         let Some((.., expected)) = self.expected(comm) else {
+            if !has_gaps(self.data) || self.from == Source::Any || self.tag == TagFilter::Any {
+                return None;
+            }
             // SAFETY: passed on.
             return unsafe { self.try_recv_packed(call, comm) };
         };
@@ -213,6 +216,12 @@ fn addressed(comm: &Communicator, rank: usize, Tag(tag): Tag) -> Option<(Peer, L
     let context = comm.context(ContextKind::PointToPoint);
     let label = Label { context, tag: u64::from(tag), ordinal: 0 };
     (tag <= TAG_UB).then_some((peer, label))
+}
+
+/// Whether the items of a buffer are no contiguous bytes.
+#[inline]
+fn has_gaps(data: TypedBuffer<'_>) -> bool {
+    data.datatype.layout().row().is_none()
 }
 
 /// Data with gaps, and its bytes without them, if its packed copy fits the stack. A message that
