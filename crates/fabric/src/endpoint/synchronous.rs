@@ -55,12 +55,12 @@ impl Endpoint {
         cell.clear();
         cell.extend_from_slice(&send.0.to_ne_bytes());
         cell.reserve(bytes);
+        let behind_id = cell.spare_capacity_mut().as_mut_ptr().cast();
         // SAFETY: memory of a posted send: readable, by the promise of its poster; there is room
-        // for it behind the id, and it is a part of the vector only when it is there.
-        unsafe {
-            copy_many(data.start(), cell.as_mut_ptr().add(SEND_ID_BYTES), bytes);
-            cell.set_len(SEND_ID_BYTES + bytes);
-        }
+        // for it behind the id.
+        unsafe { copy_many(data.start(), behind_id, bytes) };
+        // SAFETY: the id and the data, which have been written.
+        unsafe { cell.set_len(SEND_ID_BYTES + bytes) };
         let packet = Packet::Synchronous { label, element, bytes };
         if self.transport.peer_tx[to.index()].push(packet, Region::of(cell)) {
             return Some(true);
