@@ -129,25 +129,29 @@ impl CopyStrategy {
     /// # Safety
     /// `data` is readable, and so many bytes from `into` on are writable. Nobody else uses those.
     unsafe fn write(&mut self, into: NonNull<u8>, data: Region) {
+        let (store_kind, is_timed) = self.choose(data.bytes());
+        let begun = is_timed.then(Instant::now);
+        // SAFETY: passed on.
+        unsafe { copy(store_kind, into, data) };
+        if let Some(begun) = begun {
+            self.note(begun.elapsed() * (1 << 10) / data.bytes() as u32);
+        }
+    }
+
+    /// How the next copy, of so many bytes, goes, and whether it is timed.
+    fn choose(&mut self, bytes: usize) -> (StoreKind, bool) {
         if self.non_temporal_bytes > 0 {
-            self.non_temporal_bytes = self.non_temporal_bytes.saturating_sub(data.bytes());
-            // SAFETY: passed on, here and below.
-            return unsafe { copy(StoreKind::NonTemporal, into, data) };
-        }
-        if self.copies_before_sample > 0 || data.bytes() < TIMED_MIN_BYTES {
+            self.non_temporal_bytes = self.non_temporal_bytes.saturating_sub(bytes);
+            (StoreKind::NonTemporal, false)
+        } else if self.copies_before_sample > 0 || bytes < TIMED_MIN_BYTES {
             self.copies_before_sample = self.copies_before_sample.saturating_sub(1);
-            // SAFETY: as above.
-            return unsafe { copy(self.store_kind, into, data) };
+            (self.store_kind, false)
+        } else if self.warm_up_bytes > 0 {
+            self.warm_up_bytes = self.warm_up_bytes.saturating_sub(bytes);
+            (StoreKind::Temporal, false)
+        } else {
+            (StoreKind::Temporal, true)
         }
-        if self.warm_up_bytes > 0 {
-            self.warm_up_bytes = self.warm_up_bytes.saturating_sub(data.bytes());
-            // SAFETY: as above.
-            return unsafe { copy(StoreKind::Temporal, into, data) };
-        }
-        let begun = Instant::now();
-        // SAFETY: as above.
-        unsafe { copy(StoreKind::Temporal, into, data) };
-        self.note(begun.elapsed() * (1 << 10) / data.bytes() as u32);
     }
 
     /// Whether it has timed nothing yet.
@@ -336,20 +340,13 @@ mod tests {
     fn a_round_of_the_pool_warms_up_first_and_whenever_copies_have_gone_past_the_caches() {
         const ROUND: usize = 1 << 20;
         for (bytes, expected) in [(TIMED_MIN_BYTES, 256), (ROUND, 1), (ROUND / 2, 2)] {
-            let data = vec![1_u8; bytes];
-            let mut memory = vec![0_u8; bytes + LINE];
-            let start = memory.as_ptr().align_offset(LINE);
-            let into = NonNull::new(memory[start..].as_mut_ptr()).unwrap();
             let mut strategy = CopyStrategy::of_round(ROUND);
             let mut copies_before_sample = || {
-                let mut copies = 0;
-                while strategy.timed == 0 {
-                    // SAFETY: there is so much room, which nobody else uses.
-                    unsafe { strategy.write(into, Region::of(&data)) };
-                    copies += 1;
-                }
+                let untimed = std::iter::repeat_with(|| strategy.choose(bytes))
+                    .take_while(|(_, is_timed)| !is_timed)
+                    .count();
                 (0..ENOUGH).for_each(|_| strategy.note(FAR));
-                copies - 1
+                untimed
             };
             assert_eq!(copies_before_sample(), expected, "{bytes}");
             let past = NT_ROUNDS_MIN * expected;
