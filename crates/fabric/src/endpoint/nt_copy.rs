@@ -16,13 +16,18 @@ const TIMED_MIN_BYTES: usize = 4 << 10;
 /// Of copies through the caches one of so many is timed, or of some more, lest they be all for the
 /// same one of several receivers.
 const SAMPLE_PERIOD_COPIES: u32 = 8;
-/// So many of those that were timed are judged together, by their mean: where ranks share cores,
-/// some bounce buffers were read on this core and others on another one.
+/// So many of those that were timed are judged together, by what a KiB of all took: where ranks
+/// share cores, some bounce buffers were read on this core and others on another one, and long
+/// messages do not go to the same ranks as short ones.
 const SAMPLES_PER_DECISION: u32 = 8;
-/// Copies through the caches are slow if each KiB takes longer than this, on average. Where the
-/// lines come from a cache that both cores have it takes 30 to 40 ns, else 100 to 400.
-const SLOW_PER_KIB: Duration = Duration::from_nanos(100);
-/// No copy counts as more than this, since it may have been disturbed: two of those do not make a
+/// Copies through the caches are slow if each KiB takes so much longer than past them, on average:
+/// so much longer takes the receiver that reads from memory. Where the lines come from a cache that
+/// both cores have, a KiB takes 30 to 60 ns through the caches, else 130 to 500; past them it takes
+/// 25 to 60 in either case.
+const SLOWER_PER_KIB: Duration = Duration::from_nanos(30);
+/// Taken for a KiB past the caches until some were timed.
+const NT_PER_KIB: Duration = Duration::from_nanos(40);
+/// No copy counts as more than this, since it may have been disturbed: one of those does not make a
 /// mean slow.
 const SAMPLE_MAX_PER_KIB: Duration = Duration::from_nanos(200);
 /// After this many rounds of non-temporal copies some go through the caches again: a round that is
@@ -61,10 +66,38 @@ pub(super) struct CopyStrategy {
     non_temporal_bytes: usize,
     /// How many rounds go past them the next time.
     non_temporal_rounds: usize,
-    /// How long a KiB took of each of those that were timed last.
-    taken: [Duration; SAMPLES_PER_DECISION as usize],
-    /// How many have been timed since the way was chosen.
+    /// Those since copies last went past the caches.
+    temporal: Samples,
+    /// Those past the caches.
+    non_temporal: Samples,
+}
+
+/// The last copies that were timed and went one way.
+#[derive(Debug)]
+struct Samples {
+    /// How many bytes, and how long.
+    last: [(usize, Duration); SAMPLES_PER_DECISION as usize],
+    /// How many have been timed since this way was chosen.
     timed: u32,
+}
+
+impl Samples {
+    /// As if all had taken so long for each KiB.
+    fn of(per_kib: Duration) -> Samples {
+        Samples { last: [(1 << 10, per_kib); SAMPLES_PER_DECISION as usize], timed: 0 }
+    }
+
+    fn note(&mut self, bytes: usize, taken: Duration) {
+        let longest = SAMPLE_MAX_PER_KIB * bytes as u32 / (1 << 10);
+        self.last[(self.timed % SAMPLES_PER_DECISION) as usize] = (bytes, taken.min(longest));
+        self.timed = self.timed.wrapping_add(1);
+    }
+
+    /// How long a KiB of all of them took.
+    fn per_kib(&self) -> Duration {
+        let bytes: usize = self.last.iter().map(|(bytes, _)| bytes).sum();
+        self.last.iter().map(|(_, taken)| taken).sum::<Duration>() * (1 << 10) / bytes as u32
+    }
 }
 
 impl CopyStrategy {
@@ -77,8 +110,8 @@ impl CopyStrategy {
             copies_before_sample: 0,
             non_temporal_bytes: 0,
             non_temporal_rounds: NT_ROUNDS_MIN,
-            taken: [Duration::ZERO; SAMPLES_PER_DECISION as usize],
-            timed: 0,
+            temporal: Samples::of(Duration::ZERO),
+            non_temporal: Samples::of(NT_PER_KIB),
         }
     }
 
@@ -134,7 +167,7 @@ impl CopyStrategy {
         // SAFETY: passed on.
         unsafe { copy(store_kind, into, data) };
         if let Some(begun) = begun {
-            self.note(begun.elapsed() * (1 << 10) / data.bytes() as u32);
+            self.note(store_kind, data.bytes(), begun.elapsed());
         }
     }
 
@@ -142,7 +175,8 @@ impl CopyStrategy {
     fn choose(&mut self, bytes: usize) -> (StoreKind, bool) {
         if self.non_temporal_bytes > 0 {
             self.non_temporal_bytes = self.non_temporal_bytes.saturating_sub(bytes);
-            (StoreKind::NonTemporal, false)
+            let are_few = self.non_temporal.timed < SAMPLES_PER_DECISION;
+            (StoreKind::NonTemporal, are_few && bytes >= TIMED_MIN_BYTES)
         } else if self.copies_before_sample > 0 || bytes < TIMED_MIN_BYTES {
             self.copies_before_sample = self.copies_before_sample.saturating_sub(1);
             (self.store_kind, false)
@@ -160,20 +194,25 @@ impl CopyStrategy {
         self.store_kind == StoreKind::Temporal && self.warm_up_bytes > 0
     }
 
-    /// A KiB of a copy through the caches has taken so long.
-    fn note(&mut self, taken: Duration) {
-        self.taken[(self.timed % SAMPLES_PER_DECISION) as usize] = taken.min(SAMPLE_MAX_PER_KIB);
-        self.timed = self.timed.wrapping_add(1);
-        if self.taken.iter().sum::<Duration>() > SLOW_PER_KIB * SAMPLES_PER_DECISION {
+    /// A copy of so many bytes has taken so long.
+    fn note(&mut self, store_kind: StoreKind, bytes: usize, taken: Duration) {
+        if store_kind == StoreKind::NonTemporal {
+            return self.non_temporal.note(bytes, taken);
+        }
+        self.temporal.note(bytes, taken);
+        if self.temporal.timed < SAMPLES_PER_DECISION {
+            return; // the next copy is timed, too
+        }
+        if self.temporal.per_kib() > self.non_temporal.per_kib() + SLOWER_PER_KIB {
             self.use_non_temporal();
-        } else if self.timed >= SAMPLES_PER_DECISION {
+        } else {
             self.use_temporal();
-        } // else the next copy is timed, too
+        }
     }
 
     fn use_non_temporal(&mut self) {
-        (self.store_kind, self.copies_before_sample, self.timed) = (StoreKind::NonTemporal, 0, 0);
-        self.taken.fill(Duration::ZERO);
+        (self.store_kind, self.copies_before_sample) = (StoreKind::NonTemporal, 0);
+        (self.temporal.timed, self.non_temporal.timed) = (0, 0);
         self.warm_up_bytes = self.round_bytes;
         let rounds = self.non_temporal_rounds;
         self.non_temporal_bytes = rounds * self.round_bytes.max(ROUND_BYTES_MIN);
@@ -181,9 +220,10 @@ impl CopyStrategy {
     }
 
     fn use_temporal(&mut self) {
+        let timed = self.temporal.timed;
         (self.store_kind, self.copies_before_sample) =
-            (StoreKind::Temporal, SAMPLE_PERIOD_COPIES - 1 + self.timed % SAMPLES_PER_DECISION);
-        if self.timed >= FAST_SAMPLES_TO_RESET {
+            (StoreKind::Temporal, SAMPLE_PERIOD_COPIES - 1 + timed % SAMPLES_PER_DECISION);
+        if timed >= FAST_SAMPLES_TO_RESET {
             self.non_temporal_rounds = NT_ROUNDS_MIN;
         }
     }
@@ -255,25 +295,29 @@ mod tests {
     const FAST: Duration = Duration::from_nanos(35);
     const FAR: Duration = Duration::from_nanos(150);
     const DISTURBED: Duration = Duration::from_millis(3);
-    /// So many far copies in a row are slow, whatever comes behind them.
-    const ENOUGH: usize = 6;
+    const ENOUGH: usize = SAMPLES_PER_DECISION as usize;
 
     fn strategy() -> CopyStrategy {
         CopyStrategy::of_round(0)
+    }
+
+    /// Notes a KiB through the caches.
+    fn note(strategy: &mut CopyStrategy, taken: Duration) {
+        strategy.note(StoreKind::Temporal, 1 << 10, taken);
     }
 
     #[test]
     fn slow_copies_go_past_the_caches_from_then_on() {
         let mut strategy = strategy();
         for _ in 1..ENOUGH {
-            strategy.note(FAR);
+            note(&mut strategy, FAR);
             assert_eq!(
                 (strategy.store_kind, strategy.copies_before_sample),
                 (StoreKind::Temporal, 0),
                 "too few to judge"
             );
         }
-        strategy.note(FAR);
+        note(&mut strategy, FAR);
         assert_eq!(
             (strategy.store_kind, strategy.non_temporal_bytes),
             (StoreKind::NonTemporal, NT_ROUNDS_MIN * ROUND_BYTES_MIN)
@@ -282,22 +326,58 @@ mod tests {
 
     #[test]
     fn some_that_come_from_far_or_are_disturbed_among_fast_ones_change_nothing() {
-        let mut strategy = strategy();
-        let some = [FAST, FAR, FAST, DISTURBED, FAST, FAR, FAST, FAST];
-        for (nth, taken) in some.into_iter().cycle().take(100).enumerate() {
-            strategy.note(taken);
-            assert_eq!(strategy.store_kind, StoreKind::Temporal, "{nth}");
-            let is_judged = nth + 1 >= SAMPLES_PER_DECISION as usize;
-            assert_eq!(
-                strategy.copies_before_sample >= SAMPLE_PERIOD_COPIES - 1,
-                is_judged,
-                "the first are all timed: {nth}"
-            );
+        for slow in [[FAR, FAR], [DISTURBED, FAST]] {
+            let mut strategy = strategy();
+            let some = [FAST, slow[0], FAST, FAST, FAST, slow[1], FAST, FAST];
+            for (nth, taken) in some.into_iter().cycle().take(100).enumerate() {
+                note(&mut strategy, taken);
+                assert_eq!(strategy.store_kind, StoreKind::Temporal, "{nth}");
+                assert_eq!(
+                    strategy.copies_before_sample >= SAMPLE_PERIOD_COPIES - 1,
+                    nth + 1 >= ENOUGH,
+                    "the first are all timed: {nth}"
+                );
+            }
+            let lefts: Vec<u32> = (0..ENOUGH)
+                .map(|_| (note(&mut strategy, FAST), strategy.copies_before_sample).1)
+                .collect();
+            assert!(lefts.is_sorted_by(|a, b| a != b), "not always the same of eight: {lefts:?}");
         }
-        let lefts: Vec<u32> = (0..SAMPLES_PER_DECISION)
-            .map(|_| (strategy.note(FAST), strategy.copies_before_sample).1)
-            .collect();
-        assert!(lefts.is_sorted_by(|a, b| a != b), "not always the same of eight: {lefts:?}");
+    }
+
+    #[test]
+    fn a_few_long_copies_that_are_slow_count_more_than_many_short_ones_that_are_fast() {
+        for (long, expected) in [(FAR, StoreKind::NonTemporal), (FAST, StoreKind::Temporal)] {
+            let mut strategy = strategy();
+            for nth in 0..ENOUGH {
+                let (kib, per_kib) = if nth % 4 == 0 { (256, long) } else { (32, FAST) };
+                strategy.note(StoreKind::Temporal, kib << 10, per_kib * kib as u32);
+            }
+            assert_eq!(strategy.store_kind, expected);
+        }
+    }
+
+    #[test]
+    fn copies_through_the_caches_are_slow_only_beside_those_past_them() {
+        for (past, expected) in [(FAST, StoreKind::NonTemporal), (FAR, StoreKind::Temporal)] {
+            let mut strategy = strategy();
+            (0..ENOUGH).for_each(|_| strategy.note(StoreKind::NonTemporal, 4 << 10, past * 4));
+            (0..ENOUGH).for_each(|_| note(&mut strategy, FAR));
+            assert_eq!(strategy.store_kind, expected, "{past:?}");
+        }
+    }
+
+    #[test]
+    fn the_first_copies_past_the_caches_are_timed() {
+        let mut strategy = strategy();
+        (0..ENOUGH).for_each(|_| note(&mut strategy, FAR));
+        for _ in 0..ENOUGH {
+            assert_eq!(strategy.choose(TIMED_MIN_BYTES - 1), (StoreKind::NonTemporal, false));
+            assert_eq!(strategy.choose(TIMED_MIN_BYTES), (StoreKind::NonTemporal, true));
+            strategy.note(StoreKind::NonTemporal, TIMED_MIN_BYTES, FAST * 4);
+        }
+        assert_eq!(strategy.choose(TIMED_MIN_BYTES), (StoreKind::NonTemporal, false));
+        assert_eq!(strategy.non_temporal.per_kib(), FAST);
     }
 
     #[test]
@@ -306,30 +386,30 @@ mod tests {
         let mut strategy = strategy();
         let mut lefts = Vec::new();
         for _ in 0..10 {
-            (0..ENOUGH).for_each(|_| strategy.note(FAR));
-            assert_eq!((strategy.store_kind, strategy.timed), (StoreKind::NonTemporal, 0));
+            (0..ENOUGH).for_each(|_| note(&mut strategy, FAR));
+            assert_eq!((strategy.store_kind, strategy.temporal.timed), (StoreKind::NonTemporal, 0));
             lefts.push(strategy.non_temporal_bytes / ROUND_BYTES_MIN);
         }
         assert_eq!(lefts[..2], [NT_ROUNDS_MIN, NT_ROUNDS_FACTOR * NT_ROUNDS_MIN]);
         assert_eq!(lefts[9], NT_ROUNDS_MAX);
         for taken in [FAST, DISTURBED, FAST, FAST, FAST, FAST, FAST] {
-            strategy.note(taken);
+            note(&mut strategy, taken);
             assert_eq!(strategy.store_kind, StoreKind::NonTemporal, "too few to judge");
         }
-        strategy.note(FAST);
+        note(&mut strategy, FAST);
         assert_eq!(
             (strategy.store_kind, strategy.non_temporal_rounds),
             (StoreKind::Temporal, NT_ROUNDS_MAX),
             "not yet sure"
         );
         while strategy.store_kind == StoreKind::Temporal {
-            strategy.note(FAR);
+            note(&mut strategy, FAR);
         }
         assert_eq!(
             (strategy.non_temporal_bytes / ROUND_BYTES_MIN, strategy.non_temporal_rounds),
             (NT_ROUNDS_MAX, NT_ROUNDS_MAX)
         );
-        (0..FAST_SAMPLES_TO_RESET).for_each(|_| strategy.note(FAST));
+        (0..FAST_SAMPLES_TO_RESET).for_each(|_| note(&mut strategy, FAST));
         assert_eq!(
             (strategy.store_kind, strategy.non_temporal_rounds),
             (StoreKind::Temporal, NT_ROUNDS_MIN)
@@ -342,11 +422,10 @@ mod tests {
         for (bytes, expected) in [(TIMED_MIN_BYTES, 256), (ROUND, 1), (ROUND / 2, 2)] {
             let mut strategy = CopyStrategy::of_round(ROUND);
             let mut copies_before_sample = || {
-                let untimed = std::iter::repeat_with(|| strategy.choose(bytes))
-                    .take_while(|(_, is_timed)| !is_timed)
-                    .count();
-                (0..ENOUGH).for_each(|_| strategy.note(FAR));
-                untimed
+                let chosen = std::iter::repeat_with(|| strategy.choose(bytes));
+                let before = chosen.take_while(|it| *it != (StoreKind::Temporal, true)).count();
+                (0..ENOUGH).for_each(|_| note(&mut strategy, FAR));
+                before
             };
             assert_eq!(copies_before_sample(), expected, "{bytes}");
             let past = NT_ROUNDS_MIN * expected;
