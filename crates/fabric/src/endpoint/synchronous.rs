@@ -115,7 +115,12 @@ mod tests {
 
     /// Two ranks of which nobody may copy from the memory of the other.
     fn pair() -> [Endpoint; 2] {
-        let segment = Arc::new(SharedSegment::private(2).unwrap());
+        pair_of(2)
+    }
+
+    /// The first two of so many ranks.
+    fn pair_of(ranks: usize) -> [Endpoint; 2] {
+        let segment = Arc::new(SharedSegment::private(ranks).unwrap());
         let options = Options { single_copy: Some(false), ..Options::default() };
         [0, 1].map(|rank| Endpoint::new(segment.clone(), Peer(rank), options))
     }
@@ -189,6 +194,36 @@ mod tests {
         assert!(heard(&mut sender).is_empty(), "a probe does not receive");
         receiver.discard(taken);
         assert_eq!(heard(&mut sender).len(), 1);
+    }
+
+    #[test]
+    fn a_message_that_finds_no_annex_is_announced_and_keeps_nothing_waiting() {
+        let _watchdog = Watchdog::start();
+        let [mut sender, mut receiver] = pair_of(64); // their rings have fewer annexes than cells
+        let bytes = sender.transport.peer_tx[1].thresholds().cell_max - SEND_ID_BYTES;
+        let (data, mut sends) = (vec![7; bytes], 0);
+        while sender.transport.peer_tx[1].has_room() {
+            send(&mut sender, &data, sends);
+            sends += 1;
+        }
+        let packets = sender.transport.peer_tx[1].packets();
+        send(&mut sender, &data, sends);
+        assert_eq!(sender.transport.peer_tx[1].waiting().count(), 0);
+        assert_eq!(sender.transport.peer_tx[1].packets(), packets + 1, "the announcement");
+        let mut done = Vec::new();
+        for _ in 0..=sends {
+            let mut into = vec![0; bytes];
+            let (selector, region) = (Selector::exactly(Peer(0), LABEL), RegionMut::of(&mut into));
+            // SAFETY: the memory is kept until the receive is done, below.
+            unsafe { receiver.recv(selector, TypeCode::BYTES, region, token(9), &mut done) };
+            while done.is_empty() {
+                receiver.progress(&mut done);
+                sender.progress(&mut Vec::new());
+            }
+            assert!(done.pop().unwrap().outcome.is_ok() && into == data);
+        }
+        sender.progress(&mut done);
+        assert!(sender.all_sent());
     }
 
     #[test]

@@ -78,7 +78,7 @@ impl Incoming<'_> {
         call: &'static str,
         comm: &Communicator,
     ) -> Option<Result<Status>> {
-        let Some((.., expected)) = self.expected(comm) else {
+        let Some(expected) = self.expected(comm) else {
             if !has_gaps(self.data) || self.from == Source::Any || self.tag == TagFilter::Any {
                 return None;
             }
@@ -141,19 +141,19 @@ impl Incoming<'_> {
         if tells_type(comm) {
             return None;
         }
-        let (.., expected) = self.expected(comm)?;
+        let expected = self.expected(comm)?;
         // SAFETY: passed on.
         let begin = |engine: &mut Engine| unsafe { engine.start_receive(&expected) };
         Some(comm.with_room("irecv", begin).map(PostedReceive))
     }
 
-    /// The source, the tag and the only message that the receive accepts.
+    /// The only message that the receive accepts.
     #[inline]
-    fn expected(&self, comm: &Communicator) -> Option<(usize, Tag, ExactRecv)> {
+    fn expected(&self, comm: &Communicator) -> Option<ExactRecv> {
         let (Source::Rank(from), TagFilter::Tag(tag)) = (self.from, self.tag) else { return None };
         let Plain { peer, label, span } = plain(comm, self.data, from, tag)?;
         let into = RegionMut::new(span.start, span.len);
-        Some((from, tag, ExactRecv { from: peer, label, element: TypeCode::BYTES, into }))
+        Some(ExactRecv { from: peer, label, element: TypeCode::BYTES, into })
     }
 }
 
